@@ -73,7 +73,8 @@ def compare(archive: Path, results: Path) -> CrateComparison:
 
 def _records(archive: Path, file: zipfile.ZipFile) -> Iterator[dict[str, Any]]:
     for name in file.namelist():
-        if name.startswith(RUNS) and name.endswith("/run.json"):
+        within = name.removeprefix(RUNS).count("/")  # a run may hold others' records
+        if name.startswith(RUNS) and name.endswith("/run.json") and within == 1:
             try:
                 record = read_record(archive, file, name)
                 _check_record(record)

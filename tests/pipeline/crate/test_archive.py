@@ -17,6 +17,7 @@ import yaml
 
 from pipeline.commands.archive import main
 from pipeline.crate import description
+from pipeline.crate.comparison import compare
 from pipeline.crate.description import _tool_id, nameless
 from pipeline.crate.member_names import climbs_out, fault_of_name
 from pipeline.crate.reading import _check_entry
@@ -605,3 +606,14 @@ def test_a_place_that_no_disk_has_is_one_line(archive, tmp_path, capsys, name) -
     (tmp_path / "loop").symlink_to("loop")
     assert main(["--unpack", str(archive), "--into", str(tmp_path / name)]) == 2
     assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_records_that_a_run_holds_of_others_are_no_runs(tmp_path: Path) -> None:
+    """Of a calibration, whose poses it holds, they were missing runs."""
+    key = "0123456789abcdef"
+    told = json.dumps({"key": key, "step": "simulate", "name": "pose"})
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as file:
+        file.writestr("ro-crate-metadata.json", json.dumps({"@graph": []}))
+        for place in (f"results/runs/{key}/run.json", f"results/runs/{key}/b/run.json"):
+            file.writestr(place, told)
+    assert compare(tmp_path / "a.zip", tmp_path).runs == 1
