@@ -65,7 +65,7 @@ def draw(rows: Sequence[Row]) -> DrawnFigure:
         _fitted_inputs(of / "parameters.csv"),
         _unfitted(of / "unfitted.csv", said, measured),
     )
-    keys = [key for _, key in runs if key]
+    keys = [key] if key else []  # the other's is of whoever committed the prediction
     tables = {"measured": measured, "verdicts": pd.DataFrame(said["verdicts"])}
     words = _said(said, prediction, measured) | {
         "left": len(apart) > 0,
