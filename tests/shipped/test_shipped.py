@@ -179,5 +179,7 @@ def test_what_the_archive_holds_makes_the_same_results_anew(made, archive):
     assert findings(anew) == []
     same, runs = (len(list((f / "results" / "runs").iterdir())) for f in (anew, made))
     assert same > 20
-    assert told[0] == f"{same} of {runs} runs of the archive are here under the same key"
+    assert (
+        told[0] == f"{same} of {runs} runs of the archive are here under the same key"
+    )
     assert ", 0 differ;" in told[1]
