@@ -16,7 +16,6 @@ from pathlib import Path
 from pipeline.config.workflow_file import Compared, Workflow, read_workflow
 from pipeline.results.moved import HEAD, moved, standing_keys
 from pipeline.results.verdicts import ToldVerdict, read_verdicts
-from pipeline.store.receipts import receipt_path
 from pipeline.store.runs import RESULTS
 from pipeline.terminal.arguments import (
     OneLineParser,
@@ -72,7 +71,7 @@ def summary(workflow: Workflow, figure: str, width: int) -> list[str]:
     """What is there now: verdicts, figures, the page; what failed; what is next."""
     verdicts = read_verdicts(workflow.comparisons, RESULTS)
     lines = [*verdict_lines(verdicts, workflow.comparisons, width)]
-    drawn = [f for f in workflow.figures if receipt_path(f"figure/{f}").is_file()]
+    drawn = [f for f in workflow.figures if (RESULTS / "figure" / f).is_dir()]
     lines.append("")
     lines.append(f"figures  {len(drawn)} of {len(workflow.figures)} in results/figure")
     lines.append(f"page     {RESULTS / PAGE}")

@@ -14,7 +14,9 @@ import pandas as pd
 import pytest
 import yaml
 
+from pipeline.commands.make import summary
 from pipeline.commands.store import main as store
+from pipeline.config.workflow_file import read_workflow
 from pipeline.crate.shelf import FORM, LISTING, Shelf, read_listing
 from pipeline.steps.recording import record_steps
 from pipeline.store.digests import edits, write_digests
@@ -475,3 +477,14 @@ def test_a_push_of_a_part_says_how_much_it_leaves_out(
     told = capsys.readouterr().out
     assert "lists 1: commit it" in told
     assert "note: 1 of the 2 runs of the plan are not finished here" in told
+
+
+@pytest.mark.usefixtures("clone")
+def test_a_figure_that_is_not_there_is_not_counted_among_those_that_are() -> None:
+    """A receipt stays where what it was made of has changed, the figure does not."""
+    assert store(["pull", "../shelf", "--sample=0"]) == 0
+    assert "figures  1 of 1 in results/figure" in summary(read_workflow(), "", 80)
+    (Path("results/figure") / "huang-3").unlink()
+    told = summary(read_workflow(), "huang-3", 80)
+    assert "figures  0 of 1 in results/figure" in told
+    assert told[-1].startswith("next     make figures makes the rest")
