@@ -17,6 +17,7 @@ from tests.pipeline.conftest import ROOT
 
 pytestmark = pytest.mark.slow
 
+KERNELS = ROOT / ".numba_cache"  # compiled once for all copies of the same code
 PAGE = Path("results/report/index.html")
 TRACED = (
     "figure/*/*.pdf",
@@ -50,7 +51,7 @@ def python(folder, *words, given="", status=0):
     done = subprocess.run(
         [sys.executable, *words],
         cwd=folder,
-        env=environment | {"PYTHONPATH": str(folder)},
+        env=environment | {"PYTHONPATH": str(folder), "NUMBA_CACHE_DIR": str(KERNELS)},
         input=given,
         capture_output=True,
         text=True,
