@@ -12,6 +12,7 @@ from urllib.parse import unquote
 
 import pytest
 
+from pipeline.store.provenance.sidecar import read_sidecar
 from tests.faults.outside_checker import findings
 from tests.pipeline.conftest import ROOT
 
@@ -150,6 +151,8 @@ def test_every_figure_and_table_is_traced_to_what_it_stands_on(made):
     told = traces(made, [str(path) for path in drawn])
 
     assert len(drawn) > 100
+    large = [path for path in drawn if not path.name.endswith("-small.png")]
+    assert [path for path in large if read_sidecar(path) is None] == []
     assert out_of_date(told) == {}
     of_a_scan = [text for path, text in told.items() if "dejong-3" in path]
     assert of_a_scan
@@ -165,6 +168,7 @@ def test_the_archive_is_whole(made, archive):
     told = morphtrack(made, "archive", "--check", str(archive)).split()
     assert told[-2:] == ["digests", "hold"]
     assert int(told[-3]) > 1000, "code, configurations, data and results"
+    morphtrack(made, "archive", "--compare", str(archive))  # ends with 0: none missing
 
 
 def test_what_the_archive_holds_makes_the_same_results_anew(made, archive):
