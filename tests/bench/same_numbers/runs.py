@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from pipeline.config.old_names import present_name
 from tests.bench.same_numbers.quantities import (
     NumbersError,
     Quantities,
@@ -53,8 +52,8 @@ class Run:
 def settings_of(config: Any, where: str = "") -> Iterator[tuple[str, str]]:
     """Dotted names and texts of the settings in a resolved configuration.
 
-    A `_target_` is reduced to today's name of its class or function, and a path to its
-    file name: both move. A list of plain values is one setting.
+    A `_target_` is reduced to the name of its class or function, and a path to its file
+    name: both move. A list of plain values is one setting.
     """
     if isinstance(config, Mapping):
         for name in sorted(config):
@@ -76,7 +75,7 @@ def _unmoved(name: str, value: Any) -> Any:
     if not isinstance(value, str):
         return value
     if name == "_target_":
-        return present_name(value).rpartition(".")[2]
+        return value.rpartition(".")[2]
     if name == "path" or name.endswith("_path"):
         return PurePosixPath(value).name
     return value
