@@ -1,7 +1,7 @@
 """Every threshold of labelling: its meaning with its unit, and what set it.
 
-All were set on synthetic mechanisms (`tests/analysis/labels`, docs/benchmarks.md,
-Labels), none on a real scan. The last word of a line says by what:
+All were set on synthetic mechanisms (`tests/analysis/labels`), none on a real
+scan. The last word of a line says by what:
 
     missing  labels of 20 and 60 nodes, a tenth missing and a tenth false: none wrong
     joints   bodies hung on a wrong joint: how many are called different
@@ -10,8 +10,7 @@ Labels), none on a real scan. The last word of a line says by what:
     law      a normal law's odds, or a formula where it is used
     custom   a convention
 
-What halving and doubling a field does stands in docs/benchmarks.md, Thresholds. What a
-user may choose stands in `evidence.LabelOptions`.
+`tests/bench/bench_thresholds.py` halves and doubles each. What a user may choose stands in `evidence.LabelOptions`.
 """
 
 from dataclasses import dataclass

@@ -2,7 +2,7 @@
 
 Unlike `sim.kernels.kernel`, without numba's reference counts (`_nrt`). A step passes
 some hundred arrays, in named tuples, to a dozen functions, and counting the references
-to each of them took two thirds of the time of a run (docs/benchmarks.md). In return
+to each of them took two thirds of the time of a run. In return
 these functions create no arrays: all their space is handed to them.
 
 Passing a hundred arrays is also most of what compiling such a function costs. So the

@@ -3,8 +3,8 @@
 Clones the repository into an empty folder with an empty environment (no kernels, no
 virtual environment, no MLflow) and reads wall and CPU (user plus system of all
 processes) of every command there, one after the other, and the wall from its start
-until its first comparison and its first figure stand on the disk; prints the table of
-docs/benchmarks.md as it grows, and on standard errors what goes on.
+until its first comparison and its first figure stand on the disk; prints the table
+as it grows, and on standard errors what goes on.
 
 PART is one of those that `--help` lists; what it needs is made first, and read too.
 Without any, all of them: half an hour on two idle cores. `--keep FOLDER` makes the

@@ -1,7 +1,7 @@
 """What [Hu20] says of its Figs 2, 5, 6 and 7, beside the numbers that ours plot.
 
 Its measured points are in no table.  Outcomes that do not come out as printed are
-asserted as they do come out; docs/features.md says what they hinge on.
+asserted as they do come out.
 """
 
 from pathlib import Path

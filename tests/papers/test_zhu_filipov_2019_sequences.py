@@ -3,8 +3,8 @@
 "Only seven out of the 75 possible combinations give the desired configuration" comes
 out as eight that lock whatever the sheet's imperfections, and 21 that these decide. In
 the 21 a triangle is pushed edge-on against the wall, where the published contact cannot
-see two edges meet and passes them through each other, or leaves it to the increments;
-docs/features.md counts them. As drawn, 29 lock.
+see two edges meet and passes them through each other, or leaves it to the increments.
+As drawn, 29 lock.
 """
 
 from collections import Counter

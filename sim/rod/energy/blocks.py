@@ -6,7 +6,7 @@
 rank. A rod needs neither: every entry belongs to a pair of nodes, the matrix of a step
 is regular, and the time of a run is the time of this factorisation. So the places of
 all updates are found once, and the loop over them is unrolled for 2 x 2 blocks; at 84
-nodes that is several times faster (docs/benchmarks.md). The order of elimination is
+nodes that is several times faster. The order of elimination is
 that of `sim.linear.ordering`.
 
 Blocks are stored by columns: `start`, `row` for L below the diagonal, values

@@ -1,7 +1,7 @@
 """A share of all faults, by the day; what was found once, each time.
 
 FAULT_SHARE tries that many of each kind, `all` tries every one; FAULT_SEED draws others
-than the date does. docs/reliability.md holds the counts.
+than the date does.
 """
 
 import os
