@@ -10,7 +10,8 @@ scan. The last word of a line says by what:
     law      a normal law's odds, or a formula where it is used
     custom   a convention
 
-`tests/bench/bench_thresholds.py` halves and doubles each. What a user may choose stands in `evidence.LabelOptions`.
+`tests/bench/bench_thresholds.py` halves and doubles each. What a user may choose stands
+in `evidence.LabelOptions`.
 """
 
 from dataclasses import dataclass

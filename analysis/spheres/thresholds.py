@@ -1,7 +1,8 @@
 """Every threshold of picking: its meaning with its unit, and what set it.
 
 All were set on synthetic scans of random tree mechanisms with rods and clamps, balls of
-radius 6 mm (`tests/bench/bench_spheres.py`); none on a real scan. The last word of a line says by what:
+radius 6 mm (`tests/bench/bench_spheres.py`); none on a real scan. The last word of a
+line says by what:
 
     noise    error over the Cramer-Rao bound and honest covariances, 0.02 to 0.3 mm
     few      small caps and false picks in scans of few views
@@ -12,7 +13,8 @@ radius 6 mm (`tests/bench/bench_spheres.py`); none on a real scan. The last word
     law      a formula, given here or where it is used
     custom   a convention
 
-`tests/bench/bench_thresholds.py` halves and doubles each. What a user chooses (radius, smallest cap, tolerances) stands in `picks.PickOptions`.
+`tests/bench/bench_thresholds.py` halves and doubles each. What a user chooses (radius,
+smallest cap, tolerances) stands in `picks.PickOptions`.
 """
 
 from dataclasses import dataclass

@@ -1,8 +1,9 @@
 """Every threshold of reading a scan and doubting what was picked from it.
 
-Measured is what memory an ingest of 20 million points takes and which wrong units and radii of synthetic scans are named (`tests/pipeline/
-steps/test_ingest.py`): `bytes_a_point`, `rough`, `fewest`, `wrong`, `certain`, `caps`
-(0.05 and 0.15 mm of noise). The others are conventions.
+Measured is what memory an ingest of 20 million points takes and which wrong units and
+radii of synthetic scans are named (`tests/pipeline/steps/test_ingest.py`):
+`bytes_a_point`, `rough`, `fewest`, `wrong`, `certain`, `caps` (0.05 and 0.15 mm of
+noise). The others are conventions.
 """
 
 from dataclasses import dataclass

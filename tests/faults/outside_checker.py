@@ -1,7 +1,8 @@
 """Count what a project's results folder holds, from what the documentation says of it.
 
 Nothing of this module is imported from the store, the tracker or the planner: it reads
-files as docs/architecture.md ("The life of a run") describes them, with the standard library alone.
+files as docs/architecture.md ("The life of a run") describes them, with the standard
+library alone.
 
     python tests/faults/outside_checker.py PROJECT [EXPECTED]
 

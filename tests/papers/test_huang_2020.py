@@ -11,7 +11,8 @@ printed outcomes do not come out with them, and are asserted here as they do com
   oscillatory motion, and settles stay at the trough": ours rolls over two limbs in the
   second cycle, over two more in the third, and is in the trough after the fourth.
 
-The first hinges on the modulus: with 2.1 MPa instead of 3.0 MPa 6 degrees are too steep. The modulus was not changed for that.
+The first hinges on the modulus: with 2.1 MPa instead of 3.0 MPa 6 degrees are too
+steep. The modulus was not changed for that.
 """
 
 import numpy as np

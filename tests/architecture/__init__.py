@@ -1,1 +1,0 @@
-"""The house itself: rooms, the imports between them, the sizes of what they hold."""
