@@ -20,7 +20,6 @@ from sim.origami.folding.outcome import (
 )
 from sim.origami.folding.sheet import Sheet
 from sim.origami.folding.stability import bending_strain, panel_strain
-from sim.origami.loading.actuation import Heat
 from sim.origami.loading.phases import Fold, Phase
 from sim.origami.model.material import SheetMaterial
 
@@ -44,13 +43,13 @@ class FoldOutcome:
 
     def see(self, step: OrigamiStep) -> None:
         """Keep the step where the sheet is folded there, or where it never is."""
-        folding = [isinstance(phase, Fold | Heat) for phase in self.phases]
+        folding = [isinstance(phase, Fold) for phase in self.phases]
         if self.last is None or folding[step.phase] or not any(folding):
             self.last = step
 
     def row(self, step: OrigamiStep) -> Row:
         """Creases on the wrong side, and how far the farthest is from what is asked."""
-        asked = asked_until(self.sheet, self.phases, step)
+        asked = asked_until(self.sheet.mesh, self.phases, step.phase)
         reached = reached_folds(self.sheet.mesh, step.x)
         away = np.abs(missing_folds(asked, reached))
         return {

@@ -25,7 +25,6 @@ from sim.origami.loading.sequences import parse_sequence
 from sim.origami.mechanics.modes import Probe, eigenmodes, stiffness_along
 from sim.origami.model.compliant import compliant_mesh
 from sim.origami.model.concentrated import concentrated_mesh
-from sim.origami.model.conduction import HeatTransfer, heat_model
 from sim.origami.model.contact import Contact, panel_length
 from sim.origami.model.material import SheetMaterial
 from sim.origami.model.mesh import BarHingeMesh
@@ -79,7 +78,6 @@ class OrigamiCase:
     strain_limit : above it the result warns that linear elasticity ends; where none is
         given, 2 % in panels, and in creases the elastic limit of their material
     fold_tolerance : degrees within which a crease has reached what is asked
-    heating : plies of creases and what conducts heat, where a phase heats them
     """
 
     pattern: CreasePattern
@@ -99,7 +97,6 @@ class OrigamiCase:
     accept_unconverged: bool = False
     strain_limit: float | None = None
     fold_tolerance: float = FOLD_TOLERANCE
-    heating: HeatTransfer | None = None
 
     def __post_init__(self) -> None:
         if not self.phases:
@@ -187,14 +184,13 @@ class OrigamiCase:
     @cached_property
     def sheet(self) -> Sheet:
         """The mesh with its supports, and contact with every default filled in."""
-        held, heating = self.supports, self.heating
+        held = self.supports
         return Sheet(
             self.mesh,
             self._largest_held() if isinstance(held, str) else held,
             self.contact.filled(self.mesh),
             self.max_iterations,
             self.accept_unconverged,
-            None if heating is None else heat_model(self.mesh, self.material, heating),
         )
 
     def _largest_held(self) -> list[tuple[int, ...]]:

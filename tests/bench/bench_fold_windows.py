@@ -1,4 +1,4 @@
-"""How heat, moments, layers and thick panels hang on increments and meshes, as tables.
+"""How moments, layers and thick panels hang on increments and meshes, as tables.
 
 python -m tests.bench.bench_fold_windows
 """
@@ -20,64 +20,7 @@ from sim.origami.pattern.layers import layer_orders
 from sim.origami.pattern.tessellations import miura
 from tests.bench.bench_origami import build_case
 from tests.sim.origami.folding.test_actuated import NO_CONTACT
-from tests.sim.origami.model.test_conduction import (
-    AIR,
-    DEPTH,
-    HEAT,
-    POWER,
-    K,
-    L,
-    M,
-    T,
-    heated,
-    on_a_line,
-)
 from tests.sim.origami.sheets import MATERIAL, sheet, strip
-
-
-def fin() -> None:
-    """A strip heated across its middle, by how often its triangles are divided."""
-    for divided in range(1, 6):
-        heat, mesh, x = on_a_line(2, divided=divided)
-        found = heat.steady(heated(mesh, heat), 0.0)[: len(x)]
-        exact = POWER / (2.0 * K * T * L * M * np.sinh(M * L)) * np.cosh(M * (L - x))
-        off = np.abs(found - exact).max() / exact.max()
-        print(f"fin, divided {divided}: {off:.2%}")
-
-
-def warming() -> None:
-    """The same in time against its Fourier series after 30 s, by spans and division."""
-    k = np.arange(400)
-    rate = K / HEAT * (k * np.pi / L) ** 2 + 2.0 * AIR / (DEPTH * T * HEAT)
-    share = POWER / (2.0 * T * L * L * HEAT) * np.where(k > 0, 2.0, 1.0) / rate
-    for divided in (2, 3, 4):
-        for spans in (1, 4, 16):
-            heat, mesh, x = on_a_line(2, divided=divided)
-            rise = np.zeros(len(heat.C))
-            for _ in range(spans):
-                rise = heat.after(rise, heated(mesh, heat), 0.0, 30.0 / spans)
-            exact = np.cos(np.pi / L * np.outer(x, k)) @ (
-                share * (1.0 - np.exp(-rate * 30.0))
-            )
-            off = np.abs(rise[: len(x)] - exact).max() / exact.max()
-            print(f"warming, divided {divided}, {spans} spans: {off:.3%}")
-
-
-def slab() -> None:
-    """Air that stores heat, by its slices."""
-    values = {"panel_capacity": 1e-3, "air_capacity": 1200.0}
-    k = 2 * np.arange(60) + 1
-    for slices in (5, 10, 20, 40):
-        heat, mesh, _ = on_a_line(
-            2, panel_conductivity=1e4, crease_conductivity=1e4, air_slices=slices,
-            **values,
-        )  # fmt: skip
-        rise = heat.after(np.zeros(len(heat.C)), heated(mesh, heat), 0.0, 0.1)
-        decay = np.exp(-((0.5 * np.pi * k) ** 2) * AIR * 0.1 / (1200.0 * DEPTH**2))
-        exact = POWER * DEPTH / (AIR * 4.0 * L * L)
-        exact *= 1.0 - (8.0 / (np.pi * k) ** 2 * decay).sum()
-        off = rise[: len(mesh.rest)].mean() / exact - 1.0
-        print(f"slab, {slices} slices: {off:.3%}")
 
 
 def turned() -> None:
@@ -132,7 +75,7 @@ def layers() -> None:
 
 def main() -> int:
     """Print a line for each reading."""
-    for study in (fin, warming, slab, turned, layers):
+    for study in (turned, layers):
         study()
     with Composer() as composer:
         turned_vertex(composer)

@@ -1,52 +1,20 @@
-"""Ways to advance a sheet whose creases are heated, or turned by moments.
+"""How a sheet advances whose creases are turned by moments.
 
-Both act through rest angles. A crease that is warm would have another fold without
-load. A moment M on a hinge of stiffness k has the potential -M theta, which differs
-from a rest angle moved by M / k by a constant.
+A moment M on a hinge of stiffness k has the potential -M theta, which differs from a
+rest angle moved by M / k by a constant.
 """
 
 from dataclasses import replace
 
 import numpy as np
 
-from sim.arrays import Floats
 from sim.origami.folding.equilibrium import NewtonResult
 from sim.origami.folding.problem import FoldingProblem
 from sim.origami.folding.resting import Advance, equilibrate
 from sim.origami.folding.sheet import Sheet, SheetState, hinge_angles
-from sim.origami.loading.actuation import Heat, Moments
+from sim.origami.loading.actuation import Moments
 from sim.origami.model.assembly import CREASE_BENDING
 from sim.origami.model.compliant import fold_weights
-
-
-def heating(
-    sheet: Sheet, phase: Heat, problem: FoldingProblem, state: SheetState
-) -> Advance:
-    """By the temperatures that a phase's power brings about, steady or in time."""
-    heat = sheet.heat
-    assert heat is not None  # `check_phase` has seen it
-    zero = np.zeros(len(problem.model.first))
-    start = np.zeros(len(heat.C)) if state.rise is None else state.rise
-    cold = state.angles - heat.rest_turns(start)
-    power, around = heat.power(phase.targets(sheet.mesh)), phase.surroundings
-    end = heat.steady(power, around) if phase.duration is None else start
-
-    def rise_at(before: SheetState, part: float) -> Floats:
-        if phase.duration is None:
-            return np.asarray((1.0 - part) * start + part * end)
-        here = start if before.rise is None else before.rise
-        span = (part - before.factor) * phase.duration
-        return heat.after(here, power, around, span)
-
-    def advance(state: SheetState, part: float) -> tuple[SheetState, NewtonResult]:
-        rise = rise_at(state, part)
-        angles = cold + heat.rest_turns(rise)
-        reached, out = equilibrate(
-            sheet, problem, state, part, angles, zero, phase.tolerance
-        )
-        return replace(reached, rise=rise), out
-
-    return advance
 
 
 def turning(

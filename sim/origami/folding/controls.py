@@ -1,6 +1,6 @@
 """Ways to advance a sheet: by rest angles, by load, by displacement, along its path.
 
-Those of heat and moments stand in `sim.origami.folding.actuated`.
+Those of moments stand in `sim.origami.folding.actuated`.
 """
 
 from collections.abc import Callable, Iterator
@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from sim.arrays import Bools, Floats, Ints
-from sim.origami.folding.actuated import heating, turning
+from sim.origami.folding.actuated import turning
 from sim.origami.folding.equilibrium import (
     NewtonResult,
     continuation_step,
@@ -19,7 +19,7 @@ from sim.origami.folding.leaving import folds_together
 from sim.origami.folding.problem import FoldingProblem
 from sim.origami.folding.resting import MOST_NEWTON, Advance, equilibrate
 from sim.origami.folding.sheet import Sheet, SheetState, hinge_angles
-from sim.origami.loading.actuation import Heat, Moments
+from sim.origami.loading.actuation import Moments
 from sim.origami.loading.phases import Displace, Fold, Load, Path, Phase
 from sim.origami.model.mesh import BarHingeMesh
 
@@ -32,9 +32,6 @@ def stages(
     """Number, the way to advance, and the norm of the load (N) of each stage."""
     if isinstance(phase, Fold):
         yield from _fold_stages(sheet, phase, problem)
-        return
-    if isinstance(phase, Heat):
-        yield 0, heating(sheet, phase, problem, state), 0.0
         return
     if isinstance(phase, Moments):
         yield 0, turning(sheet, phase, problem, state), 0.0

@@ -50,8 +50,6 @@ class OrigamiStep:
     iterations : linear solves, of all parts of the increment
     parts : into how many the increment was divided
     unconverged : increments so far that were let through without convergence
-    rise : (n,) K by which nodes are warmer than when the sheet was flat; None of a
-        sheet that was never heated
     """
 
     s: int
@@ -72,7 +70,6 @@ class OrigamiStep:
     parts: int
     converged: bool
     unconverged: int
-    rise: Floats | None = None
 
 
 def run(sheet: Sheet, phases: Sequence[Phase]) -> Iterator[OrigamiStep]:
@@ -121,7 +118,6 @@ def run(sheet: Sheet, phases: Sequence[Phase]) -> Iterator[OrigamiStep]:
                     parts=parts,
                     converged=out.converged,
                     unconverged=step.unconverged + (not out.converged),
-                    rise=None if state.rise is None else state.rise[: len(state.x)],
                 )
                 yield step
 

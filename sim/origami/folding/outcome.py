@@ -22,7 +22,6 @@ from sim.origami.folding.leaving import asked_folds, crease_stiffness, rigid_she
 from sim.origami.folding.missing import missing_folds
 from sim.origami.folding.problem import near_at
 from sim.origami.folding.sheet import Sheet, build_problem, hinge_angles, part_at
-from sim.origami.loading.actuation import Heat
 from sim.origami.loading.phases import Fold, Phase
 from sim.origami.model.compliant import CENTRE_SHARE, fold_weights
 from sim.origami.model.mesh import BarHingeMesh
@@ -110,30 +109,14 @@ def crease_lines(mesh: BarHingeMesh) -> Ints:
     return np.column_stack([mesh.hinge[middle, 1:3], mesh.hinge_crease[middle]])
 
 
-def asked_until(sheet: Sheet, phases: Sequence[Phase], step: OrigamiStep) -> Floats:
-    """(c,) what the phases up to that of a step ask for, rad; nan where nothing.
-
-    Heat asks for the folds that creases made of plies would have by themselves.
-    """
-    mesh = sheet.mesh
+def asked_until(mesh: BarHingeMesh, phases: Sequence[Phase], number: int) -> Floats:
+    """(c,) what the phases up to `number` ask for, rad; nan where nothing."""
     out = np.full(len(mesh.pattern.creases), np.nan)
-    for phase in phases[: step.phase + 1]:
-        folds = np.full(len(out), np.nan)
+    for phase in phases[: number + 1]:
         if isinstance(phase, Fold):
             folds = asked_folds(mesh, phase)
-        elif isinstance(phase, Heat) and phase is phases[step.phase]:
-            folds = _warm_folds(sheet, step)
-        out = np.where(np.isnan(folds), out, folds)
+            out = np.where(np.isnan(folds), out, folds)
     return out
-
-
-def _warm_folds(sheet: Sheet, step: OrigamiStep) -> Floats:
-    """(c,) rad at rest of the creases made of plies, nan of the others."""
-    mesh, heat = sheet.mesh, sheet.heat
-    assert heat is not None  # a phase has heated it
-    plies = np.unique(mesh.hinge_crease[heat.curls])
-    folds = by_crease(mesh, step.angles - np.pi)
-    return np.where(np.isin(mesh.pattern.creases, plies), folds, np.nan)
 
 
 def wrong_side(asked: Floats, reached: Floats) -> Bools:
@@ -155,7 +138,7 @@ def fold_report(
     tolerance : rad within which a crease has reached what is asked
     """
     mesh = sheet.mesh
-    asked = asked_until(sheet, phases, step)
+    asked = asked_until(mesh, phases, step.phase)
     reached = reached_folds(mesh, step.x)
     away = np.abs(missing_folds(asked, reached)) > tolerance
     rigid = rigid_sheet(mesh, asked) if away.any() else None

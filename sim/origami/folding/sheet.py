@@ -9,13 +9,11 @@ from sim.contact import potential
 from sim.contact.crossing import crossings
 from sim.hinges import hinge_angle
 from sim.origami.folding.problem import FoldingProblem, NearbyPairs, near_at
-from sim.origami.loading.actuation import Heat
 from sim.origami.loading.checks import Rows
 from sim.origami.loading.phases import Load, Phase
 from sim.origami.model.assembly import assemble, contact_forces
 from sim.origami.model.blocks import SheetFronts, fronts_of, linearised, slopes_at
 from sim.origami.model.blocks import factorised as in_fronts
-from sim.origami.model.conduction import HeatModel
 from sim.origami.model.contact import (
     Contact,
     Rules,
@@ -47,7 +45,6 @@ class Sheet:
     max_iterations : linear solves of an increment
     accept_unconverged : with the paper's rules, go on where an increment has not
         converged, as the paper does; its step says so
-    heat : how it is warmed, where phases heat it
     """
 
     mesh: BarHingeMesh
@@ -55,7 +52,6 @@ class Sheet:
     contact: Contact
     max_iterations: int = 0
     accept_unconverged: bool = False
-    heat: HeatModel | None = None
 
     def __post_init__(self) -> None:
         if self.accept_unconverged and self.contact.rules is not Rules.PAPER:
@@ -76,7 +72,6 @@ class SheetState:
     past : (k,) load factors and (k, n, 3) m of the last increments of the same stage,
         this state among them
     along, sign : of the last increment of a `Path`
-    rise : (u,) K of `sim.origami.model.conduction`; None of a cold sheet
     unloaded : (h,) rest angles without the moments of this phase, rad; None without any
     fronts : of a large sheet with rules "full"
     stresses : (k, b + h) of its bars and hinges at the last equilibria, strains, then
@@ -90,7 +85,6 @@ class SheetState:
     past: tuple[Floats, Floats]
     along: Floats | None = None
     sign: float = 1.0
-    rise: Floats | None = None
     unloaded: Floats | None = None
     fronts: SheetFronts | None = None
     stresses: Floats = field(default_factory=lambda: np.zeros((1, 0)))
@@ -126,11 +120,6 @@ def check_phase(sheet: Sheet, phase: Phase) -> None:
     nodes = len(sheet.mesh.rest)
     held = held_table(supports_of(sheet, phase), nodes) != 0
     spring_table(phase.elastic, nodes)
-    if isinstance(phase, Heat) and sheet.heat is None:
-        raise ValueError(
-            "the sheet is heated, and nothing says what its creases are made of: give "
-            "`heating` beside the phases"
-        )
     if not isinstance(phase, Load):
         phase.targets(sheet.mesh)
         return

@@ -1,1 +1,1 @@
-"""What a fold is asked to do: phases of driven creases, heat, moments and loads."""
+"""What a fold is asked to do: phases of driven creases, moments and loads."""

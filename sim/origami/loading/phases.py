@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sim.arrays import Floats, Ints
-from sim.origami.loading.actuation import Heat, Moments
+from sim.origami.loading.actuation import Moments
 from sim.origami.loading.checks import Rows, check_increments, check_tolerance
 from sim.origami.model.mesh import BarHingeMesh
 
@@ -214,4 +214,4 @@ class Path(Load):
             raise ValueError(f"first_factor must be positive, not {self.first_factor}")
 
 
-Phase = Fold | Load | Heat | Moments
+Phase = Fold | Load | Moments

@@ -52,13 +52,6 @@ CHANGES = {
     ),
     "rod-motion": Change("case/own_rod", "times: [0.5]", "times: [0.7]", "shapes", 1),
     "zhu-filipov-8": Change("case/box", "[1.3, 1.3,", "[1.29, 1.29,", "energy", 3),
-    "fold-actuation": Change(
-        "case/heated_flaps",
-        "powers: [0.08, 0.08, 0.08, 0.08]",
-        "powers: [0.09, 0.09, 0.08, 0.08]",
-        "flaps",
-        2,
-    ),
     "thick-layers": Change(
         "case/thick_fold", "thickness: 0.002", "thickness: 0.0019", "faces between", 1
     ),
