@@ -3,5 +3,5 @@
 Read `material` (formulas of stiffness), `mesh` with `compliant` or `concentrated`
 creases, `model` (unknowns), `bars` and `sim.hinges` (elements), `assembly` (their
 sums), `skyline` (the factorisation) and `blocks` (both, of many panels); `contact` says
-what may touch; `laminate` says how far plies curl.
+what may touch.
 """
