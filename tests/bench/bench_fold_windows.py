@@ -1,4 +1,4 @@
-"""How moments, layers and thick panels hang on increments and meshes, as tables.
+"""How moments and layers hang on increments and meshes, as tables.
 
 python -m tests.bench.bench_fold_windows
 """
@@ -9,8 +9,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from pipeline.cases.thick_panels import ThickPanelsCase
-from pipeline.config.building import build
 from pipeline.config.hydra import Composer
 from sim.origami.folding.folding import run
 from sim.origami.folding.outcome import reached_folds
@@ -51,18 +49,6 @@ def turned_vertex(composer: Composer) -> None:
         print(f"vertex, {count} increments: {fold[-1]:.6f} rad, energy {off:.1e} off")
 
 
-def thick(composer: Composer) -> None:
-    """To where two thick panels clear each other, by increments; known: 90 degrees."""
-    for count in (9, 36, 144):
-        words = ["case=thick_fold", "+case.hinges=middle", "+case.cut=0.001"]
-        config = composer.compose("simulate", [*words, f"+case.increments={count}"])
-        case = build(config["case"], "case")
-        assert isinstance(case, ThickPanelsCase)
-        steps = [step for step in case.steps() if step.clearance >= 0.0]
-        clear = np.degrees(np.abs(steps[-1].folds).max())
-        print(f"thick fold, {count} increments: clear to {clear:.2f} degrees")
-
-
 def layers() -> None:
     """Miura sheets, each of which has one order, by their panels."""
     for side in (3, 5, 7, 9):
@@ -79,7 +65,6 @@ def main() -> int:
         study()
     with Composer() as composer:
         turned_vertex(composer)
-        thick(composer)
     return 0
 
 

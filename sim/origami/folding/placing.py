@@ -6,15 +6,13 @@ import numpy as np
 
 from sim.arrays import Bools, Floats, Ints, cross
 from sim.origami.model.mesh import BarHingeMesh
-from sim.origami.pattern.pattern import CreasePattern, polygon_area
+from sim.origami.pattern.pattern import CreasePattern
 
 EYE = np.eye(3)
 ALIGNMENTS = 8  # Newton steps of a rigid motion towards what is held
 
 
-def panel_motions(
-    pattern: CreasePattern, folds: Floats, heights: Floats | None = None
-) -> tuple[Floats, Floats]:
+def panel_motions(pattern: CreasePattern, folds: Floats) -> tuple[Floats, Floats]:
     """Rotations (p, 3, 3) and shifts (p, 3) m of panels; x becomes R x + t.
 
     From the first panel of each part on, which stays, panels are turned about the
@@ -23,11 +21,9 @@ def panel_motions(
     Parameters
     ----------
     folds : (c,) added to those of the pattern, rad, valleys positive
-    heights : (c,) m, of the hinges along the panels' normals; on the panels without any
     """
-    fold, height = np.zeros((2, len(pattern.edges)))
+    fold = np.zeros(len(pattern.edges))
     fold[pattern.creases] = folds
-    height[pattern.creases] = 0.0 if heights is None else heights
     beside: list[list[tuple[int, int]]] = [[] for _ in pattern.panels]
     for edge, panels in enumerate(pattern.edge_panels):
         if len(panels) == 2:
@@ -45,7 +41,7 @@ def panel_motions(
             panel = ahead.popleft()
             for other, edge in beside[panel]:
                 if not placed[other]:
-                    turn, shift = _about(pattern, panel, edge, fold[edge], height[edge])
+                    turn, shift = _about(pattern, panel, edge, fold[edge])
                     R[other] = R[panel] @ turn
                     t[other] = R[panel] @ shift + t[panel]
                     placed[other] = True
@@ -54,7 +50,7 @@ def panel_motions(
 
 
 def _about(
-    pattern: CreasePattern, panel: int, edge: int, fold: float, height: float
+    pattern: CreasePattern, panel: int, edge: int, fold: float
 ) -> tuple[Floats, Floats]:
     """Rotation and shift of what lies beyond an edge of a panel."""
     a, b = (int(v) for v in pattern.edges[edge])
@@ -63,9 +59,6 @@ def _about(
         a, b = b, a
     x, y = pattern.vertices[a], pattern.vertices[b]
     u = (x - y) / np.sqrt((x - y) @ (x - y))  # valleys rise along the panel's normal
-    if height:
-        normal = polygon_area(pattern.vertices[around])
-        x = x + height * normal / np.linalg.norm(normal)
     about = cross(EYE, u)
     turn = EYE + np.sin(fold) * about + (1 - np.cos(fold)) * about @ about
     return turn, x - turn @ x

@@ -52,9 +52,6 @@ CHANGES = {
     ),
     "rod-motion": Change("case/own_rod", "times: [0.5]", "times: [0.7]", "shapes", 1),
     "zhu-filipov-8": Change("case/box", "[1.3, 1.3,", "[1.29, 1.29,", "energy", 3),
-    "thick-layers": Change(
-        "case/thick_fold", "thickness: 0.002", "thickness: 0.0019", "faces between", 1
-    ),
     "measured-nist_spheres": Change(
         "measured/nist_spheres", "aim: 0.2\n", "aim: 0.3\n", "verdicts", 0
     ),
