@@ -15,7 +15,7 @@ from sim.origami.pattern.rigid import closure_errors
 CLOSED = 1e-6  # norm of R_1 R_2 ... R_n - I
 OF = (
     "(rotations by the fold angles given; whether mountains and valleys fold flat is "
-    "not judged: morphtrack layers does)"
+    "not judged)"
 )
 
 

@@ -15,7 +15,7 @@ GROUPS = {
     "predict an experiment, then look": "predict measured",
     "to the printer and back": "parts calibrate",
     "mechanisms": "mobility branches actuation envelope",
-    "origami and rods": "closure layers fold_file fit_rod",
+    "origami and rods": "closure fold_file fit_rod",
     "share and serve": "archive store track server",
     "this command": "completion system",
 }

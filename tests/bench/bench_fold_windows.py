@@ -1,10 +1,9 @@
-"""How moments and layers hang on increments and meshes, as tables.
+"""How creases turned by moments hang on increments and meshes, as tables.
 
 python -m tests.bench.bench_fold_windows
 """
 
 import sys
-import time
 from dataclasses import replace
 
 import numpy as np
@@ -14,8 +13,6 @@ from sim.origami.folding.folding import run
 from sim.origami.folding.outcome import reached_folds
 from sim.origami.loading.actuation import Moments
 from sim.origami.model.compliant import compliant_mesh
-from sim.origami.pattern.layers import layer_orders
-from sim.origami.pattern.tessellations import miura
 from tests.bench.bench_origami import build_case
 from tests.sim.origami.folding.test_actuated import NO_CONTACT
 from tests.sim.origami.sheets import MATERIAL, sheet, strip
@@ -49,20 +46,9 @@ def turned_vertex(composer: Composer) -> None:
         print(f"vertex, {count} increments: {fold[-1]:.6f} rad, energy {off:.1e} off")
 
 
-def layers() -> None:
-    """Miura sheets, each of which has one order, by their panels."""
-    for side in (3, 5, 7, 9):
-        begin = time.process_time()
-        pattern = miura(side, side, width=1.0, height=1.0, angle=60.0)
-        orders = sum(1 for _ in layer_orders(pattern))
-        taken = time.process_time() - begin
-        print(f"layers of {side * side} panels: {orders} order, {taken:.2f} s")
-
-
 def main() -> int:
     """Print a line for each reading."""
-    for study in (turned, layers):
-        study()
+    turned()
     with Composer() as composer:
         turned_vertex(composer)
     return 0

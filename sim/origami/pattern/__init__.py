@@ -2,5 +2,5 @@
 
 Read `pattern`; `fold_format` and `drawing` say what files hold, `tessellations` and
 `units` make patterns, `panels` readies them for the model. Rigid panels: `rigid` (one
-vertex), `rigid_path` (all), `flat_folded` with `overlaps`, then `layers`.
+vertex), `rigid_path` (all).
 """

@@ -356,25 +356,6 @@ def pattern_document(pattern: CreasePattern) -> dict[str, Any]:
     }
 
 
-def flat_folded_document(
-    pattern: CreasePattern, places: Floats, face_orders: Sequence[Sequence[int]]
-) -> dict[str, Any]:
-    """A pattern folded flat as a FOLD file, with which panel lies on which.
-
-    Parameters
-    ----------
-    places : (v, 2) m, vertices in the plane in which the panels lie
-    face_orders : triples [f, g, s], s 1 where f is on the side of g's normal, -1 where
-        it is on the other
-    """
-    return {
-        **pattern_document(pattern),
-        "frame_classes": ["foldedForm"],
-        "vertices_coords": places.tolist(),
-        "faceOrders": [list(triple) for triple in face_orders],
-    }
-
-
 def folded_document(
     rest: Floats, triangles: Sequence[Sequence[int]], frames: Floats
 ) -> dict[str, Any]:

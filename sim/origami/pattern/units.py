@@ -1,4 +1,4 @@
-"""Single units: a vertex of four creases, a square twist, a Kresling cell, stamps."""
+"""Single units: a vertex of four creases, a square twist, a Kresling cell."""
 
 from collections.abc import Sequence
 
@@ -132,37 +132,3 @@ def kresling(
         panels += [[k, after, sides + after], [k, sides + after, sides + k]]
     panels.append(list(range(sides, 2 * sides)))
     return CreasePattern(np.array(below + above), panels)
-
-
-def stamps(
-    signs: str, *, rows: int = 1, columns: int = 2, side: float
-) -> CreasePattern:
-    """Squares in rows, as a map or a sheet of stamps.
-
-    Parameters
-    ----------
-    signs : M or V of each crease: those across the rows, row by row, then those along
-        them
-    side : of a square, m
-    """
-    _check("sheet of stamps", side=side, rows=rows, columns=columns)
-    across = columns + 1
-    grid = [(side * x, side * y) for y in range(rows + 1) for x in range(across)]
-    panels = [
-        [v, v + 1, v + across + 1, v + across]
-        for v in (y * across + x for y in range(rows) for x in range(columns))
-    ]
-    flat = CreasePattern(_flat(grid), panels)
-    upright = [(y * across + x, (y + 1) * across + x)
-               for y in range(rows) for x in range(1, columns)]  # fmt: skip
-    level = [(y * across + x, y * across + x + 1)
-             for y in range(1, rows) for x in range(columns)]  # fmt: skip
-    creases = [*upright, *level]
-    if len(signs) != len(creases) or set(signs) - set(SIGNS):
-        raise ValueError(
-            f"signs of the sheet of stamps are {signs!r}: give M or V for each of "
-            f"{len(creases)} creases"
-        )
-    fold = dict(zip(creases, (SIGNS[letter] for letter in signs), strict=True))
-    folds = [fold.get((a, b), 0.0) for a, b in flat.edges.tolist()]
-    return CreasePattern(flat.vertices, flat.panels, folds)

@@ -220,8 +220,7 @@ def test_closure_of_a_fold_file_names_the_vertices_that_stay_open(
     assert check_closure([str(path)]) == 0
     said = capsys.readouterr().out
     assert said.startswith("1 of 1 inner vertices close (rotations by the fold angles")
-    assert said.endswith("mountains and valleys fold flat is not judged: morphtrack "
-                         "layers does)\n")  # fmt: skip
+    assert said.endswith("mountains and valleys fold flat is not judged)\n")
     angles = document["edges_foldAngle"]
     document["edges_foldAngle"] = [0.5 * angle for angle in angles]
     path.write_text(json.dumps(document), encoding="utf-8")
