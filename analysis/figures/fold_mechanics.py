@@ -1,12 +1,8 @@
-"""What designers ask of folds: ratios, modes, two stable states, energies by folds."""
-
-from dataclasses import dataclass
+"""What designers ask of folds: ratios, modes, two stable states."""
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.cm import ScalarMappable
-from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 
 from analysis.figures import style
@@ -14,31 +10,12 @@ from analysis.figures.sheet import PanelGrid, sheet
 from sim.arrays import Floats
 
 DEGREES = "(\N{DEGREE SIGN})"
-LEAST = 1e-4  # of the largest energy of a landscape, below which colours end
 MODES = (
     (style.SIMULATED, "-"),
     (style.SCANNED, "--"),
     ("#009E73", "-."),
     ("#000000", ":"),
 )
-FREE = "#D55E00"
-
-
-@dataclass(frozen=True, eq=False)
-class Landscape:
-    """Energy over two folds.
-
-    Attributes
-    ----------
-    first, second : (m,), (k,) degrees
-    energy : (k, m) J
-    free : ratios of the tangents of half the folds along which rigid panels turn
-    """
-
-    first: Floats
-    second: Floats
-    energy: Floats
-    free: tuple[float, ...]
 
 
 def rigid_ratio(periods: Floats) -> Floats:
@@ -50,20 +27,16 @@ def rigid_ratio(periods: Floats) -> Floats:
 def mechanics_of_folds(
     plate: pd.DataFrame,
     modes: pd.DataFrame,
-    landscape: Landscape,
     cell: tuple[pd.DataFrame, pd.DataFrame, float],
-    twists: dict[str, pd.DataFrame],
     runs: list[tuple[str, str]],
 ) -> Figure:
-    """Five panels; `cell` holds the path of a cell, its rests, and its height, m."""
+    """Three panels; `cell` holds the path of a cell, its rests, and its height, m."""
     with style.styled():
-        figure, (plots,) = sheet(PanelGrid(5, 56.0, 46.0), more=8.0)
+        figure, (plots,) = sheet(PanelGrid(3, 56.0, 46.0), more=8.0)
         _draw_ratios(plots[0], plate)
         _draw_modes(plots[1], modes)
-        _draw_landscape(plots[2], landscape)
-        _draw_cell(plots[3], *cell)
-        _draw_twists(plots[4], twists)
-        style.own_ranges(plots[3:])
+        _draw_cell(plots[2], *cell)
+        style.own_ranges(plots[2:])
         style.put_letters(plots)
         style.legend_below(figure, style.labelled_lines(plots))
         style.say_below(figure, runs)
@@ -100,8 +73,8 @@ def _draw_cell(
     ax: Axes, path: pd.DataFrame, rests: pd.DataFrame, height: float
 ) -> None:
     way, energy = 1e3 * (height + path["moved"]), 1e3 * path["energy"]
-    ax.plot(way, energy, color=style.SIMULATED, label="cell (d)")
-    for stable, marker, name in ((1, "o", "stable (d)"), (0, "^", "barrier (d)")):
+    ax.plot(way, energy, color=style.SIMULATED, label="cell (c)")
+    for stable, marker, name in ((1, "o", "stable (c)"), (0, "^", "barrier (c)")):
         chosen = rests[rests["stable"] == stable]
         ax.plot(
             1e3 * (height + chosen["moved"]), 1e3 * chosen["energy"], marker,
@@ -110,33 +83,3 @@ def _draw_cell(
         )  # fmt: skip
     ax.set_xlabel("height of the cell (mm)")
     ax.set_ylabel(r"energy $\Pi$ (mJ)")
-
-
-def _draw_twists(ax: Axes, twists: dict[str, pd.DataFrame]) -> None:
-    for (name, table), line in zip(twists.items(), ("-", "--"), strict=True):
-        label = f"{name} (e)"
-        ax.plot(
-            table["fold_0_deg"], 1e3 * table["energy"], line, color="black", label=label
-        )
-    ax.set_xlabel(f"fold of the sides {DEGREES}")
-    ax.set_ylabel(r"energy $\Pi$ (mJ)")
-
-
-def _draw_landscape(ax: Axes, shown: Landscape) -> None:
-    top = float(shown.energy.max())
-    norm = LogNorm(LEAST * top * 1e3, top * 1e3)
-    energy = np.maximum(1e3 * shown.energy, LEAST * top * 1e3)
-    mesh = ax.pcolormesh(
-        shown.first, shown.second, energy, norm=norm, cmap="viridis", rasterized=True
-    )
-    fold = np.linspace(-179.0, 179.0, 361)
-    half = np.tan(np.radians(0.5 * fold))
-    for k, ratio in enumerate(shown.free):
-        label = "rigid panels (c)" if k == 0 else "_"
-        ax.plot(fold, np.degrees(2 * np.arctan(ratio * half)), color=FREE, label=label)
-    ax.set_xlim(shown.first[0], shown.first[-1])
-    ax.set_ylim(shown.second[0], shown.second[-1])
-    ax.set_xlabel(f"fold of a crease {DEGREES}")
-    ax.set_ylabel(f"fold of the next {DEGREES}")
-    bar = ax.figure.colorbar(ScalarMappable(norm, mesh.get_cmap()), ax=ax, pad=0.02)
-    bar.set_label(r"energy $\Pi$ (mJ)", labelpad=1)

@@ -1,36 +1,16 @@
-"""Cases of landscapes, plates and modes: what they record, and what they refuse."""
+"""Cases of plates and modes: what they record, and what they refuse."""
 
-from functools import partial
 from itertools import islice
 from typing import Any
 
 import numpy as np
 import pytest
 
-from pipeline.cases.fold_landscape import FoldLandscapeCase
 from pipeline.cases.fold_snap import FoldSnapCase
 from pipeline.cases.origami import OrigamiCase
 from pipeline.cases.plate import PlateCase
 from tests.helpers.cases import composed
 from tests.recorded import recorded
-
-landscapes = partial(composed, FoldLandscapeCase)
-
-
-def test_a_square_twist_has_two_minima_and_the_climb_between_them() -> None:
-    case = landscapes("square_twist")
-    steps, recorder = recorded(case)
-    minima = list(recorder.tables()["minima.csv"])
-    assert [row["asked_0_deg"] for row in minima] == [5.0, 175.0]
-    assert minima[0]["climb"] == ""
-    top = max(step.energy for step in steps)
-    found = recorder.summary()
-    assert found["minima"] == 2
-    assert 0 < found["largest_climb"] <= top - minima[1]["energy"]
-    rigid = landscapes("square_twist", "case.of.pattern.signs=MMVV",
-                       "case.axes.0.creases=[1]")  # fmt: skip
-    _, recorder = recorded(rigid)
-    assert recorder.summary()["minima"] == 1
 
 
 def test_a_miura_sheet_bends_to_a_saddle_or_a_dome_against_its_stretch() -> None:
@@ -66,14 +46,6 @@ def test_modes_and_stiffness_stand_beside_each_increment() -> None:
 @pytest.mark.parametrize(
     ("name", "override", "said"),
     [
-        ("square_twist", "case.axes.0.creases=[5]", "edge 5 is held 1 times"),
-        ("square_twist", "case.axes.0.creases=[0,0]", "edge 0 is held 2 times"),
-        ("square_twist", "case.axes.0.creases=[]", "holds no creases"),
-        ("square_twist", "case.axes.0.end=180", "end of an axis is 180"),
-        ("square_twist", "case.axes.0.end=1", "let it ascend"),
-        ("square_twist", "case.axes.0.points=1", "give 2 or more"),
-        ("square_twist", "case.axes=[]", "has 0 axes"),
-        ("square_twist", "case.of.compliant=true", "set compliant to false"),
         ("miura_plate", "case.periods=[[0,2]]", "1 periods are given"),
         ("miura_plate", "case.periods=[[0,2],[0,99]]", "numbered 0 to 24"),
         ("miura_plate", "case.periods=[[0,2],[0,4]]", "lie in line"),
@@ -81,6 +53,6 @@ def test_modes_and_stiffness_stand_beside_each_increment() -> None:
     ],
 )
 def test_what_makes_no_sense_is_refused(name: str, override: str, said: str) -> None:
-    kind: Any = {"square_twist": FoldLandscapeCase, "miura_plate": PlateCase}
+    kind: Any = {"miura_plate": PlateCase}
     with pytest.raises(Exception, match=said):
         composed(kind.get(name, OrigamiCase), name, override)

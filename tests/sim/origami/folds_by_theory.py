@@ -11,8 +11,10 @@ from collections.abc import Sequence
 from math import cos, pi, radians, sin, sqrt, tan
 from typing import NamedTuple
 
-from sim.origami.pattern import units
+import numpy as np
+
 from sim.origami.pattern.fold_format import pattern_document
+from sim.origami.pattern.pattern import CreasePattern
 from tests.sim.origami.drawn_patterns import Line, as_edges, polyline, rim, vertex
 
 FOLDED, CONTACT = {"folded"}, {"stopped by contact"}
@@ -113,9 +115,32 @@ def joined_vertices() -> str:
 
 
 def turned(signs: str) -> str:
-    """A square twist with mountains and valleys so around its square."""
-    twist = units.square_twist(signs, side=0.02, flap=0.03, angle=45.0)
-    return json.dumps(pattern_document(twist))
+    """A square twist with mountains and valleys so around its square.
+
+    Pleat k is a parallelogram on side k of the square; its creases are assigned as
+    panels that fold flat ask it by the big-little-big lemma.
+    """
+    side, flap, angle = 0.02, 0.03, np.radians(45.0)
+    at = np.radians(45.0 + 90.0 * np.arange(4))
+    P = side / np.sqrt(2.0) * np.column_stack([np.cos(at), np.sin(at), 0.0 * at])
+    after = np.roll(P, -1, axis=0)
+    along = (after - P) / side
+    across = np.column_stack([along[:, 1], -along[:, 0], 0.0 * at])
+    out = flap * (np.cos(angle) * along + np.sin(angle) * across)
+    places = [P, P + out, after + out, P + out + np.roll(out, 1, axis=0)]
+    panels = [[0, 1, 2, 3]]
+    panels += [[k, 4 + k, 8 + k, (k + 1) % 4] for k in range(4)]
+    panels += [[k, 8 + (k - 1) % 4, 12 + k, 4 + k] for k in range(4)]
+    flat = CreasePattern(np.concatenate(places), panels)
+    fold: dict[frozenset[int], float] = {}
+    for k, sign in enumerate({"M": -1.0, "V": 1.0}[letter] for letter in signs):
+        end = (k + 1) % 4
+        fold |= {frozenset((k, end)): sign, frozenset((k, 4 + k)): -sign,
+                 frozenset((end, 8 + k)): sign}  # fmt: skip
+    folds = [fold.get(frozenset(ends), 0.0) for ends in flat.edges.tolist()]
+    return json.dumps(
+        pattern_document(CreasePattern(flat.vertices, flat.panels, folds))
+    )
 
 
 def triangle_twist() -> str:

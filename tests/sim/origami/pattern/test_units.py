@@ -3,26 +3,14 @@
 import numpy as np
 import pytest
 
-from sim.origami.pattern.rigid import closure_errors, vertex_fans
-from sim.origami.pattern.units import kresling, square_twist, vertex
+from sim.origami.pattern.rigid import vertex_fans
+from sim.origami.pattern.units import kresling, vertex
 
 
 def test_sectors_follow_the_creases_around_a_vertex() -> None:
     edges, sectors = vertex_fans(vertex([60, 80, 120, 100], radius=0.03))[0]
     first = edges.index(1)
     assert np.degrees(np.roll(sectors, -first)) == pytest.approx([60, 80, 120, 100])
-
-
-@pytest.mark.parametrize("signs", ["MMMM", "MVMV", "MMVV", "VMMM"])
-def test_all_vertices_of_a_square_twist_close_when_folded_flat(signs: str) -> None:
-    twist = square_twist(signs, side=0.02, flap=0.03, angle=35.0)
-    errors = closure_errors(twist)
-    assert sorted(errors) == [0, 1, 2, 3]
-    assert max(errors.values()) < 1e-12
-    folds = np.array(twist.assignment)
-    for v in range(4):
-        edges, _ = vertex_fans(twist)[v]
-        assert abs(folds[edges].sum()) == 2  # Maekawa
 
 
 def test_a_kresling_cell_is_a_prism_that_is_turned() -> None:
@@ -40,9 +28,6 @@ def test_a_kresling_cell_is_a_prism_that_is_turned() -> None:
         (lambda: vertex([90, 90, 90], radius=1.0), "360 degrees in all"),
         (lambda: vertex([200, 80, 80], radius=1.0), "not below 180"),
         (lambda: vertex([120, 120, 120], radius=0.0), "radius of the vertex must be"),
-        (lambda: square_twist("MMM", side=1, flap=1, angle=45), "give four of M, V"),
-        (lambda: square_twist(side=1, flap=1, angle=90), "give 0 to 90 degrees"),
-        (lambda: square_twist(side=1, flap=-1, angle=45), "flap of the square twist"),
         (lambda: kresling(2, radius=1, height=1, twist=1), "3 sides or more, not 2"),
     ],
 )
