@@ -20,7 +20,6 @@ from pipeline.config.hydra import (
     told_words,
 )
 from pipeline.config.listed import check_cases, listed, no_case
-from pipeline.config.old_names import with_own_file
 from pipeline.results.told_run import PAGE, PICTURE, meant, shown_path, told, told_sheet
 from pipeline.steps.simulate import DEFAULT_RUN_DIR, run_case, run_in
 from pipeline.store.attempts import run_once
@@ -189,7 +188,7 @@ def _run_all(folder: str, words: Sequence[str]) -> dict[str, Exception]:
 @command
 def main(argv: list[str] | None = None) -> int:
     """Run the case that the command line names, or several."""
-    words = with_own_file(sys.argv[1:] if argv is None else argv)
+    words = sys.argv[1:] if argv is None else argv
     if known := remembered(words):
         _show_by_name(*known, words)
         return DONE

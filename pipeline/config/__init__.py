@@ -1,6 +1,5 @@
 """The edge to Hydra and YAML: compose, build, refuse in one line.
 
 Begin with `hydra`, which composes, and `building`, which makes objects of what is
-composed; `models` and `checking` check files, `workflow_file` says what one may hold,
-and `old_names` keeps the names that users' case files hold.
+composed; `models` and `checking` check files, `workflow_file` says what one may hold.
 """

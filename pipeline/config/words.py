@@ -6,9 +6,9 @@ from typing import Any
 
 from pipeline.config.checking import did_you_mean
 from pipeline.config.listed import case_names
-from pipeline.config.old_names import OWN_FILE
 from pipeline.terminal.errors import InputError
 
+OWN_FILE = "case.path"
 # A file, where a case waits for one.
 SUCH_AS = {
     "case.structure.path": "conf/structure/four_bar.yaml",

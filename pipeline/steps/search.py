@@ -22,7 +22,7 @@ from pipeline.steps.search_workers import Worker, workers
 from pipeline.store.case_job import planned
 from pipeline.store.runs import Job, Ledger, Needs, Numbers, run_record
 from pipeline.studies.file import Study, study_of
-from pipeline.studies.members import Member, key_of, overrides, write_members
+from pipeline.studies.members import Member, overrides, write_members
 from pipeline.terminal.errors import InputError, RunFailedError
 
 STATES = {
@@ -174,7 +174,7 @@ def _point(study: Study, config: Mapping[str, Any]) -> Point | None:
     point: Point = {}
     for name, values in study.vary.items():
         value: Any = config
-        for part in key_of(study, name).split("."):
+        for part in name.split("."):
             try:
                 value = value[int(part) if isinstance(value, list) else part]
             except (KeyError, IndexError, ValueError, TypeError):

@@ -41,7 +41,6 @@ CARRIERS = {
     "pipeline.config.hydra": "composes; what it composes stands in the key",
     "pipeline.config.listed": "which files conf holds",
     "pipeline.config.checking": "says what the models refuse",
-    "pipeline.config.old_names": "its names of today stand in the key",
     "pipeline.config.folder_names": "refuses names",
     "pipeline.store.attempts": "where and when a run is made; its records: RECORDS",
     "pipeline.store.code_parts": "says which modules a run's code was",

@@ -9,7 +9,6 @@ from analysis.designs.sampling import Point
 from pipeline.config.folder_names import folder_name
 from pipeline.config.hydra import Composer
 from pipeline.config.listed import study_names
-from pipeline.config.old_names import OWN_FILE, own_file_key
 from pipeline.store.case_job import planned, sound_case
 from pipeline.store.files import read_json
 from pipeline.store.plan_file import Batch, write_if_other
@@ -38,12 +37,7 @@ class Member:
 
 def overrides(study: Study, point: Point) -> dict[str, Any]:
     """All values that a run of the study sets, by dotted name."""
-    return {key_of(study, k): v for k, v in {**study.fixed, **point}.items()}
-
-
-def key_of(study: Study, name: str) -> str:
-    """Where the study's case has a value: of `case.path`, its own key for a file."""
-    return own_file_key(study.case) if name == OWN_FILE else name
+    return {**study.fixed, **point}
 
 
 def members(study: Study, composer: Composer) -> list[Member]:

@@ -29,7 +29,7 @@ MISTYPED = [
     ("simulate case=rod_file", "case.path=FILE, such as conf/robot/arch.yaml"),
     ("simulate case=fold_file", "such as mine.svg, which `morphtrack new"),
     ("simulate case=loaded_file", "such as a structure file with `springs`"),
-    ("simulate case=structure_file path=a.yaml", "did you mean case.structure.path?"),
+    ("simulate case=structure_file path=a.yaml", "did you mean case.path?"),
     ("simulate case=structure_file case.path=a", "give the path of a"),
     ("simulate case=fold_file case.path=a.svg", "a.svg cannot be read (No such file"),
     ("simulate case=structure_file case.structure=a.yaml", "made of keys of its own"),

@@ -60,3 +60,30 @@ def test_a_setting_of_hydra_is_no_word_of_a_case(word: str) -> None:
             composer.compose("simulate", [*FOLDED, word])
         with pytest.raises(InputError, match="only `morphtrack simulate`"):
             next(composer.variants("simulate", [*FOLDED, word], [{}]))
+
+
+@pytest.mark.parametrize(
+    ("case", "key"),
+    [
+        ("structure_file", "case.structure.path"),
+        ("fold_file", "case.pattern.path"),
+        ("loaded_file", "case.body.path"),
+        ("mechanism_motion", "case.body.path"),
+    ],
+)
+def test_a_file_of_one_s_own_has_one_name_for_every_case(case: str, key: str) -> None:
+    words = [f"case={case}"]
+    keys = ("case.path", key, "case.path")
+    with Composer() as composer:
+        one, other = (
+            composer.compose("simulate", [*words, f"{k}=a.yaml"]) for k in keys[:2]
+        )
+        points = ({k: "a.yaml", "record_every": 1} for k in keys)
+        assert list(composer.variants("simulate", words, points)) == [one] * 3
+        assert one == other
+        assert "path" not in one["case"]
+        with pytest.raises(InputError, match=r"no value yet: write case\.path=FILE, "):
+            composer.compose("simulate", words)
+        both = [*words, f"{key}=a.yaml", "case.path=b.yaml"]
+        with pytest.raises(InputError, match="write one file, as"):
+            composer.compose("simulate", both)

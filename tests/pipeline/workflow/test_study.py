@@ -328,7 +328,6 @@ def test_a_study_s_name_leads_nowhere_else() -> None:
 def test_files_may_vary_by_the_name_that_a_command_takes(
     case: str, project: Path
 ) -> None:
-    """`case.path` stands for the key that each case has for its file."""
     source = {"structure_file": "structure", "rod_file": "robot"}[case]
     files = [str(p) for p in sorted((project / "conf" / source).glob("*.yaml"))[:2]]
     write_study(project, case=case, vary={"case.path": files})
