@@ -1,30 +1,58 @@
-"""An adaptive study as one job: Optuna asks for points, several workers run them.
+"""An adaptive study as one job: Optuna asks for points, several processes run them.
 
-Optuna keeps no database here: the finished runs are its memory. A search that begins
-again, after a kill or with more trials wanted, is first told all runs of its study.
+The processes share a journal of Optuna's, which lasts as long as the job: the finished
+runs are its memory. A search that begins again, after a kill or with more trials
+wanted, is first told all runs of its study.
 """
 
 import logging
 import math
+import multiprocessing
+import os
+import sys
+import threading
 import warnings
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
-from multiprocessing.connection import Connection, wait
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
 import optuna
 import pandas as pd
+from optuna.storages import JournalStorage
+from optuna.storages.journal import JournalFileBackend
 
 from analysis.designs.sampling import Point, Range, Values
 from pipeline.config.hydra import Composer
-from pipeline.steps.search_workers import Worker, workers
-from pipeline.store.case_job import planned
+from pipeline.steps.recording import record_steps
+from pipeline.store.attempts import run_once
+from pipeline.store.case_job import planned, sound_case
 from pipeline.store.runs import Job, Ledger, Needs, Numbers, run_record
 from pipeline.studies.file import Study, study_of
-from pipeline.studies.members import Member, overrides, write_members
-from pipeline.terminal.errors import InputError, RunFailedError
+from pipeline.studies.members import (
+    Member,
+    overrides,
+    read_members,
+    study_directory,
+    write_members,
+)
+from pipeline.terminal.errors import (
+    FAILED,
+    InputError,
+    PrunedError,
+    RunFailedError,
+    lacks_machine,
+    one_line,
+)
 
+JOURNAL = "trials.log"  # in the folder of the job, while it runs
+GONE = (
+    "a worker of the search was killed, or lacked memory or disk: "
+    "the same command goes on with what has ended"
+)
 STATES = {
     "finished": optuna.trial.TrialState.COMPLETE,
     "pruned": optuna.trial.TrialState.PRUNED,
@@ -60,6 +88,37 @@ def curve(directory: Path, column: str) -> dict[int, float]:
     return {int(step): float(value) for step, value in pairs if math.isfinite(value)}
 
 
+class Watched:
+    """A case that reports one of its numbers after each step, and ends if pruned."""
+
+    def __init__(self, case: Any, column: str, trial: optuna.trial.Trial) -> None:
+        self._case = case
+        self._column = column
+        self._trial = trial
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._case, name)
+
+    def steps(self) -> Iterator[Any]:
+        """The steps of the case; PrunedError ends them early."""
+        recorder = self._case.recorder()
+        for step in self._case.steps():
+            yield step
+            recorder.see(step)
+            numbers = recorder.row(step)
+            if self._column not in numbers:
+                raise InputError(
+                    f"steps have no {self._column!r} to prune by: "
+                    f"choose one of {', '.join(numbers)}"
+                )
+            value = float(numbers[self._column])
+            if not math.isfinite(value):
+                continue
+            self._trial.report(value, int(next(iter(numbers.values()))))
+            if self._trial.should_prune():
+                raise PrunedError(f"{self._column} is {value:g}: others were better")
+
+
 @dataclass
 class Search:
     """A study of Optuna's and the runs it is made of.
@@ -68,51 +127,58 @@ class Search:
     ----------
     study : as conf/study describes it
     composer : of configurations
+    journal : that the processes of a search share
+    seed : of what this process draws
     """
 
     study: Study
     composer: Composer
-    members: dict[str, Member] = field(default_factory=dict)
-    told: int = 0
+    journal: Path
+    seed: int | None = None
+    members: dict[int, Member] = field(default_factory=dict)  # by number of trial
 
     def __post_init__(self) -> None:
         optuna.logging.set_verbosity(optuna.logging.WARNING)
         logging.getLogger("optuna").propagate = False
         self.space = {k: distribution(v) for k, v in self.study.vary.items()}
-
-    def begin(self) -> None:
-        """Tell a new study of Optuna's every run that this study has already."""
-        earlier = list(self._earlier())
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
             sampler = optuna.samplers.TPESampler(
-                seed=self.study.seed + len(earlier),  # not the same draws once more
-                multivariate=True,
-                constant_liar=True,
+                seed=self.seed, multivariate=True, constant_liar=True
             )
         self._optuna = optuna.create_study(
+            storage=JournalStorage(JournalFileBackend(str(self.journal))),
+            study_name=self.study.name,
+            load_if_exists=True,
             direction=GOALS[self.study.goal],
             sampler=sampler,
             pruner=optuna.pruners.MedianPruner(n_warmup_steps=self.study.prune_after),
         )
-        for member, directory in earlier:
-            self._replay(member, directory)
 
-    def _earlier(self) -> Iterator[tuple[Member, Path]]:
-        """Runs of this study that have ended, oldest first."""
-        ledger = Ledger()
-        found = []
-        for key in ledger.ended():
-            directory = ledger.directory(key)
-            assert directory is not None  # it has ended
-            record = run_record(directory)
-            if record["tags"].get("study") == self.study.name:
-                found.append((record["ended"], key, record, directory))
-        for _, key, record, directory in sorted(found, key=lambda row: row[:2]):
-            point = _point(self.study, record["config"])
-            member = point and self._member(point)
-            if member and member.job.key == key:  # else it is of other code or values
-                yield member, directory
+    def replay(self) -> int:
+        """Tell Optuna the runs that the study has already; return how many."""
+        if not (study_directory(self.study.name) / "members.json").is_file():
+            return 0
+        ledger, told = Ledger(), 0
+        for row in read_members(self.study.name)["members"]:
+            directory = ledger.directory(row["key"])
+            if directory is None:
+                continue
+            state, value = self._outcome(directory)
+            try:
+                trial = optuna.trial.create_trial(
+                    state=state,
+                    value=value,
+                    params=row["point"],
+                    distributions=self.space,
+                    intermediate_values=curve(directory, self.study.prune_by),
+                )
+            except ValueError:  # of other ranges
+                continue
+            if self._member(row["point"]).job.key == row["key"]:  # else of other code
+                self._optuna.add_trial(trial)
+                told += 1
+        return told
 
     def _member(self, point: Point) -> Member:
         tags = {"study": self.study.name, "case": self.study.case}
@@ -121,39 +187,50 @@ class Search:
         )
         return Member(point, planned(self.study.case, config, tags))
 
-    def _replay(self, member: Member, directory: Path) -> None:
-        self.members[member.job.key] = member
-        self.told += 1
+    def list_members(self) -> list[Member]:
+        """The runs of all trials that are there, each once, listed as the study's."""
+        for trial in self._optuna.get_trials(deepcopy=False):
+            if trial.number < self.study.samples and trial.number not in self.members:
+                self.members[trial.number] = self._member(dict(trial.params))
+        each: dict[str, Member] = {}
+        for number in sorted(self.members):
+            each.setdefault(self.members[number].job.key, self.members[number])
+        write_members(self.study, list(each.values()))
+        return list(each.values())
+
+    def run_trial(self) -> bool:
+        """Run the next trial to its end, whatever that is; whether there was one."""
+        trial = self._optuna.ask(self.space)
+        if trial.number >= self.study.samples:
+            return False
+        self.list_members()
+        job = self.members[trial.number].job
+        try:
+            directory: Path | None = run_once(job, partial(self._run, trial, job))
+        except RunFailedError as error:
+            print(f"{job.name} {job.key}: {one_line(error)}", file=sys.stderr)
+            if lacks_machine(error):  # which says nothing about the run
+                raise ChildProcessError(GONE) from error
+            directory = Ledger().directory(job.key)
+        state, value = self._outcome(directory)
+        self._optuna.tell(trial, value, state)
+        return True
+
+    def _run(self, trial: optuna.trial.Trial, job: Job, out: Path) -> Numbers:
+        case, column = sound_case(job.config), self.study.prune_by
+        watched = Watched(case, column, trial) if column else case
+        return record_steps(watched, job.name, out, job.config.get("record_every", 1))
+
+    def _outcome(
+        self, directory: Path | None
+    ) -> tuple[optuna.trial.TrialState, float | None]:
+        """How a trial ended: where its record is; None where it was refused."""
+        if directory is None:
+            return optuna.trial.TrialState.FAIL, None
         record = run_record(directory)
         state = STATES[record["status"]]
-        steps = curve(directory, self.study.prune_by)
         done = state is optuna.trial.TrialState.COMPLETE
-        self._optuna.add_trial(
-            optuna.trial.create_trial(
-                state=state,
-                value=_objective(self.study, record) if done else None,
-                params=member.point,
-                distributions=self.space,
-                intermediate_values=steps,
-            )
-        )
-
-    def ask(self) -> tuple[optuna.trial.Trial, Job]:
-        """The next trial and the run that it is."""
-        trial = self._optuna.ask(self.space)
-        member = self._member(dict(trial.params))
-        self.members.setdefault(member.job.key, member)
-        write_members(self.study, list(self.members.values()))
-        return trial, member.job
-
-    def tell(self, trial: optuna.trial.Trial, directory: Path | None) -> None:
-        """How a trial ended: where its record is; None where it was refused."""
-        self.told += 1
-        record = run_record(directory) if directory else {"status": "failed"}
-        state = STATES.get(record["status"], optuna.trial.TrialState.FAIL)
-        done = state is optuna.trial.TrialState.COMPLETE
-        value = _objective(self.study, record) if done else None
-        self._optuna.tell(trial, value, state)
+        return state, _objective(self.study, record) if done else None
 
     def numbers(self) -> dict[str, float | int | str]:
         """The best value, where it is, and how many trials there were."""
@@ -161,33 +238,13 @@ class Search:
         counts = {name: states.count(state) for name, state in STATES.items()}
         if not counts["finished"]:
             raise RunFailedError(
-                f"none of the {len(states)} trials of {self.study.name} came to its end"
+                f"none of the {sum(counts.values())} trials of {self.study.name} came "
+                "to its end"
             )
         best = self._optuna.best_trial
         assert best.value is not None  # it is complete
         point = {f"best.{name}": value for name, value in best.params.items()}
         return {f"best.{self.study.objective}": best.value, **point, **counts}
-
-
-def _point(study: Study, config: Mapping[str, Any]) -> Point | None:
-    """The values that a run took; None where one is outside the ranges of now."""
-    point: Point = {}
-    for name, values in study.vary.items():
-        value: Any = config
-        for part in name.split("."):
-            try:
-                value = value[int(part) if isinstance(value, list) else part]
-            except (KeyError, IndexError, ValueError, TypeError):
-                return None
-        inside = (
-            values.low <= value <= values.high
-            if isinstance(values, Range)
-            else value in values
-        )
-        if not inside:
-            return None
-        point[name] = value
-    return point
 
 
 def _objective(study: Study, record: Mapping[str, Any]) -> float:
@@ -208,41 +265,57 @@ def run_search(study: Study, out: Path) -> dict[str, Any]:
     -------
     the best value and its point, and how many trials finished, were pruned and failed
     """
+    journal = out / JOURNAL
     with Composer() as composer:
-        search = Search(study, composer)
-        search.begin()
-        with workers(min(study.workers, max(study.samples - search.told, 0))) as crew:
-            _work(search, crew)
-        write_members(study, list(search.members.values()))
-    rows = [{"key": k, **m.point} for k, m in search.members.items()]
+        search = Search(study, composer, journal)
+        _share(study, journal, search.replay())
+        listed = search.list_members()
+    rows = [{"key": member.job.key, **member.point} for member in listed]
     pd.DataFrame(rows).to_csv(out / "trials.csv", index=False, lineterminator="\n")
-    return search.numbers()
+    numbers = search.numbers()
+    journal.unlink()
+    return numbers
 
 
-def _work(search: Search, crew: list[Worker]) -> None:
-    """Keep every worker busy until as many trials are told as are wanted."""
-    busy: dict[Connection, tuple[Worker, optuna.trial.Trial]] = {}
+def _share(study: Study, journal: Path, told: int) -> None:
+    """Have processes run trials until as many are told as are wanted."""
+    crew = min(study.workers, study.samples - told)
+    if crew < 1:
+        return
+    pool = ProcessPoolExecutor(
+        crew, multiprocessing.get_context("spawn"), initializer=_end_with_parent
+    )
+    first = study.seed + told  # not the same draws once more
+    try:
+        seeds = range(first, first + crew)
+        for ended in as_completed(
+            [pool.submit(work, study, journal, s) for s in seeds]
+        ):
+            ended.result()
+    except BrokenProcessPool as error:
+        raise ChildProcessError(GONE) from error
+    finally:
+        pool.shutdown(cancel_futures=True)
 
-    def give(worker: Worker) -> None:
-        if search.told + len(busy) < search.study.samples:
-            trial, job = search.ask()
-            worker.give(job, search.study.prune_by)
-            busy[worker.connection] = worker, trial
 
-    for worker in crew:
-        give(worker)
-    while busy:
-        for ready in wait(list(busy)):
-            assert isinstance(ready, Connection)
-            worker, trial = busy[ready]
-            message = worker.take()
-            if message.step is not None:
-                trial.report(message.value, message.step)
-                worker.answer(go_on=not trial.should_prune())
-                continue
-            del busy[ready]
-            search.tell(trial, message.directory)
-            give(worker)
+def _end_with_parent() -> None:
+    """Have this process end when the search is gone."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+
+    def wait() -> None:
+        parent.join()
+        os._exit(FAILED)
+
+    threading.Thread(target=wait, daemon=True).start()
+
+
+def work(study: Study, journal: Path, seed: int) -> None:
+    """Run trials until enough are there."""
+    with Composer() as composer:
+        search = Search(study, composer, journal, seed)
+        while search.run_trial():
+            pass
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,10 @@
 """Adaptive studies: what is asked, replayed, pruned and tracked."""
 
 import multiprocessing
+import subprocess
+import sys
+import time
+from concurrent.futures import as_completed
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -11,9 +15,7 @@ import yaml
 
 from pipeline.commands.study import main
 from pipeline.config.hydra import Composer
-from pipeline.steps.search import Search
-from pipeline.steps.search_workers import Worker, serve
-from pipeline.store.case_job import planned
+from pipeline.steps.search import work
 from pipeline.store.keys import code_digest, decisive, named_modules
 from pipeline.store.runs import failed_attempts, finished, run_record
 from pipeline.studies.file import read_study
@@ -85,7 +87,7 @@ def test_the_key_of_a_search_covers_its_module_and_the_version_of_optuna(
         job = planned_search(read_study("mine"), composer)
     assert job.identity["versions"]["optuna"] == metadata.version("optuna")
     modules = decisive(named_modules("search", job.config))[0]
-    assert {"pipeline.steps.search", "pipeline.steps.search_workers"} <= set(modules)
+    assert "pipeline.steps.search" in modules
     assert job.identity["code"] == code_digest(modules)
 
 
@@ -124,19 +126,41 @@ def test_a_trial_that_fails_is_no_reason_to_stop(project: Path) -> None:
 def test_a_search_whose_worker_was_killed_goes_on(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ask = Search.ask
-
-    def asked_after_a_kill(search: Search) -> Any:
+    def killed(futures: Any) -> Any:
+        while not (project / "results" / "study" / "mine" / "members.json").is_file():
+            time.sleep(0.05)
         multiprocessing.active_children()[0].kill()
-        return ask(search)
+        return as_completed(futures)
 
     write(project)
     with monkeypatch.context() as patch:
-        patch.setattr(Search, "ask", asked_after_a_kill)
+        patch.setattr("pipeline.steps.search.as_completed", killed)
         search_fails()
-    (failed,) = (project / "results" / "failed").glob("*.1")
-    assert run_record(failed)["status"] == "killed"
+    failed = map(run_record, (project / "results" / "failed").iterdir())
+    (search,) = (record for record in failed if record["step"] == "search")
+    assert search["status"] == "killed"
     assert searched()["result"]["finished"] == 5
+
+
+@pytest.mark.slow
+def test_workers_end_with_a_search_that_was_killed(project: Path) -> None:
+    write(project, samples=1000)
+    with Composer() as composer:
+        job = planned_search(read_study("mine"), composer)
+    written_plan(read_study("mine"), [job], retry=False)
+    asked = (
+        "from pipeline.workflow.run import perform_name; perform_name('search/mine')"
+    )
+    search = subprocess.Popen([sys.executable, "-c", asked])
+    runs = project / "results" / "runs"
+    while not (runs.is_dir() and any(runs.iterdir())):
+        time.sleep(0.05)
+    search.kill()
+    search.wait()
+    time.sleep(5)
+    done = len(list(runs.iterdir()))
+    time.sleep(5)
+    assert len(list(runs.iterdir())) == done
 
 
 def search_fails() -> None:
@@ -147,26 +171,19 @@ def search_fails() -> None:
     assert perform_name("search/mine") == FAILED
 
 
-@pytest.mark.usefixtures("project")
 def test_a_trial_that_lacks_memory_ends_its_worker_and_is_no_failed_trial(
-    monkeypatch: pytest.MonkeyPatch,
+    project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def lacking(*_: Any) -> None:
         raise MemoryError("cannot allocate 9 GiB")
 
-    monkeypatch.setattr("pipeline.steps.search_workers.record_steps", lacking)
-    with Composer() as composer:
-        config = composer.compose("simulate", ["case=actuator_law"])
-    job = planned("actuator_law", config, {"study": "mine"})
-    search_end, worker_end = multiprocessing.Pipe()
-    search_end.send((job, ""))
-    with pytest.raises(SystemExit):
-        serve(worker_end)
-    worker_end.close()
+    write(project)
+    monkeypatch.setattr("pipeline.steps.search.record_steps", lacking)
     with pytest.raises(ChildProcessError, match="lacked memory or disk"):
-        Worker(search_end).take()
-    assert finished(job.key) is None
-    assert not failed_attempts(job.key)  # that failed by themselves
+        work(read_study("mine"), project / "journal", seed=0)
+    (member,) = read_members("mine")["members"]
+    assert finished(member["key"]) is None
+    assert not failed_attempts(member["key"])  # that failed by themselves
 
 
 @pytest.mark.slow

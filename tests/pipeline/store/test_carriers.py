@@ -207,7 +207,7 @@ KEPT = {
     "pipeline/formats/record_files.py:_told_or_broken",
     "pipeline/steps/deviation.py:measure_or_say_why",
     "pipeline/steps/predict.py:run_step",
-    "pipeline/steps/search_workers.py:_ended",
+    "pipeline/steps/search.py:run_trial",
     "pipeline/studies/members.py:_is_sound",
     "sim/morph/morphing/starts.py:lowest",
 }
