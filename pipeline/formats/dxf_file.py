@@ -189,35 +189,23 @@ def _is_off(layer: Any) -> bool:
 
 
 def _piece(document: Any, entity: Any) -> DxfPiece:
-    kind = entity.dxftype()
-    closed, bulged = False, False
-    if kind == "LINE":
-        corners = [entity.dxf.start, entity.dxf.end]
-    elif kind == "3DFACE":
-        corners, closed = list(dict.fromkeys(entity.wcs_vertices())), True
-    elif kind == "LWPOLYLINE":
-        corners, closed = list(entity.vertices_in_wcs()), bool(entity.closed)
-        bulged = bool(entity.has_arc)
-    else:
-        if not (entity.is_2d_polyline or entity.is_3d_polyline):
-            raise ValueError("the drawing has a mesh: turn its layer off")
-        corners, closed = list(entity.points_in_wcs()), bool(entity.is_closed)
-        bulged = bool(entity.has_arc)
-    layer = entity.dxf.layer
-    if bulged:
+    kind, layer = entity.dxftype(), entity.dxf.layer
+    if kind == "POLYLINE" and not (entity.is_2d_polyline or entity.is_3d_polyline):
+        raise ValueError("the drawing has a mesh: turn its layer off")
+    drawn = import_module("ezdxf.path").make_path(entity)
+    if drawn.has_curves:
         raise ValueError(
             f"the drawing has a polyline with arcs on layer {layer!r}: make it straight"
         )
-    rows = [tuple(corner) for corner in corners]
-    places = np.array(rows, dtype=np.float64).reshape(-1, 3)
-    if len(places) > 2 and (places[0] == places[-1]).all():
-        places, closed = places[:-1], True
-    whole = np.vstack([places, places[:1]]) if closed else places
-    if len(places) < 2 or not np.diff(whole, axis=0).any(axis=1).all():
+    places = np.array([tuple(place) for place in drawn.control_vertices()])
+    if len(places) < 2 or not np.diff(places, axis=0).any(axis=1).all():
         raise ValueError(
             f"the drawing has a {kind} of no length on layer {layer!r}: leave it out"
         )
-    return DxfPiece(places, closed, layer, _colour(document, entity))
+    closed = len(places) > 3 and bool(drawn.is_closed)
+    return DxfPiece(
+        places[:-1] if closed else places, closed, layer, _colour(document, entity)
+    )
 
 
 def _colour(document: Any, entity: Any) -> tuple[int, int, int]:
