@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 PACKAGES := $(VENV)/.packages
 READY := $(VENV)/.ready
 READY_DEV := $(VENV)/.ready-dev
-# Of an environment that was moved, programs name the place of before; $(READY) says which.
+# Programs of an environment name its place, so one that was moved is made again.
 MOVED := $(if $(wildcard $(READY)),$(shell [ -L $(VENV) ] || [ "$$(cat $(READY))" = "$(CURDIR)" ] || echo moved))
 # Packages are kept in the home, for the next time, unless it is not there or cannot be written.
 KEEP := $(shell [ -z "$$HOME" ] || [ -w "$$HOME" ] || echo --no-cache-dir)
@@ -48,7 +48,8 @@ setup: $(READY)
 
 # One lock for Python 3.11 to 3.13, pinned by hash. The stamp is written last, so that an
 # interrupted installation is taken up again.
-$(PACKAGES): requirements.lock
+.PHONY: moved
+$(PACKAGES): requirements.lock $(MOVED)
 	@command -v $(PYTHON) > /dev/null || { echo "error: there is no $(PYTHON): Python 3.11, 3.12 or 3.13 is needed" >&2; exit 2; }
 	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(not (3, 11) <= v <= (3, 13))' \
 	  || { echo "error: $(PYTHON) is $$($(PYTHON) --version 2>&1): Python 3.11, 3.12 or 3.13 is needed, e.g. make PYTHON=python3.12" >&2; exit 2; }
@@ -63,8 +64,7 @@ $(PACKAGES): requirements.lock
 	@touch $@
 
 # The command morphtrack, which runs the code of this folder; nothing is fetched for it.
-.PHONY: moved
-$(READY): $(PACKAGES) pyproject.toml $(MOVED)
+$(READY): $(PACKAGES) pyproject.toml
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-input --no-index \
 	  --no-deps --no-build-isolation --editable .
 	@$(RUN) pipeline system
