@@ -18,7 +18,6 @@ from pipeline.terminal.errors import DONE, command
 
 MODELS: dict[str, type[BaseModel]] = {
     "structure": LoadedFile,
-    "loaded": LoadedFile,  # its name of before
     "robot": RodFile,
 }
 

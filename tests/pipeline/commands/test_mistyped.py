@@ -73,7 +73,7 @@ MISTYPED = [
     ("ingest a.ply --sphere-radius-mm six --out x", "invalid float value: 'six'"),
     ("new mechansim x", "choose from 'mechanism', 'pattern', 'robot'"),
     ("new mechanism x --form a.urdf", "did you mean --from?"),
-    ("schema structur", "choose from 'structure', 'loaded', 'robot'"),
+    ("schema structur", "choose from 'structure', 'robot'"),
     ("study sheet_size --retry-faild", "did you mean --retry-failed?"),
     ("make dejong-3 comparisons.circle.scale_m=50", "did you mean scale_mm?"),
     ("see nothing", "there is no run 'nothing'"),
