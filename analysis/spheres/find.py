@@ -47,7 +47,7 @@ def find_spheres(
     accepted, rejected = search(points, options.radius_mm, options)
     bias = None
     if options.fused:
-        bias = fusion_bias(accepted, options.radius_mm, options.fused)
+        bias = fusion_bias(accepted, options.radius_mm)
     if bias is not None:
         options = replace(options, radius_mm=bias.radius_mm)
         accepted, rejected = search(points, bias.radius_mm, options)

@@ -16,9 +16,7 @@ from analysis.spheres.thresholds import FUSED
 from sim.arrays import Floats
 
 
-def fusion_bias(
-    accepted: list[SphereCandidate], stated_mm: float, cause: str = "fused mesh"
-) -> FusionBias | None:
+def fusion_bias(accepted: list[SphereCandidate], stated_mm: float) -> FusionBias | None:
     """The common radius of the spheres of a mesh; None where no ball tells one, or
     two tell other ones.
 
@@ -29,7 +27,6 @@ def fusion_bias(
     Parameters
     ----------
     stated_mm : radius that was given
-    cause : what made the mesh
     """
     told = np.array([(c.fit.free_radius, c.fit.free_radius_sd) for c in accepted])
     told = told.reshape(-1, 2)
@@ -47,7 +44,7 @@ def fusion_bias(
     shares = float(weight @ weight)  # one over how many balls count
     scatter = float(weight @ (radius - mean) ** 2) / max(1.0 - shares, 1e-9)
     sd_mm = float(np.sqrt(shares * max(scatter, typical**2)))
-    return FusionBias(stated_mm, mean, sd_mm, cause)
+    return FusionBias(stated_mm, mean, sd_mm)
 
 
 def of_radii(accepted: list[SphereCandidate], bias: FusionBias, times: float) -> Floats:

@@ -40,9 +40,9 @@ class PickOptions:
     radius_tolerance: float = 0.04  # of the free radius, relative
     registration_mm: float = 0.0  # sd of a view's misplacement in a merged cloud
     repeatability_mm: float = 0.0  # sd that repeated scans of a centre show
-    # what software made of many views ("fused mesh", "threshold of a volume"): lines of
-    # sight are lost, and the radius that all balls have in common is sought
-    fused: str = ""
+    # a mesh that software made of many views: lines of sight are lost, and the radius
+    # that all balls have in common is sought
+    fused: bool = False
 
     @property
     def least_cap(self) -> float:
@@ -151,7 +151,6 @@ class FusionBias:
     stated_mm: float  # radius that was given
     radius_mm: float  # that the balls have in common in the mesh
     sd_mm: float  # of that
-    cause: str
 
     @property
     def told(self) -> str:
@@ -160,7 +159,7 @@ class FusionBias:
         sd = 100.0 * self.sd_mm / self.stated_mm
         return (
             f"balls come out {abs(share):.1f} +- {sd:.1g} % "
-            f"{'large' if share > 0 else 'small'}: {self.cause}; centres are fitted "
+            f"{'large' if share > 0 else 'small'}: fused mesh; centres are fitted "
             f"with the radius {self.radius_mm:.4g} mm"
         )
 

@@ -76,7 +76,7 @@ def _scan(points: Floats, R: float, options: PickOptions) -> Scan:
     voxels = surface(points, R / SEARCH.finest, R / SEARCH.coarsest)
     first, order = members(voxels.grid.cube, len(voxels.grid.keys))
     lean = replace(voxels, grid=replace(voxels.grid, cube=order[:0]))
-    return Scan(points, lean, first, order, bool(options.fused))
+    return Scan(points, lean, first, order, options.fused)
 
 
 def _starts(voxels: Surface, R: float, options: PickOptions) -> Floats:

@@ -102,8 +102,7 @@ def run_step(config: Ingest, scans: list[Path], out: Path) -> dict[str, Any]:
     sizes = [len(cloud.points) for cloud in clouds]
     points, clouds = merged(clouds)
     view = np.repeat(np.arange(len(clouds)), sizes) if len(clouds) > 1 else None
-    fused = next((cloud.bias for cloud in clouds if cloud.bias), "")
-    options = replace(config.options, fused=fused)
+    options = replace(config.options, fused=any(cloud.is_mesh for cloud in clouds))
     picks, more = _placed_picks(clouds, points, view, config, options)
     wrong = doubt(picks, points, unit, options)
     if wrong:

@@ -90,7 +90,7 @@ def main(scenes: int, first: int, *, word: str) -> None:
                 mesh = fused(points, view, places, pitch, how)
                 start = time.process_time()
                 spread = points_on(*mesh, 0.4 * times, R * R)
-                picks = find_spheres(spread, PickOptions(R, fused="fused mesh"))
+                picks = find_spheres(spread, PickOptions(R, fused=True))
                 seconds = time.process_time() - start
                 found = outcome(centres, picks, seconds, hidden)
                 bias = picks.fusion.radius_mm / R - 1.0 if picks.fusion else np.nan

@@ -13,15 +13,6 @@ from pipeline.store.runs import Job
 from tests.pipeline.formats.motion.c3d_writer import c3d_file
 from tests.pipeline.formats.test_dxf_file import dxf, line, point, polygon
 from tests.pipeline.formats.test_urdf_file import joint, robot
-from tests.pipeline.scans.reading.test_volumes import (
-    SIDE,
-    SIZE,
-    dicom,
-    frames,
-    nifti,
-    ome,
-    tiff,
-)
 
 FOLD = json.dumps(
     {
@@ -104,19 +95,6 @@ def arrays() -> bytes:
     r = np.arange(30.0).reshape(2, 5, 3)
     np.savez(file, r=r, g=r, bars=np.array([[0, 1], [3, 4]]), up=np.eye(3)[2])
     return file.getvalue()
-
-
-def volumes(*names: str) -> list[bytes]:
-    """Volumes of computed tomography of a ball, each in the form of its name."""
-    with tempfile.TemporaryDirectory() as folder:
-        place = Path(folder)
-        nifti(place / "a.nii", np.diag([SIDE, SIDE, SIDE, 1.0]))
-        nifti(place / "a.nii.gz", np.diag([SIDE, SIDE, SIDE, 1.0]))
-        tiff(place / "a.tif")
-        ome(place / "b.tif")
-        dicom(place / "a.zip", list(range(SIZE[0])))
-        frames(place / "a.dcm")
-        return [(place / name).read_bytes() for name in names]
 
 
 ROD_IN_PLANE = b"""\

@@ -16,7 +16,6 @@ from pipeline.scans.reading import (
     ply,
     solid_files,
     text,
-    volumes,
     vtk,
     vtp,
 )  # fmt: skip
@@ -48,12 +47,6 @@ READERS: dict[str, Reader] = {
     ".vtk": vtk.read,
     ".vtp": vtp.read,
     ".vtu": vtp.read,
-    ".nii": volumes.read_nifti,
-    ".gz": volumes.read_nifti,
-    ".tif": volumes.read_tiff,
-    ".tiff": volumes.read_tiff,
-    ".dcm": volumes.read_dicom,
-    ".zip": volumes.read_dicom,
 }
 _TEXT = (
     ".xyz",
@@ -70,7 +63,6 @@ _TEXT = (
 READERS |= dict.fromkeys(_TEXT, text.read)
 
 DROPPED_WARNING, DROPPED_LIMIT = 0.01, 0.5  # shares of rows that are not finite
-MESH_BIAS = "fused mesh"
 SYNTHETIC = re.compile(r"\bsynthetic\b", re.IGNORECASE)
 VIEWPOINT = re.compile(r"^viewpoint\s+(\S+)\s+(\S+)\s+(\S+)$")
 
@@ -88,13 +80,9 @@ class Cloud:
     notes: tuple[str, ...]  # what a reader of the results should know
     viewpoint: tuple[float, float, float] | None  # of the scanner, mm
     part: int | None = None  # number of the scan in a file of several
-    bias: str = ""  # what makes all balls too large by the same
+    # whether its points are of a surface that software made of many views
+    is_mesh: bool = False
     triangles: Ints | None = None  # (m, 3) of a mesh, while points are its vertices
-
-    @property
-    def is_mesh(self) -> bool:
-        """Whether its points are of a surface that software made of many views."""
-        return bool(self.bias)
 
     def only(self, kept: Bools) -> "Cloud":
         """The cloud with some of its points (n,), and the triangles between them."""
@@ -200,7 +188,7 @@ def _cloud(
         notes + thinned_to,
         _viewpoint(source, unit),
         part,
-        source.bias if triangles is None else MESH_BIAS,
+        triangles is not None,
         triangles,
     )
 

@@ -61,7 +61,6 @@ class Source:
     gaps: bool = False  # rows without a point are nothing that was lost
     # (m, 3) rows of the corners of a mesh's triangles, to be asked after all blocks
     faces: Callable[[], Ints] | None = None
-    bias: str = ""  # what makes all balls too large by the same, other than a mesh
 
 
 def shown(text: str, length: int = 40) -> str:

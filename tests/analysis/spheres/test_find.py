@@ -183,7 +183,7 @@ def test_meshes_and_views_without_noise_have_finite_covariances(
     rng: np.random.Generator, away: float
 ) -> None:
     x = exact_balls(rng, 1.0, away)
-    all_found(x, 1.0, away, fused="mesh")
+    all_found(x, 1.0, away, fused=True)
     all_found(x, 1.0, away, view=rng.integers(3, size=len(x)))
 
 
@@ -199,7 +199,7 @@ def row() -> Floats:
 
 
 def all_found(
-    x: Floats, R: float, away: float, *, fused: str = "", view: Ints | None = None
+    x: Floats, R: float, away: float, *, fused: bool = False, view: Ints | None = None
 ) -> None:
     picks = find_spheres(x, PickOptions(R, fused=fused), view)
     assert len(picks.spheres) == 6

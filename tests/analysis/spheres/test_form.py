@@ -184,9 +184,9 @@ def test_what_a_ball_shows_where_a_tube_would_be_speaks_three_times_against_it(
     assert far(x, R * np.concatenate([end / R, directions(rng, 400)])) == 0
 
 
-@pytest.mark.parametrize("fused", ["", "fused mesh"])
+@pytest.mark.parametrize("fused", [False, True])
 def test_an_end_of_a_bar_whose_wall_shows_farther_on_is_no_ball(
-    fused: str, rng: np.random.Generator
+    fused: bool, rng: np.random.Generator
 ) -> None:
     """Beside three balls, from above; the line says what would tell."""
     at = np.array([[20.0, 0, 0], [0, 20.0, 0], [-20.0, 0, 0], [0, -30.0, 0]])
@@ -277,7 +277,7 @@ def test_the_ends_of_a_bent_tube_in_a_fused_mesh_are_no_balls() -> None:
     rods = [*some.rods, *bent_tube(beside, 30.0, R)]
     seen = scanned(Scene(some.centres, R, rods), StereoScanner(), rng)
     mesh = fused(seen.points, seen.view, seen.places, 0.5, Fusion.TSDF)
-    options = PickOptions(R, fused="fused mesh")
+    options = PickOptions(R, fused=True)
     found = outcome(seen.centres, find_spheres(points_on(*mesh, 0.4, 36.0), options), 0)
     assert (found.found, found.false) == (4, 0)
 
@@ -293,7 +293,7 @@ def test_the_round_ends_of_bars_in_a_fused_mesh_are_no_balls(
     rods = [*some.rods, *bars(rng, some.centres, 3, R)]
     seen = scanned(Scene(some.centres, R, rods), StereoScanner(), rng)
     mesh = fused(seen.points, seen.view, seen.places, 0.5, how)
-    options = PickOptions(R, fused="fused mesh")
+    options = PickOptions(R, fused=True)
     found = outcome(seen.centres, find_spheres(points_on(*mesh, 0.4, 36.0), options), 0)
     assert found.found == 4
     assert found.false <= most

@@ -16,7 +16,7 @@ from tests.bench.bench_spheres_stereo import outcome
 from tests.helpers.fused_meshes import Fusion, fused
 from tests.helpers.stereo_scanner import StereoScanner, mechanism, scanned
 
-OPTIONS = PickOptions(radius_mm=6.0, fused="fused mesh")
+OPTIONS = PickOptions(radius_mm=6.0, fused=True)
 
 
 def balls(

@@ -80,9 +80,9 @@ def test_a_mesh_tells_radii_better_than_a_scan(rng: np.random.Generator) -> None
     """A clamp whose own radius is told to 0.2 mm is no ball of 6 mm in a mesh."""
     c = sphere_of(rng, 3_000)
     for sd, fused, taken in (
-        (0.2, "", True),
-        (0.2, "mesh", False),
-        (0.1, "mesh", True),
+        (0.2, False, True),
+        (0.2, True, False),
+        (0.1, True, True),
     ):
         vague = replace(c, fit=replace(c.fit, free=told_free(6.0, sd)))
         wrong = fault(vague, PickOptions(6.0, fused=fused))
@@ -173,9 +173,9 @@ def with_wall(rng: np.random.Generator, wide: float, long: float) -> Floats:
     return x + 0.04 * rng.standard_normal(x.shape)
 
 
-@pytest.mark.parametrize("fused", ["", "fused mesh"])
+@pytest.mark.parametrize("fused", [False, True])
 def test_the_round_ends_of_a_bar_of_the_radius_are_no_balls(
-    rng: np.random.Generator, fused: str
+    rng: np.random.Generator, fused: bool
 ) -> None:
     """However well they are seen; two balls on a thinner bar are balls."""
     options = PickOptions(6.0, fused=fused)
@@ -187,12 +187,12 @@ def test_the_round_ends_of_a_bar_of_the_radius_are_no_balls(
 @pytest.mark.parametrize(
     ("fused", "points", "rising", "on_tube", "is_sphere"),
     [
-        ("fused mesh", 3_000, 230, 230, False),
-        ("fused mesh", 3_000, 150, 150, True),
-        ("fused mesh", 3_000, 900, 680, True),
-        ("fused mesh", 3_000, 900, 780, False),
-        ("fused mesh", 3_000, 1_050, 620, True),
-        ("fused mesh", 3_000, 1_050, 740, False),
+        (True, 3_000, 230, 230, False),
+        (True, 3_000, 150, 150, True),
+        (True, 3_000, 900, 680, True),
+        (True, 3_000, 900, 780, False),
+        (True, 3_000, 1_050, 620, True),
+        (True, 3_000, 1_050, 740, False),
         ("", 3_000, 150, 150, False),
         ("", 3_000, 55, 55, True),
         ("", 3_000, 600, 250, True),
@@ -203,7 +203,7 @@ def test_the_round_ends_of_a_bar_of_the_radius_are_no_balls(
 )
 def test_a_tube_goes_on_from_its_end_and_nothing_rises_beside_it(
     rng: np.random.Generator,
-    fused: str,
+    fused: bool,
     points: int,
     rising: int,
     on_tube: int,
@@ -240,7 +240,7 @@ def test_a_mesh_may_close_its_surface_beside_a_ball(rng: np.random.Generator) ->
         height, used = c.fit.height.copy(), c.fit.used.copy()
         height[:rising], used[:rising] = 1.0, False
         rises = replace(c, fit=replace(c.fit, height=height, used=used))
-        wrong = fault(rises, PickOptions(6.0, fused="fused mesh"))
+        wrong = fault(rises, PickOptions(6.0, fused=True))
         assert (wrong is None) == is_sphere
         assert fault(rises, PickOptions(6.0)) is not None
 

@@ -35,6 +35,6 @@ def test_merged_scans_are_freed_of_the_pull_and_meshes_have_none(
     accepted, _ = search(x, 6.0, PickOptions(6.0))
     freed, meshed = (
         polish(accepted, x, None, None, PickOptions(6.0), bias).accepted[0].fit.centre
-        for bias in (None, FusionBias(6.0, 6.0, 0.01, "fused mesh"))
+        for bias in (None, FusionBias(6.0, 6.0, 0.01))
     )
     assert 0.005 < (meshed - freed)[2] < 0.06

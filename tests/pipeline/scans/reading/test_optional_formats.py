@@ -125,9 +125,6 @@ def test_a_las_file_that_promises_more_than_it_can_hold_is_refused(
         ("las", "laspy"),
         ("laz", "laspy"),
         ("e57", "pye57"),
-        ("nii", "nibabel"),
-        ("tif", "tifffile"),
-        ("dcm", "pydicom"),
     ],
 )
 def test_without_its_package_a_format_is_refused_by_name(
