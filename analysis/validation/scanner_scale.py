@@ -36,6 +36,5 @@ def with_scanner_scale_told(
     return judged.because(
         "the scanner's scale is not stated, with "
         f"{100 * uncertainty.scan_scale_sd:g} % assumed the verdict is "
-        f"{compared.verdict.value}, with none {other.value}: give scan_scale_sd, or "
-        "scan_mpe_mm and scan_mpe_length_mm, or its certificate in conf/lab.yaml"
+        f"{compared.verdict.value}, with none {other.value}: give scan_scale_sd"
     )

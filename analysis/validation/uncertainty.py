@@ -41,8 +41,7 @@ class UncertaintyOptions:
     print_scale_sd : relative, of the printer
     printing_sd_mm : of a node's place on its bodies, along each axis
     joint_play_sd_mm : of a node in the directions that rigid bodies leave it
-    scan_form_sd_mm : of a centre along each axis, from the scanner's certified form
-        error
+    scan_form_sd_mm : of a centre along each axis, from the scanner's error of form
     """
 
     registration_sd_mm: float = 0.0
@@ -57,35 +56,6 @@ class UncertaintyOptions:
             value = getattr(self, name)
             if not 0 <= value < np.inf:
                 raise ValueError(f"{name} must be zero or positive, not {value}")
-
-
-def certified_scale_sd(mpe_mm: float, length_mm: float) -> float:
-    """Relative sd of a scanner's scale, from its certificate.
-
-    The error of a length is taken as uniform up to the maximum permissible one [JCGM
-    100:2008, 4.3.7], and as one of scale: of all errors S feels that one most.
-
-    Parameters
-    ----------
-    mpe_mm : largest error of a sphere spacing that VDI/VDE 2634 or ISO 10360-13 permits
-    length_mm : the longest spacing tested
-    """
-    if not (0 < mpe_mm < np.inf and 0 < length_mm < np.inf):
-        raise ValueError(
-            f"an error of {mpe_mm} mm over {length_mm} mm is no certificate: give "
-            "scan_mpe_mm and scan_mpe_length_mm, both positive"
-        )
-    return float(mpe_mm / (np.sqrt(3.0) * length_mm))
-
-
-def certified_form_sd_mm(mpe_mm: float) -> float:
-    """Sd along each axis of a sphere's centre, from a permitted probing form error.
-
-    PF is the range of radial residuals on one ball (VDI/VDE 2634, ISO 10360-13): a part
-    of half of it may be shared by all that is seen of a ball and then moves its centre
-    as much, which is taken as uniform [JCGM 100:2008, 4.3.7].
-    """
-    return float(mpe_mm / (2.0 * np.sqrt(3.0)))
 
 
 def independent(n: int, sd_mm: float) -> Floats:

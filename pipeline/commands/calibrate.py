@@ -84,8 +84,7 @@ def main(argv: list[str] | None = None) -> int:
     for name, value in numbers.items():
         print(f"{name}: {value}")
     if (sd := numbers.get("printing_sd_mm")) and not numbers["synthetic"]:
-        stated = f"printing: {{sd_mm: {sd:.2g}, learnt: {given.out}}}"
-        print(f"for conf/lab.yaml, which comparisons then take it from: {stated}")
+        print(f"for comparisons of this printer: --printing-sd-mm {sd:.2g}")
     return 0
 
 

@@ -14,11 +14,8 @@ from typing import Any
 from analysis.validation.uncertainty import UncertaintyOptions
 from pipeline.formats.printed_scale import SCALE_HELP, scale_mm
 from pipeline.results.verdicts import told_comparison
-from pipeline.scans.spheres import read_spheres
 from pipeline.steps.compare import ComparisonSettings, MeasuredInputs, run_step
 from pipeline.steps.measured_options import said
-from pipeline.steps.scanner_certificate import with_bench
-from pipeline.store.bench import bench_named
 from pipeline.store.named_runs import RUN_HELP, printable_run
 from pipeline.terminal.arguments import OneLineParser
 from pipeline.terminal.errors import command
@@ -43,14 +40,9 @@ def arguments() -> OneLineParser:
     for field in fields(ComparisonSettings):
         flag, own = "--" + field.name.replace("_", "-"), field.name == "scale_mm"
         parser.add_argument(
-            flag, dest=field.name, metavar="X",
-            type=str if field.default == "" else float,
+            flag, dest=field.name, metavar="X", type=float,
             help=SCALE_HELP if own else said(field.name, _default(field)),
         )  # fmt: skip
-    parser.add_argument(
-        "--lab", type=Path, metavar="FILE",
-        help="the bench; conf/lab.yaml if not given and the scan is real",
-    )  # fmt: skip
     return parser
 
 
@@ -60,12 +52,9 @@ def _default(of: Field[Any]) -> object:
 
 
 def stated(given: Namespace) -> dict[str, Any]:
-    """The settings that were given, and those of the bench beside them."""
+    """The settings that were given."""
     own = {f.name: getattr(given, f.name) for f in fields(ComparisonSettings)}
-    own = {name: value for name, value in own.items() if value is not None}
-    if given.lab is None and read_spheres(given.spheres).synthetic:
-        return own
-    return with_bench(own, bench_named(given.lab).settings)
+    return {name: value for name, value in own.items() if value is not None}
 
 
 @command

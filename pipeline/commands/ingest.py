@@ -21,12 +21,8 @@ import argparse
 from pathlib import Path
 
 from pipeline.steps.ingest import Ingest, run_step
-from pipeline.store.files import write_json
-from pipeline.store.keys import file_digest
 from pipeline.terminal.arguments import OneLineParser, output_directory
 from pipeline.terminal.errors import InputError, command
-
-READ_FILES = "scans.json"  # of an ingest by hand: names and SHA-256 of what it read
 
 
 def arguments() -> argparse.ArgumentParser:
@@ -57,10 +53,6 @@ def arguments() -> argparse.ArgumentParser:
         "--scanner-at-mm", type=float, nargs=3, metavar=("X", "Y", "Z"),
         help="where the scanner stood; poses in E57 and PTX files say it",
     )  # fmt: skip
-    add(
-        "--derived-points", action="store_true",
-        help="centres by the procedure of ASTM E3125, of one scan",
-    )  # fmt: skip
     add("--decimal-comma", action="store_true", help="numbers such as 1,25")
     add("--salvage", action="store_true", help="keep the good points of damaged files")
     return parser
@@ -81,7 +73,6 @@ def _config(options: argparse.Namespace) -> Ingest:
         salvage=options.salvage,
         seeds_path=options.seeds,
         scanner_at_mm=options.scanner_at_mm and tuple(options.scanner_at_mm),
-        derived_points=options.derived_points,
     )
 
 
@@ -90,8 +81,6 @@ def main(argv: list[str] | None = None) -> int:
     """Ingest one scan."""
     options = arguments().parse_intermixed_args(argv)
     numbers = run_step(_config(options), options.scans, options.out)
-    read = [(str(path), file_digest(path)) for path in options.scans]
-    write_json(options.out / READ_FILES, read)
     for name, value in numbers.items():
         if name == "radius_remark":
             continue

@@ -1,13 +1,12 @@
 """From a figure, table or macro file to what it stands on: morphtrack trace.
 
-Prints every run behind FILE down to the scans and, where conf/lab.yaml stated it, the
-scanner's serial number: configuration, code state, package versions, SHA-256, MLflow
-id; and says of each link whether it is out of date. A copy of a PDF or PNG serves as
-well: its metadata hold the id. In place of FILE a number as it is printed, such as
-0.86567, 0.8662(17) or "0.8657 ± 0.0002", leads to the results that hold it, and an
-address of the report, index.html#run-KEY, to that run. Run it inside the project. What
-it leads to is said at once; then conf is asked whether it holds, which takes a while
-where something changed since it was last planned.
+Prints every run behind FILE down to the scans: configuration, code state, package
+versions, SHA-256, MLflow id; and says of each link whether it is out of date. A copy of
+a PDF or PNG serves as well: its metadata hold the id. In place of FILE a number as it
+is printed, such as 0.86567, 0.8662(17) or "0.8657 ± 0.0002", leads to the results that
+hold it, and an address of the report, index.html#run-KEY, to that run. Run it inside
+the project. What it leads to is said at once; then conf is asked whether it holds,
+which takes a while where something changed since it was last planned.
 """
 
 import contextlib
@@ -20,7 +19,6 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.config.hydra import Composer
-from pipeline.store.bench_tags import TAG, bench_in, said_of
 from pipeline.store.leaves import flat
 from pipeline.store.provenance.chain import Link, chain
 from pipeline.store.provenance.origin import Found, find_origin
@@ -97,12 +95,7 @@ def _of_number(what: str, numbers: Sequence[PrintedNumber]) -> tuple[Found, list
     return Found(Origin(tuple(keys[:most])), "the results that hold it", ""), lines
 
 
-def told(
-    found: Found,
-    links: Sequence[Link],
-    results: Path,
-    wanted: Mapping[str, Job] | None,
-) -> list[str]:
+def told(found: Found, links: Sequence[Link], results: Path) -> list[str]:
     """The lines that are printed, after what was asked for."""
     ids, names = mlflow_ids(results), Variations(results)
     lines = [f"  known by {found.by}"]
@@ -118,8 +111,6 @@ def told(
         else:
             for link in several:
                 lines += _run(link, ids.get(link.key, ""), names)
-                now = (wanted or {}).get(link.key)
-                lines += _bench(link, {} if now is None else now.tags)
     return [*lines, _conclusion(found, links)]
 
 
@@ -155,19 +146,6 @@ def _scans(record: Mapping[str, Any], made: Mapping[str, str]) -> list[tuple[str
     """
     read = zip(record["paths"], record["identity"]["files"], strict=False)
     return [*read, *made.items()]
-
-
-def _bench(link: Link, tags_now: Mapping[str, str]) -> Iterator[str]:
-    """The bench of a scan as it was when it was read, else as conf states it now."""
-    record, indent = link.record or {}, "  " * (link.depth + 1)
-    if record.get("step") != "ingest":
-        return
-    try:
-        then = said_of(bench_in(record.get("tags") or {}))
-    except ValueError:
-        then = [f"its bench is unreadable: {TAG}... in the tags of run.json"]
-    now = [f"{line} (stated after the run)" for line in said_of(bench_in(tags_now))]
-    yield from (f"{indent}{line}" for line in then or now)
 
 
 def _code(record: Mapping[str, Any]) -> str:
@@ -241,7 +219,7 @@ def main(argv: list[str] | None = None) -> int:
     _say(first)
     wanted, trouble = wanted_now(found.origin.study, given.results)
     links = chain(found.origin.all_keys, given.results, wanted)
-    _say(told(found, links, given.results, wanted))
+    _say(told(found, links, given.results))
     if wanted is None:
         _say([f"conf was not asked, since it cannot be planned: {trouble}"])
     return DONE

@@ -44,7 +44,6 @@ class Compared(Entry):
         do to the shape; 0 leaves that to the covariance of rigid lengths
     settings : of pipeline.steps.compare.ComparisonSettings
     ingest : further settings of pipeline.steps.ingest.Ingest, such as decimal_comma
-    lab : what differs from conf/lab.yaml
     expect : verdict that a control must get, or ""
     scale_is_shared : whether its scale_mm is that of all comparisons
     """
@@ -61,7 +60,6 @@ class Compared(Entry):
     scale_is_shared: bool = False
     settings: Settings = Field(default_factory=dict)
     ingest: Settings = Field(default_factory=dict)
-    lab: Settings = Field(default_factory=dict)
 
 
 class MeasuredSeries(Entry):

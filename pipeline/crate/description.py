@@ -21,7 +21,6 @@ from rocrate.model.contextentity import (  # type: ignore[import-untyped]
 )
 from rocrate.rocrate import ROCrate  # type: ignore[import-untyped]
 
-from pipeline.crate.bench import add_benches
 from pipeline.crate.contents import Contents
 from pipeline.store.digests import DIGESTS
 from pipeline.store.keys import file_digest
@@ -259,8 +258,7 @@ def _actions(
     whole = _whole_run(crate, workflow, held, span)
     organise = _organisation(crate, _controls(crate, held.jobs, made), span)
     organise["result"] = whole
-    benches = add_benches(crate, held.jobs, records)
-    crate.root_dataset["mentions"] = [whole, organise, *made, *benches]
+    crate.root_dataset["mentions"] = [whole, organise, *made]
 
 
 def _whole_run(

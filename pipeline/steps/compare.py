@@ -9,37 +9,29 @@ import pandas as pd
 
 from analysis.labels.assign import Labels
 from analysis.labels.evidence import NOT_ASSIGNED
+from analysis.labels.mechanism import Mechanism
 from analysis.validation.comparison import Acceptance, Contribution, Verdict
 from analysis.validation.mirror_image import mirror_remark
 from analysis.validation.printing_error import with_printing_error_told
 from analysis.validation.scanner_scale import with_scanner_scale_told
 from analysis.validation.target_distance import TargetInScan
-from analysis.validation.uncertainty import (
-    SCAN_SCALE_SD,
-    UncertaintyOptions,
-    certified_form_sd_mm,
-)
+from analysis.validation.uncertainty import UncertaintyOptions
 from analysis.validation.verdicts import Judged, LabelledScan, Simulation, judge_scan
 from pipeline.formats.printed_scale import unit_of
 from pipeline.results.simulated_run import SimulatedRun, read_simulated
 from pipeline.results.target_file import TargetFile, read_target
+from pipeline.scans.labels import label_scan
 from pipeline.scans.reading.units import unit_named
 from pipeline.scans.spheres import SphereTable, read_spheres
 from pipeline.steps import label_picture
-from pipeline.steps.bar_in_scan import SeenBar, structure_in
+from pipeline.steps.budget_sources import learnt_from
 from pipeline.steps.input_uncertainty import PrintedAgain, read_printed_again
 from pipeline.steps.run_goals import goals_of
-from pipeline.steps.scanner_certificate import (
-    learnt_from,
-    stated_bar,
-    stated_scale_sd,
-)
 from pipeline.store.files import replacing
 from pipeline.store.runs import Job, Needs, Numbers
 from pipeline.terminal.errors import InputError
 from sim.arrays import Floats
 
-NO_BAR = SeenBar()
 NOT_MEASURED = TargetFile(None, "morphtrack deviation has not looked for the target")
 
 
@@ -52,15 +44,9 @@ class ComparisonSettings:
     scale_mm : mm of the print per unit of the case
     k, S_margin, node_margin_mm, E_margin : see
         analysis.validation.comparison.Acceptance
-    registration_sd_mm, scan_scale_sd, print_scale_sd, printing_sd_mm,
+    registration_sd_mm, scan_scale_sd, scan_form_sd_mm, print_scale_sd, printing_sd_mm,
     joint_play_sd_mm : see analysis.validation.uncertainty.UncertaintyOptions,
         whose defaults stand for what is not stated
-    scan_mpe_mm, scan_mpe_length_mm : in place of scan_scale_sd, see
-        analysis.validation.uncertainty.certified_scale_sd
-    scan_form_mpe_mm : see analysis.validation.uncertainty.certified_form_sd_mm
-    scan_certificate : what these were read from
-    ball_bar_mm, ball_bar_u_mm, ball_bar : length, its standard uncertainty and name of
-        two balls in the scene that are none of the structure
     """
 
     scale_mm: float
@@ -70,13 +56,7 @@ class ComparisonSettings:
     E_margin: float = Acceptance.E_margin
     registration_sd_mm: float | None = None
     scan_scale_sd: float | None = None
-    scan_mpe_mm: float | None = None
-    scan_mpe_length_mm: float | None = None
-    scan_form_mpe_mm: float | None = None
-    scan_certificate: str = ""
-    ball_bar_mm: float | None = None
-    ball_bar_u_mm: float | None = None
-    ball_bar: str = ""
+    scan_form_sd_mm: float | None = None
     print_scale_sd: float | None = None
     printing_sd_mm: float | None = None
     joint_play_sd_mm: float | None = None
@@ -84,7 +64,7 @@ class ComparisonSettings:
     def __post_init__(self) -> None:
         if not 0 < self.scale_mm < np.inf:
             raise ValueError(f"scale_mm must be positive, not {self.scale_mm}")
-        _ = self.acceptance, self.uncertainty, stated_bar(asdict(self))  # they check
+        _ = self.acceptance, self.uncertainty  # they check
 
     @property
     def acceptance(self) -> Acceptance:
@@ -96,15 +76,7 @@ class ComparisonSettings:
         """What is known of scanner, printer and joints."""
         names = {f.name for f in fields(UncertaintyOptions)}
         own = {k: v for k, v in asdict(self).items() if v is not None}
-        given = {k: v for k, v in own.items() if k in names}
-        scale_sd = stated_scale_sd(asdict(self))
-        return UncertaintyOptions(
-            **given
-            | {
-                "scan_scale_sd": SCAN_SCALE_SD if scale_sd is None else scale_sd,
-                "scan_form_sd_mm": certified_form_sd_mm(self.scan_form_mpe_mm or 0.0),
-            }
-        )
+        return UncertaintyOptions(**{k: v for k, v in own.items() if k in names})
 
 
 @dataclass(frozen=True)
@@ -145,29 +117,27 @@ def run_step(
         again, target = _read_measured(
             measured or MeasuredInputs(), nodes, config.scale_mm, spheres
         )
-        seen = structure_in(asdict(config), config.uncertainty, table, run)
-        table, labels = seen.table, seen.labels
-        placed = _in_scan(target, again, simulated, seen.scale_mm)
+        mechanism = Mechanism(nodes, run.bodies)
+        labels = label_scan(mechanism, table, config.uncertainty, config.scale_mm)
+        placed = _in_scan(target, again, simulated, config.scale_mm)
         given = (
-            Simulation(seen.scale_mm * run.r, seen.mechanism, again.covariance),
+            Simulation(config.scale_mm * run.r, mechanism, again.covariance),
             LabelledScan(labels, table.centres_mm, table.covariance_mm2, placed),
-            seen.uncertainty,
+            config.uncertainty,
             config.acceptance,
         )
         judged = with_printing_error_told(_worst_told(judge_scan(*given)), *given)
-        if seen.bar.scale is None and stated_scale_sd(asdict(config)) is None:
+        if config.scan_scale_sd is None:
             judged = with_scanner_scale_told(judged, *given)
-        judged = _mirror_told(judged, seen.scale_mm * run.r[-1])
-        judged = judged.because(seen.bar.remark).because(table.remark)
+        judged = _mirror_told(judged, nodes).because(table.remark)
     except ValueError as error:
         raise InputError(f"{error}{_other_unit(config.scale_mm, simulated)}") from error
     row = comparison_row(config, table, labels, judged) | distance_columns(
         config, run, target, judged
     )
-    row |= seen.bar.columns
     tables = {
         "comparison": pd.DataFrame([row]),
-        "budget": budget_table(judged, config, seen.bar),
+        "budget": budget_table(judged, config),
         "nodes": nodes_table(judged),
         "labels": labels_table(labels, table),
     }
@@ -353,9 +323,7 @@ def _length_told(judged: Judged) -> tuple[str, float]:
     return text, float(pairs.z[p])
 
 
-def budget_table(
-    judged: Judged, config: ComparisonSettings, bar: SeenBar = NO_BAR
-) -> pd.DataFrame:
+def budget_table(judged: Judged, config: ComparisonSettings) -> pd.DataFrame:
     """u_val by source: of S, of a node's distance (rms over the nodes), of E."""
     checks = judged.comparison.checks
     total = Contribution(
@@ -368,7 +336,7 @@ def budget_table(
     expanded = Contribution(
         f"k = {k:g} times u_val", k * total.S_u, k * total.node_u_mm, k * total.E_u
     )
-    learnt = bar.also_learnt(learnt_from(asdict(config)))
+    learnt = learnt_from(asdict(config))
     lines = [*judged.comparison.budget, total, expanded]
     table = pd.DataFrame([asdict(line) for line in lines])
     return table.assign(learnt=[learnt.get(line.source, "") for line in lines])

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from analysis.figures.scan_picture import scan_picture, thinned
-from analysis.spheres.derived import with_derived_points
 from analysis.spheres.find import find_spheres
 from analysis.spheres.picks import PickOptions, Picks
 from pipeline.scans.hints import (
@@ -37,7 +36,6 @@ from pipeline.store.files import replacing, write_text
 from pipeline.store.runs import Job, Needs, Numbers
 from pipeline.terminal.errors import InputError, one_line
 from sim.arrays import Floats, Ints
-from sim.convergence import NotConvergedError
 
 SEED_REACH = 1.6  # radii from a seed, which lies on the sphere or at its centre
 CROP_REACH = 3.5  # radii around a seed that are searched
@@ -57,7 +55,6 @@ class Ingest:
     salvage: bool = False  # keep the good points of damaged files
     seeds_path: str | None = None  # places where spheres are; elsewhere none is sought
     scanner_at_mm: tuple[float, float, float] | None = None  # of a single scan
-    derived_points: bool = False  # centres after ASTM E3125
 
     def __post_init__(self) -> None:
         unit_named(self.unit)
@@ -147,21 +144,8 @@ def _placed_picks(
     if wrong:
         names = ", ".join(clouds[v].name for v in wrong)
         said = f"{names}: from the place that is stated, balls would show their back"
-        if config.derived_points:
-            raise InputError(f"{said}: give the scanner's by --scanner-at-mm")
         return pick(points, view, config, options), [f"{said}: its places are not used"]
-    if not config.derived_points:
-        return picks, []
-    if places is None or len(places) > 1:
-        raise InputError(
-            "derived points are those of one scan from a known place: give one scan, "
-            "and --scanner-at-mm where its file has no pose"
-        )
-    try:
-        derived = with_derived_points(picks, points, places[0])
-    except (ValueError, NotConvergedError) as error:
-        raise InputError(f"{clouds[0].path}: {error}") from error
-    return derived, ["centres are derived points after ASTM E3125"]
+    return picks, []
 
 
 def pick(

@@ -18,9 +18,6 @@ from pipeline.config.workflow_file import (
     VirtualScan,
 )
 from pipeline.steps.figure_names import module_of
-from pipeline.steps.scanner_certificate import MPE, stated_scale_sd, with_bench
-from pipeline.store.bench import LAB, Lab, read_lab
-from pipeline.store.bench_tags import bench_tags
 from pipeline.store.runs import Job
 from pipeline.store.timings_place import kept_path
 from pipeline.terminal.errors import InputError, one_line
@@ -37,8 +34,7 @@ def compared(planner: Planner, wanted: Compared) -> tuple[Job, Job, Job]:
     name = wanted.name if wanted.overrides else wanted.case
     simulated = planner.simulation(name, [case, *wanted.overrides])
     _refuse_other_unit(wanted, planner.units[simulated.key])
-    bench = bench_tags(bench_of(wanted))
-    spheres = _ingest(planner, wanted, simulated, bench)
+    spheres = _ingest(planner, wanted, simulated)
     reads: dict[str, Job] = {"spheres": spheres, "simulated": simulated}
     tags = tags_of_comparison(wanted)
     of_target = _checked("deviation", wanted, _deviation_config(planner, wanted))
@@ -47,7 +43,7 @@ def compared(planner: Planner, wanted: Compared) -> tuple[Job, Job, Job]:
     if wanted.input_draws:
         reads["input_uncertainty"] = _printed_anew(planner, wanted, simulated)
     config = _checked("compare", wanted, _comparison_config(planner, wanted))
-    tags = tags | {"expect": wanted.expect} | bench
+    tags = tags | {"expect": wanted.expect}
     compared = planner.add(job_for("compare", wanted.name, config, reads, tags=tags))
     return simulated, spheres, compared
 
@@ -136,11 +132,9 @@ def _printed_anew(planner: Planner, wanted: Compared, simulated: Job) -> Job:
     )
 
 
-def _ingest(
-    planner: Planner, wanted: Compared, simulated: Job, bench: dict[str, str]
-) -> Job:
+def _ingest(planner: Planner, wanted: Compared, simulated: Job) -> Job:
     config = _checked("ingest", wanted, _ingest_config(wanted))
-    tags = tags_of_comparison(wanted) | bench
+    tags = tags_of_comparison(wanted)
     if not isinstance(wanted.scan, VirtualScan):
         paths = wanted.scan
         return planner.add(job_for("ingest", wanted.name, config, {}, paths, tags))
@@ -151,7 +145,7 @@ def _ingest(
         wanted.name,
         _checked("virtual_scan", wanted, _scanner_config(planner, wanted, wanted.scan)),
         {"simulated": simulated},
-        tags=tags_of_comparison(wanted) | {"synthetic": "true"},
+        tags=tags | {"synthetic": "true"},
     )
     reads = {"scan": planner.add(scan)}
     tags = tags | {"synthetic": "true"}
@@ -176,8 +170,8 @@ def _printing_config(wanted: Compared) -> dict[str, Any]:
 
 
 def _shared(wanted: Compared, names: Sequence[str]) -> dict[str, Any]:
-    """Of these settings those that a comparison states, or else its bench."""
-    stated = with_bench(wanted.settings, bench_of(wanted).settings)
+    """Of these settings those that a comparison states."""
+    stated = wanted.settings
     return {name: stated[name] for name in names if name in stated}
 
 
@@ -185,27 +179,18 @@ def _deviation_config(planner: Planner, wanted: Compared) -> dict[str, Any]:
     """How spheres are told apart where the target is sought: as in the comparison."""
     shared = ("registration_sd_mm", "print_scale_sd", "printing_sd_mm")
     given = _shared(wanted, shared)
-    try:
-        scale_sd = stated_scale_sd(_comparison_config(planner, wanted))
-    except (TypeError, ValueError):
-        scale_sd = None  # the comparison itself is refused for it
+    scale_sd = _comparison_config(planner, wanted).get("scan_scale_sd")
     if scale_sd is not None:
         given["scan_scale_sd"] = scale_sd
     return {"scale_mm": wanted.scale_mm, **given}
 
 
 def _comparison_config(planner: Planner, wanted: Compared) -> dict[str, Any]:
-    """The settings, and what the bench or the virtual scanner's certificate states."""
-    given, own = bench_of(wanted).settings, wanted.settings
-    if isinstance(wanted.scan, VirtualScan) and not any(name in given for name in MPE):
-        given |= {"scan_scale_sd": planner.virtual_lab["certified_scale_sd"]}
-    return {"scale_mm": wanted.scale_mm, **with_bench(own, given)}
-
-
-def bench_of(wanted: Compared) -> Lab:
-    """The bench of a real scan; of a virtual one, what its entry itself states."""
-    path = Path() if isinstance(wanted.scan, VirtualScan) else LAB
-    return read_lab(path, wanted.lab, f"{WORKFLOW}: comparisons.{wanted.name}.lab")
+    """The settings, and what is certified of the virtual scanner's scale."""
+    given: dict[str, Any] = {"scale_mm": wanted.scale_mm}
+    if isinstance(wanted.scan, VirtualScan):
+        given["scan_scale_sd"] = planner.virtual_lab["certified_scale_sd"]
+    return given | dict(wanted.settings)
 
 
 def _ingest_config(wanted: Compared) -> dict[str, Any]:

@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis.strategies import SearchStrategy
 
@@ -36,14 +35,12 @@ from pipeline.formats.structure_file import structure_file
 from pipeline.results.moving_shape import read_moving_shape
 from pipeline.scans.reading.cloud import read_cloud
 from pipeline.scans.reading.units import Unit
-from pipeline.store.bench import read_lab
 from pipeline.store.runs import run_record
 from pipeline.studies.file import read_study
 from pipeline.terminal.errors import is_told
 from tests.faults import good_files as good
 from tests.faults.damage import damaged, edited
 from tests.pipeline.conftest import ROOT
-from tests.pipeline.store.test_bench import WHOLE
 
 pytestmark = pytest.mark.slow
 
@@ -172,9 +169,6 @@ READERS = {
         _files(ROOT / "conf/workflow.yaml"),
         lambda p: _in_conf(p, read_workflow),
         costly=8,
-    ),
-    "bench": Reader(
-        "lab.yaml", [yaml.safe_dump(WHOLE).encode()], read_lab, costly=4
     ),
     "manuscript": Reader(
         "conf/paper/mine.yaml",

@@ -39,7 +39,7 @@ def write_run(
     return directory
 
 
-def write_ingest(directory: Path, scan: Scan, *, synthetic: bool = True) -> Path:
+def write_ingest(directory: Path, scan: Scan) -> Path:
     """spheres.csv of a scan."""
     directory.mkdir(parents=True, exist_ok=True)
     axes = ["xx", "xy", "xz", "yy", "yz", "zz"]
@@ -50,6 +50,6 @@ def write_ingest(directory: Path, scan: Scan, *, synthetic: bool = True) -> Path
     six = [f"cov_{a}_mm2" for a in axes]
     table[six] = scan.covariances_mm2[:, row, column]
     table["free_radius_mm"], table["free_radius_sd_mm"] = 6.0, 0.01
-    table["cap"], table["views"], table["synthetic"] = 0.4, 8, synthetic
+    table["cap"], table["views"], table["synthetic"] = 0.4, 8, True
     table.to_csv(directory / "spheres.csv", index=False)
     return directory

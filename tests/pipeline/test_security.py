@@ -24,7 +24,6 @@ from pipeline.crate.reading import check
 from pipeline.formats.fold_file import fold_file
 from pipeline.formats.record_files import header_of
 from pipeline.formats.structure_file import structure_file
-from pipeline.pages.inspection import read_tolerances
 from pipeline.results.simulated_run import read_simulated
 from pipeline.scans.reading.cloud import read_cloud
 from pipeline.scans.reading.units import Unit
@@ -280,7 +279,6 @@ def test_machine_code_of_others_is_not_read() -> None:
         ("a.xyz", lambda path: read_cloud(path, Unit.MM)),
         ("a.txt", file_digest),
         ("a.csv", header_of),
-        ("a.csv", lambda path: read_tolerances(path, ["1", "2"])),
         ("a.zip", check),
     ],
 )

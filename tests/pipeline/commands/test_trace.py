@@ -2,7 +2,6 @@
 
 import json
 import shutil
-from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 
@@ -285,37 +284,3 @@ def test_an_address_of_no_run_is_refused_with_one_that_leads_to_one(
     said = capsys.readouterr().err
     assert f"index.html#{place} is the place of no run in results" in said
     assert said.count("\n") == 1
-
-
-def with_bench(jobs, bench):
-    """The same jobs, their scan made on a bench."""
-    return [replace(one, tags=bench if one.step == "ingest" else {}) for one in jobs]
-
-
-def test_the_chain_ends_at_the_scanner_s_serial_number(plan, figure, capsys):
-    bench = {
-        "lab.scanner.serial_number": "4711",
-        "lab.scanner.model": "S1",
-        "lab.certificate.number": "C-1",
-        "lab.certificate.date": "2026-01-15",
-        "lab.certificate.kind": "ISO 10360-13",
-        "lab.print_job.name": "ring-3",
-        "lab.material.name": "PA 12",
-        "lab.material.batch": "B-1",
-        "lab.operator.name": "Ada Example",
-    }
-    assert "serial number" not in told(capsys, figure)
-    plan[:] = with_bench(plan, bench)
-    said = told(capsys, figure)
-    scanner = "scanner S1 serial number 4711, certificate C-1 of 2026-01-15"
-    assert f"{scanner} (stated after the run)" in said
-    assert "up to date: every link holds" in said
-    record = Path("results/runs") / plan[0].key / "run.json"
-    whole = json.loads(record.read_text())
-    write_json(record, whole | {"tags": bench})
-    said = told(capsys, figure)
-    assert f"{scanner}\n" in said
-    assert "print ring-3, PA 12, batch B-1\n" in said
-    assert "operator Ada Example\n" in said
-    write_json(record, whole | {"tags": {"lab.scanner.serial": "4711"}})
-    assert "its bench is unreadable" in told(capsys, figure)

@@ -97,25 +97,14 @@ def test_only_files_with_poses_state_places() -> None:
     assert stated_places([*posed, cloud("ply", (1.0, 2.0, 3.0))]) is None
 
 
-def test_derived_points_are_an_option_of_one_scan_from_a_known_place(
+def test_the_scanner_s_place_is_that_of_one_scan(
     tmp_path: Path, rng: np.random.Generator
 ) -> None:
     points, path = seen_from(PLACES[0], rng), tmp_path / "a.npy"
     np.save(path, points)
     plain = Ingest(R, "mm", scanner_at_mm=(300.0, -60.0, 260.0))
-    asked = replace(plain, derived_points=True)
-    run_step(plain, [path], tmp_path / "ours")
-    numbers = run_step(asked, [path], tmp_path / "theirs")
-    assert "derived points after ASTM E3125" in numbers["notes"]
-    ours, theirs = (read_spheres(tmp_path / w).centres_mm for w in ("ours", "theirs"))
-    apart = np.linalg.norm(ours - theirs, axis=1)
-    assert 1e-4 < apart.max() < 0.05
-    with pytest.raises(InputError, match="give one scan, and --scanner-at-mm"):
-        run_step(replace(asked, scanner_at_mm=None), [path], tmp_path / "none")
-    behind = replace(asked, scanner_at_mm=(-300.0, 60.0, -260.0))
-    with pytest.raises(InputError, match=r"show their back: give .* --scanner-at-mm"):
-        run_step(behind, [path], tmp_path / "none")
-    numbers = run_step(replace(behind, derived_points=False), [path], tmp_path / "own")
+    behind = replace(plain, scanner_at_mm=(-300.0, 60.0, -260.0))
+    numbers = run_step(behind, [path], tmp_path / "own")
     assert "its places are not used" in numbers["notes"]
     two = tmp_path / "b.npy"
     np.save(two, points + 0.01)

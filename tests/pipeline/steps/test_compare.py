@@ -172,7 +172,7 @@ def test_what_a_verdict_hangs_on_has_one_default_which_the_guides_name():
     parser = compare.arguments()
     settings = ComparisonSettings(40.0)
     words = ["--spheres", "s", "--simulated", str(ROOT), "--out", "o"]
-    given = parser.parse_args([*words, "--lab", str(ROOT / "conf/lab.yaml")])
+    given = parser.parse_args(words)
     assert ComparisonSettings(40.0, **compare.stated(given)) == settings
     told = " ".join(parser.format_help().split())
     shared = yaml.safe_load((ROOT / "conf/workflow.yaml").read_text())["shared"]
@@ -247,7 +247,7 @@ def test_a_verdict_that_hangs_on_an_unstated_scale_names_it(
     row = run_step(config, ingest, *folders[1:])
     assert row["verdict"] == "agrees"
     assert "with 0.1 % assumed the verdict is agrees, with none differs" in row["why"]
-    good = replace(config, scan_mpe_mm=0.02, scan_mpe_length_mm=300.0)
+    good = replace(config, scan_scale_sd=0.02 / 300.0 / 3**0.5)
     row = run_step(good, ingest, *folders[1:])
     assert row["verdict"] == "differs"
     assert "not stated" not in row["why"]
@@ -266,17 +266,23 @@ def test_a_radius_that_the_balls_contradict_is_told_with_the_verdict(folders):
     assert row["why"].endswith("; the balls come out 1.006 times as large as stated")
 
 
-def test_the_scale_of_a_scanner_is_stated_once_and_wholly():
-    certified = ComparisonSettings(SCALE_MM, scan_mpe_mm=0.05, scan_mpe_length_mm=250.0)
-    expected = 0.05 / 250.0 / 3**0.5
-    assert certified.uncertainty.scan_scale_sd == pytest.approx(expected, rel=1e-12)
+def test_the_scale_of_a_scanner_is_stated_or_assumed():
+    stated = ComparisonSettings(SCALE_MM, scan_scale_sd=1e-4)
+    assert stated.uncertainty.scan_scale_sd == 1e-4
     assert ComparisonSettings(SCALE_MM).uncertainty.scan_scale_sd == 1e-3
-    with pytest.raises(ValueError, match="state the scanner's scale once"):
-        replace(certified, scan_scale_sd=1e-4)
-    with pytest.raises(ValueError, match="they belong together"):
-        replace(certified, scan_mpe_length_mm=None)
-    with pytest.raises(ValueError, match="no certificate"):
-        replace(certified, scan_mpe_mm=-0.05)
+    with pytest.raises(ValueError, match="scan_scale_sd must be zero or positive"):
+        replace(stated, scan_scale_sd=-1e-4)
+
+
+def test_the_form_error_of_a_scanner_enters_every_centre(folders):
+    sd = 0.06 / 12**0.5
+    row = run_step(replace(CONFIG, scan_form_sd_mm=sd), *folders)
+    budget = pd.read_csv(folders[2] / "budget.csv").set_index("source")
+    line = budget.loc["form error of the scanner"]
+    assert line.node_u_mm == pytest.approx(3**0.5 * sd, rel=0.1)
+    assert line.learnt == "stated: scan_form_sd_mm"
+    parts = budget.drop(index=["u_val", "k = 2 times u_val"])["S_u"]
+    assert np.sqrt((parts**2).sum()) == pytest.approx(row["S_u_val"])
 
 
 def test_a_mirrored_scan_is_refused(mechanism, folders, tmp_path, rng):

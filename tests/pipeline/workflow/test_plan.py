@@ -361,31 +361,3 @@ def test_rows_of_figures_have_names_of_their_own(project: Path) -> None:
         "simulate/huang-2a.rolls",
         "figure/huang-2a",
     ]
-
-
-def test_the_bench_replans_what_its_certificate_decides_and_no_more(
-    some_figures: Path, shipped: Rows
-) -> None:
-    lab = some_figures / "conf" / "lab.yaml"
-    stated = {"certificate": {"number": "C-1", "date": "2026-01-15"}}
-    stated["certificate"] |= {"kind": "ISO 10360-13"}
-    lab.write_text(yaml.safe_dump({**stated, "scanner": {"serial_number": "4711"}}))
-    assert replanned(shipped) == set()  # the shipped scans are virtual
-    (some_figures / "scan.ply").write_text("ply")
-    workflow = some_figures / "conf" / "workflow.yaml"
-    workflow.write_text(ONE.replace("{virtual: {seed: 1}}", "[scan.ply]"))
-    first = planned_keys()
-    jobs = {job.step: job for job in planned(read_workflow())[0].jobs.values()}
-    assert jobs["ingest"].tags["lab.scanner.serial_number"] == "4711"
-    stated["certificate"] |= {"length": {"mpe_mm": 0.05, "length_mm": 300.0}}
-    lab.write_text(yaml.safe_dump({**stated, "operator": {"name": "Ada"}}))
-    assert replanned(first) == {("deviation", "one"), ("compare", "one")}
-    own = "[scan.ply], settings: {scan_scale_sd: 0.0001}"
-    own = ONE.replace("{virtual: {seed: 1}}", own)
-    workflow.write_text(own)
-    jobs = {job.step: job for job in planned(read_workflow())[0].jobs.values()}
-    assert jobs["compare"].config["scan_mpe_mm"] is None
-    assert jobs["compare"].config["scan_scale_sd"] == 1e-4
-    workflow.write_text(ONE.replace("seed: 1}}", "seed: 1}}, lab: {scaner: {}}"))
-    with pytest.raises(InputError, match=r"comparisons\.one\.lab has no key 'scaner'"):
-        planned_keys()
