@@ -7,10 +7,10 @@ centres together), points.npy (some of the points, mm), picture.png, and scan.ht
 same to turn in a browser.
 
 Formats: .ply .pcd .xyz .xyzn .xyzrgb .txt .csv .tsv .asc .pts .ptx .dat .npy, after
-make formats also .las .laz .e57, and meshes: .ply with faces, .stl .obj .glb .3mf .vtk
-.vtp .vtu. Each scan of a PTS, PTX or E57 file is a view, of the latter two in its pose
-and seen from there. In a mesh the radius that all balls have in common is found; the
-notes say by how much it is off.
+make formats also .las .laz .e57, and meshes: .ply with faces, .stl .obj .glb .3mf.
+Each scan of a PTS, PTX or E57 file is a view, of the latter two in its pose and seen
+from there. In a mesh the radius that all balls have in common is found; the notes say
+by how much it is off.
 Exit status: 0 done; 2 the input is refused, and nothing is written.
 
 Example:

@@ -16,8 +16,6 @@ from pipeline.scans.reading import (
     ply,
     solid_files,
     text,
-    vtk,
-    vtp,
 )  # fmt: skip
 from pipeline.scans.reading.source import (
     Choices,
@@ -44,9 +42,6 @@ READERS: dict[str, Reader] = {
     ".obj": mesh.read_obj,
     ".glb": solid_files.read_glb,
     ".3mf": solid_files.read_3mf,
-    ".vtk": vtk.read,
-    ".vtp": vtp.read,
-    ".vtu": vtp.read,
 }
 _TEXT = (
     ".xyz",

@@ -10,14 +10,6 @@ from hypothesis import strategies as st
 from pipeline.scans.reading.cloud import READERS, read_cloud
 from pipeline.scans.reading.source import Choices, ScanFileError
 from pipeline.scans.reading.units import Unit
-from tests.pipeline.scans.reading.test_vtk import (
-    MESHES,
-    as_grid,
-    ascii_mesh,
-    binary_mesh,
-    offset_mesh,
-)
-from tests.pipeline.scans.reading.test_vtp import FORMS, grid, xml_mesh
 
 SUFFIXES = sorted(READERS)
 POINTS = np.arange(60, dtype="<f4").reshape(20, 3)
@@ -52,9 +44,6 @@ SEEDS = {
     ".csv": [b"x;y;z\n" + TEXT.replace(b" ", b";"), TEXT.replace(b" ", b",")],
     ".pts": [b"20\n" + TEXT],
     ".xyz": [TEXT],
-    ".vtk": [ascii_mesh(), binary_mesh(), offset_mesh(), *map(as_grid, MESHES)],
-    ".vtp": [xml_mesh(*form) for form in FORMS],
-    ".vtu": [grid(*form) for form in FORMS],
     ".npy": [
         b"\x93NUMPY\1\0\x76\0"
         + b"{'descr': '<f4', 'fortran_order': False, 'shape': (20, 3), }".ljust(117)
