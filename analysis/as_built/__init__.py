@@ -1,4 +1,4 @@
 """The mechanism as it was printed: lengths, offsets and play from several scans.
 
-Begin with `model`, then `adjust`, `doubts` and `next_pose`.
+Begin with `model`, then `adjust` and `doubts`.
 """

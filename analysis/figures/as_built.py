@@ -30,7 +30,7 @@ class AsBuilt:
 
     Parameters
     ----------
-    deviations, growth, next_poses, again : tables of morphtrack calibrate
+    deviations, growth, again : tables of morphtrack calibrate
     truth : (u,) true deviations, mm
     covariance : (u, u)
     """
@@ -40,7 +40,6 @@ class AsBuilt:
     deviations: pd.DataFrame
     truth: Floats
     growth: pd.DataFrame
-    next_poses: pd.DataFrame
     again: pd.DataFrame
     covariance: Floats
     true_play_mm: float
@@ -148,18 +147,12 @@ def _poses(ax: Axes, shown: AsBuilt) -> None:
         ax.axhline(
             1e3 * shown.true_play_mm, color="black", lw=0.7, ls=":", label="true play"
         )
-    if len(shown.next_poses):
-        best = shown.next_poses.iloc[0]
-        ax.plot(
-            table["poses"].max() + 1, 1e3 * best["link_u_mm"], "s", mfc="none",
-            color=style.SCANNED, label="u of links, next pose",
-        )  # fmt: skip
     ax.set_xlabel("poses scanned (-)", labelpad=1)
     ax.set_ylabel("standard deviation (µm)", labelpad=1)
     ax.set_yscale("log")
     ax.set_ylim(4.0, 4000.0)
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-    ax.set_xlim(table["poses"].min() - 0.4, table["poses"].max() + 1.4)
+    ax.set_xlim(table["poses"].min() - 0.4, table["poses"].max() + 0.4)
     ax.legend(loc="upper right", handlelength=1.6)
 
 

@@ -2,8 +2,8 @@
 
 POSE is the folder of a finished comparison; two poses or more tell joint play from
 lengths. Or one file of conf/calibration, which describes synthetic poses. Writes
-deviations.csv, spread.csv, covariance.npz, next_poses.csv, as_built.json (a structure
-file) and, after every pose was simulated and compared again with it, again.csv.
+deviations.csv, spread.csv, covariance.npz, as_built.json (a structure file) and, after
+every pose was simulated and compared again with it, again.csv.
 """
 
 from argparse import BooleanOptionalAction, Namespace
@@ -29,9 +29,6 @@ HELP = {
     "scatter": "centres scatter more than their scans say",
     "scale": "estimate the scanner's scale, from a --reference",
     "scan_scale_sd": "its relative uncertainty otherwise",
-    "optimal": "rank next poses by D (volume) or A (sum of variances)",
-    "sampled": "poses sampled as candidates",
-    "amplitude_mm": "rms displacement of their nodes",
     "again": "simulate and compare every pose again",
 }
 
@@ -45,10 +42,6 @@ def arguments() -> OneLineParser:
         help="a pose whose comparison was made by hand",
     )  # fmt: skip
     parser.add_argument("--out", type=output_directory, required=True)
-    parser.add_argument(
-        "--candidate", action="append", default=[], type=Path, metavar="RUN",
-        help="folder of a simulation that could be scanned next",
-    )  # fmt: skip
     for field in fields(Settings):
         flag = "--" + field.name.replace("_", "-")
         if field.type is bool:
@@ -62,7 +55,7 @@ def arguments() -> OneLineParser:
                 flag, dest=field.name, action="append", default=[], help=what
             )
         else:
-            what = f"{HELP.get(field.name, 'of the sampled poses')} ({field.default})"
+            what = f"{HELP[field.name]} ({field.default})"
             kind = type(field.default)
             parser.add_argument(flag, type=kind, default=field.default, help=what)
     return parser
@@ -80,7 +73,7 @@ def main(argv: list[str] | None = None) -> int:
         folders += by_hand([PoseFolders(one[0].name, *one) for one in given.pose])
         values = {f.name: getattr(given, f.name) for f in fields(Settings)}
         values |= {name: tuple(values[name]) for name in LISTS}
-        numbers = run_step(Settings(**values), folders, given.out, given.candidate)
+        numbers = run_step(Settings(**values), folders, given.out)
     for name, value in numbers.items():
         print(f"{name}: {value}")
     if (sd := numbers.get("printing_sd_mm")) and not numbers["synthetic"]:

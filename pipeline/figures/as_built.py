@@ -18,10 +18,9 @@ CAPTION = """
 which {{ r.true_within_95 }} hold the truth. **c**, correlation of the estimates. **d**,
 standard uncertainties, and the play of the links with its 95 % interval ({{
 r.link_play_sd_mm | times(1000) | sig(2) }} µm estimated, {{ r.true_play_mm |
-times(1000) | sig(2) }} µm true, dotted), by the number of poses; open square: with the
-next pose that the estimate asks for. **e**, distance of the nodes (mm, root mean
-square) by pose, as drawn ({{ r.rms_mm_before | sig(2) }} in all), as built ({{
-r.rms_mm_after | sig(2) }}) and as built from the other poses alone ({{
+times(1000) | sig(2) }} µm true, dotted), by the number of poses. **e**, distance of the
+nodes (mm, root mean square) by pose, as drawn ({{ r.rms_mm_before | sig(2) }} in all),
+as built ({{ r.rms_mm_after | sig(2) }}) and as built from the other poses alone ({{
 r.rms_mm_held_out | sig(2) }}), with the verdicts.
 """
 
@@ -36,7 +35,7 @@ def draw(rows: Sequence[Row]) -> DrawnFigure:
                 f"{here} has no {name}: this figure shows synthetic poses, simulated "
                 "again as built (morphtrack calibrate FILE.yaml)"
             )
-    names = ("deviations", "truth", "growth", "next_poses", "again")
+    names = ("deviations", "truth", "growth", "again")
     tables = {name: pd.read_csv(here / f"{name}.csv") for name in names}
     with np.load(here / "covariance.npz", allow_pickle=False) as arrays:
         covariance = arrays["covariance_mm2"]
@@ -49,7 +48,6 @@ def draw(rows: Sequence[Row]) -> DrawnFigure:
         tables["deviations"],
         tables["truth"]["true_deviation_mm"].to_numpy(np.float64),
         tables["growth"],
-        tables["next_poses"],
         tables["again"],
         covariance,
         play,

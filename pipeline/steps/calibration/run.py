@@ -1,7 +1,7 @@
 """One calibration: poses read, deviations estimated, tables written, poses repeated."""
 
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,8 +14,6 @@ from scipy import stats
 from analysis.as_built.adjust import Calibration, Pose, calibrate
 from analysis.as_built.doubts import refuse_repeated, refuse_suspects
 from analysis.as_built.model import Model, Role, model_of
-from analysis.as_built.next_pose import CandidatePose, Optimal, candidates, sampled
-from pipeline.results.simulated_run import read_simulated
 from pipeline.steps.calibration.again import Again, before_and_after
 from pipeline.steps.calibration.poses import (
     PoseFolders,
@@ -31,7 +29,6 @@ from pipeline.steps.calibration.settings import Settings
 from pipeline.steps.calibration.tables import (
     as_built,
     as_built_document,
-    candidates_table,
     deviations_table,
     growth_table,
     roles_of,
@@ -39,7 +36,6 @@ from pipeline.steps.calibration.tables import (
 )
 from pipeline.store.files import replacing, write_json
 from pipeline.terminal.errors import InputError
-from sim.arrays import Floats
 from sim.convergence import NotConvergedError
 from sim.morph.structure.structure import Structure
 
@@ -57,17 +53,9 @@ class Calibrated:
 
 
 def run_step(
-    settings: Settings,
-    folders: list[PoseFolders],
-    out: Path,
-    further: Sequence[Path] = (),
+    settings: Settings, folders: list[PoseFolders], out: Path
 ) -> dict[str, Any]:
-    """Calibrate from the poses in `folders`; write tables and structure into `out`.
-
-    Parameters
-    ----------
-    further : folders of simulations whose ends are candidates for the next pose
-    """
+    """Calibrate from the poses in `folders`; write tables and structure into `out`."""
     if not folders:
         raise InputError("no pose is given: name finished comparisons")
     refuse_same_names(folders)
@@ -82,7 +70,6 @@ def run_step(
         refuse_repeated(model, scans)
         found = calibrate(model, scans, scale_sd)
         refuse_suspects(found, scans)
-        ranked = _next(settings, Calibrated(found, poses, scale_mm), further)
     except ValueError as error:
         raise InputError(str(error)) from error
     calibrated = Calibrated(found, poses, scale_mm)
@@ -90,7 +77,6 @@ def run_step(
     tables = {
         "deviations": deviations_table(found),
         "spread": spread_table(found),
-        "next_poses": candidates_table(model, ranked),
         "growth": growth_table([*_fewer(model, scans, scale_sd), (len(scans), found)]),
     }
     _write(out / "as_built.json", nominal, calibrated)
@@ -150,31 +136,6 @@ def _fewer(
             yield many, calibrate(model, scans[:many], scale_sd)
 
 
-def _next(
-    settings: Settings, made: Calibrated, further: Sequence[Path]
-) -> list[CandidatePose]:
-    """Candidates for the next pose, the best first."""
-    found, model = made.found, made.found.model
-    n, scale_mm = len(model.structure.r0), made.scale_mm
-    ends = [_end(path, n, scale_mm) for path in further]
-    if settings.sampled:
-        starts = [_end(p.folders.simulated, n, scale_mm)[1] for p in made.poses]
-        rng = np.random.default_rng(settings.seed)
-        amplitude = settings.amplitude_mm
-        ends += sampled(model.structure, starts, settings.sampled, amplitude, rng)
-    measured = [pose.pose for pose in made.poses]
-    return candidates(found, measured, ends, Optimal(settings.optimal))
-
-
-def _end(simulated: Path, n: int, scale_mm: float) -> tuple[str, Floats]:
-    r = read_simulated(simulated).r[-1]
-    if len(r) != n:
-        raise InputError(
-            f"{simulated} has {len(r)} nodes, the mechanism {n}: give its own poses"
-        )
-    return simulated.name, scale_mm * r
-
-
 def _left_sd_mm(found: Calibration) -> float:
     """What a node's place on its bodies is still uncertain by, play included.
 
@@ -230,10 +191,6 @@ def _numbers(
         name = str(row["what"]).replace(" ", "_")
         for part in ("sd", "low", "high"):
             numbers[f"{name}_{part}_mm"] = row[f"{part}_mm"]
-    if len(tables["next_poses"]):
-        best = tables["next_poses"].iloc[0]
-        numbers["next_pose"] = str(best["pose"])
-        numbers["next_rms_u_mm"] = float(best["rms_u_mm"])
     if "again" in tables:
         for when in ("before", "after", "held_out"):
             column = pd.to_numeric(tables["again"][f"rms_mm_{when}"])

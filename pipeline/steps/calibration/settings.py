@@ -5,7 +5,6 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from analysis.as_built.model import Free, Unknowns
-from analysis.as_built.next_pose import Optimal
 from analysis.validation.uncertainty import UncertaintyOptions
 
 PAIR = "two nodes such as 3-7"
@@ -14,7 +13,7 @@ PLACE = "a pose and a node such as wide:5"
 
 @dataclass(frozen=True)
 class Settings:
-    """What is estimated, and which poses are considered next.
+    """What is estimated.
 
     Parameters
     ----------
@@ -26,9 +25,6 @@ class Settings:
     scan_scale_sd : relative, of the scanner's calibration, unless `scale`
     references : pairs of nodes, such as 3-7, whose distance is as nominal
     leave_out : pose and node, such as wide:5, that are taken as not seen
-    optimal : D or A
-    sampled : poses sampled around the scanned ones as candidates
-    amplitude_mm : rms displacement of their nodes
     again : simulate and compare every pose again
     """
 
@@ -42,14 +38,10 @@ class Settings:
     scan_scale_sd: float = UncertaintyOptions.scan_scale_sd
     references: tuple[str, ...] = ()
     leave_out: tuple[str, ...] = ()
-    optimal: str = "D"
-    sampled: int = 20
-    amplitude_mm: float = 10.0
-    seed: int = 0
     again: bool = True
 
     def __post_init__(self) -> None:
-        _ = self.unknowns, self.places, Optimal(self.optimal)
+        _ = self.unknowns, self.places
         for field in fields(self):
             value = getattr(self, field.name)
             if field.type is bool and not isinstance(value, bool):
@@ -58,10 +50,6 @@ class Settings:
             raise ValueError(
                 f"scan_scale_sd must be zero or positive, not {self.scan_scale_sd}"
             )
-        if type(self.sampled) is not int or self.sampled < 0:
-            raise ValueError(f"sampled must be 0 or more, not {self.sampled}")
-        if not 0.0 < self.amplitude_mm < np.inf:
-            raise ValueError(f"amplitude_mm must be positive, not {self.amplitude_mm}")
 
     @property
     def unknowns(self) -> Unknowns:

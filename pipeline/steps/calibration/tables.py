@@ -8,7 +8,6 @@ import pandas as pd
 
 from analysis.as_built.adjust import Calibration
 from analysis.as_built.model import Model, Role
-from analysis.as_built.next_pose import CandidatePose
 from pipeline.formats.structure_file import document
 from sim.morph.mobility.units import rescaled
 from sim.morph.structure.structure import Structure
@@ -74,20 +73,6 @@ def growth_table(parts: list[tuple[int, Calibration]]) -> pd.DataFrame:
                 f"{kind.value}_play_high_mm": high,
             }
         rows.append(row)
-    return pd.DataFrame(rows)
-
-
-def candidates_table(model: Model, ranked: list[CandidatePose]) -> pd.DataFrame:
-    """A row a pose that could be scanned next, the best first."""
-    roles = np.array([roles_of(model, g) for g in range(model.unknowns)])
-    rows = [
-        {"pose": c.name, "gain_ln_det": c.gain, "rms_u_mm": c.rms_u}
-        | {
-            f"{role}_u_mm": float(np.sqrt(np.mean(c.u[roles == role] ** 2)))
-            for role in dict.fromkeys(roles.tolist())
-        }
-        for c in ranked
-    ]
     return pd.DataFrame(rows)
 
 

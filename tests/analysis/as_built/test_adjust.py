@@ -7,11 +7,9 @@ import pytest
 
 from analysis.as_built.adjust import Calibration, Pose, calibrate
 from analysis.as_built.model import Free, Model, Role, Unknowns, model_of
-from analysis.as_built.next_pose import Optimal, candidates, sampled
-from sim.arrays import Floats
 from sim.morph.library.lattices import square_sheet
 from sim.morph.library.sheets import triangle_sheet
-from tests.analysis.as_built.prints import Errors, scanned, scans
+from tests.analysis.as_built.prints import Errors, scans
 
 SHEET = triangle_sheet(1, 1, variation=0.1, seed=1)
 SCALE_MM = 40.0
@@ -222,41 +220,3 @@ def test_the_rows_of_a_model_have_the_slopes_of_their_values(
     ]
     order = np.diff(np.log(left)) / np.diff(np.log(steps))
     np.testing.assert_allclose(order, 2.0, atol=0.1)
-
-
-def predicted(found: Calibration, pose: Pose, measured: list[Pose]) -> Floats:
-    (best,) = candidates(found, measured, [("next", pose.nodes_mm)])
-    return np.array([best.gain, best.rms_u])
-
-
-def test_the_gain_of_a_pose_is_what_scanning_it_brings(
-    rng: np.random.Generator,
-) -> None:
-    made = model(link_play=False, scatter=False)
-    theta, poses = scans(made, Errors(), 3, rng)
-    n = len(made.structure.r0)
-    plain = [replace(p, covariance_mm2=4e-4 * np.eye(3 * n)) for p in poses]
-    new = replace(
-        scanned(made, theta, Errors(), rng), covariance_mm2=4e-4 * np.eye(3 * n)
-    )
-    before, after = calibrate(made, plain), calibrate(made, [*plain, new])
-    gain, rms = predicted(before, new, plain)
-    fall = np.linalg.slogdet(before.covariance)[1]
-    fall -= np.linalg.slogdet(after.covariance)[1]
-    assert gain == pytest.approx(fall, rel=1e-3)
-    assert rms == pytest.approx(np.sqrt(np.mean(after.u**2)), rel=1e-3)
-
-
-def test_sampled_poses_satisfy_the_constraints_and_are_ranked(
-    rng: np.random.Generator,
-) -> None:
-    made = model()
-    _, poses = scans(made, Errors(), 2, rng)
-    found = calibrate(made, poses)
-    near = sampled(made.structure, [made.structure.r0], 5, 10.0, rng)
-    for _, nodes in near:
-        assert np.abs(made.evaluate(nodes)[0]).max() < 1e-6
-    by_d = candidates(found, poses, near, Optimal.D)
-    by_a = candidates(found, poses, near, Optimal.A)
-    assert [c.gain for c in by_d] == sorted((c.gain for c in by_d), reverse=True)
-    assert [c.rms_u for c in by_a] == sorted(c.rms_u for c in by_a)
