@@ -25,7 +25,7 @@ from pipeline.pages.manuscript import (
     as_markdown,
     as_page,
 )
-from pipeline.pages.result_tables import COLUMNS, summaries_of
+from pipeline.pages.result_tables import COLUMNS
 from pipeline.results.caption_facts import numerical_u
 from pipeline.results.saved_figure import caption_in
 from pipeline.store.files import write_text
@@ -49,7 +49,6 @@ def paper_facts(jobs: Jobs, comparisons: Jobs, wanted: Sequence[str]) -> dict[st
     -------
     rows : of each comparison `name`, `case`, `scan` (of the virtual lab, or nothing),
         `ingest`, `settings` (the configurations of its runs), `compared`, `key`
-    summary : of S and of E over them
     synthetic : whether any scan was computed
     seeds : of the virtual scans
     """
@@ -62,7 +61,6 @@ def paper_facts(jobs: Jobs, comparisons: Jobs, wanted: Sequence[str]) -> dict[st
     seeds = [row["scan"]["seed"] for row in rows if row["scan"]]
     return {
         "rows": rows,
-        "summary": summaries_of([found[name] for name in wanted]),
         "synthetic": any(bool(found[name]["synthetic"]) for name in wanted),
         "seeds": seeds,
     }

@@ -1,21 +1,15 @@
 """results/tables and results/numbers.tex: the numbers of a study for a manuscript."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
-from analysis.figures.validation_set import ComparedSet, simulated_against_scanned
-from analysis.validation.validation_set import SetSummary, summarise
 from pipeline.pages.latex import Columns, Form, ToItsU, macros, once_each, tabular
 from pipeline.results.caption_facts import numerical_u
-from pipeline.results.saved_figure import save
 from pipeline.store.files import write_text
 from pipeline.store.provenance.sidecar import Origin, sidecar_of, write_sidecars
-from sim.arrays import Floats
 
 COLUMNS: Columns = {  # of the table of comparisons: heading and form, by column
     "name": ("comparison", "{}"),
@@ -68,16 +62,7 @@ SERIES_MACROS = {
     "skill": "{:.3f}",
     "key": "{}",
 }
-SUMMARY_MACROS: dict[str, Form] = {
-    "count": "{:d}",
-    "bias": ToItsU("bias_u", "value", sign=True),
-    "bias_u": ToItsU("bias_u", "u"),
-    "scatter": "{:.2g}",
-    "coverage": "{:.2f}",
-    "chi_square": "{:.2f}",
-}
-
-STEMS = ("comparisons", "budgets", "summary", "series")
+STEMS = ("comparisons", "budgets", "series")
 
 Rows = Sequence[Mapping[str, Any]]
 
@@ -100,41 +85,22 @@ def collect_series(jobs: Rows) -> list[dict[str, Any]]:
     return rows
 
 
-def write_result_tables(
-    comparisons: Rows, results: Path, series: Rows = ()
-) -> dict[str, SetSummary]:
-    """Write tables, macros and the plot of all finished comparisons and series.
+def write_result_tables(comparisons: Rows, results: Path, series: Rows = ()) -> None:
+    """Write tables and macros of all finished comparisons and series.
 
     What was written at another time and has nothing behind it any more is removed.
-
-    Returns
-    -------
-    summary of S, and of E where scans show their targets, of all comparisons but the
-    controls, which are meant to differ
     """
     tables = results / "tables"
-    summaries = summaries_of(comparisons)
-    texts = _texts(comparisons, series, summaries)
+    texts = _texts(comparisons, series)
     for name in STEMS:
         for suffix in (".csv", ".tex"):
             _write_or_remove(tables / f"{name}{suffix}", texts.get(name + suffix))
     _write_or_remove(results / "numbers.tex", texts.get("numbers.tex"))
     written = [tables / name for name in texts if name != "numbers.tex"]
-    plots = [tables / f"comparisons{suffix}" for suffix in (".pdf", ".png")]
-    if comparisons:
-        found = compared_set(comparisons)
-        figure = simulated_against_scanned(found, summaries.get("S"))
-        written += save(figure, plots[0].with_suffix(""), Origin(found.keys))
-    else:
-        for path in plots:
-            path.unlink(missing_ok=True)
     _note_origins(sorted(written), results, comparisons, series)
-    return summaries
 
 
-def _texts(
-    comparisons: Rows, series: Rows, summaries: Mapping[str, SetSummary]
-) -> dict[str, str]:
+def _texts(comparisons: Rows, series: Rows) -> dict[str, str]:
     """What every file says that has something to say."""
     texts = {}
     comparisons = [{**c, **numerical_u(c["budget"])} for c in comparisons]
@@ -152,15 +118,6 @@ def _texts(
         texts["comparisons.tex"] = tabular(comparisons, COLUMNS)
         texts["budgets.csv"] = _csv(budgets)
         lines += macros({str(c["name"]): c for c in comparisons}, MACROS)
-    if summaries:
-        synthetic = any(c["synthetic"] for c in comparisons)
-        rows = [
-            {"name": f"all {quantity}", **asdict(summary), "synthetic": synthetic}
-            for quantity, summary in summaries.items()
-        ]
-        texts["summary.csv"] = _csv(rows)
-        for line in rows:
-            lines += macros({str(line["name"]): line}, SUMMARY_MACROS)
     if series:
         texts["series.csv"] = _csv(series)
         texts["series.tex"] = tabular(series, SERIES_COLUMNS)
@@ -192,15 +149,13 @@ def _note_origins(
     """Leave beside the tables the keys of the runs behind them."""
     numbers = results / "numbers.tex"
     of_series = [path for path in written if path.stem == "series"]
-    of_sums = [path for path in written if path.stem == "summary"]
-    of_scans = [path for path in written if path not in of_series + of_sums]
-    scans, measured, summed = (
+    of_scans = [path for path in written if path not in of_series]
+    scans, measured = (
         tuple(dict.fromkeys(str(row["key"]) for row in rows))
-        for rows in (comparisons, series, _no_controls(comparisons))
+        for rows in (comparisons, series)
     )
     for files, keys in (
         (of_scans, scans),
-        (of_sums, summed),
         (of_series, measured),
         ([numbers] if numbers.is_file() else [], (*scans, *measured)),
     ):
@@ -208,55 +163,3 @@ def _note_origins(
     for path in (numbers, *(results / "tables" / f"{x}.csv" for x in STEMS)):
         if not path.is_file():
             sidecar_of(path).unlink(missing_ok=True)
-
-
-def _no_controls(comparisons: Rows) -> Rows:
-    return [c for c in comparisons if c["expect"] != "differs"]
-
-
-def summaries_of(comparisons: Rows) -> dict[str, SetSummary]:
-    """Of S and of E, over the comparisons that are no controls."""
-    found = {}
-    for quantity in ("S", "E"):
-        rows = [
-            c
-            for c in _no_controls(comparisons)
-            if np.isfinite(float(c[f"{quantity}_error"]))
-        ]
-        if rows:
-            error, u = (
-                np.array([float(c[f"{quantity}_{what}"]) for c in rows])
-                for what in ("error", "u_val")
-            )
-            k = max(float(c["k"]) for c in rows)
-            found[quantity] = summarise(error, u, k)
-    return found
-
-
-def compared_set(comparisons: Rows) -> ComparedSet:
-    """The columns that the plot of a set needs."""
-
-    def column(name: str) -> Floats:
-        return np.array([float(c[name]) for c in comparisons])
-
-    return ComparedSet(
-        tuple(_called(c) for c in comparisons),
-        tuple(str(c["verdict"]) for c in comparisons),
-        tuple(str(c["key"]) for c in comparisons),
-        column("S_simulated"),
-        column("S_scanned"),
-        column("S_scanned_u"),
-        column("S_u_val"),
-        column("S_margin"),
-        column("rms_mm"),
-        column("rms_limit_mm"),
-        column("node_margin_mm"),
-        any(bool(c["synthetic"]) for c in comparisons),
-        max(float(c["k"]) for c in comparisons),
-    )
-
-
-def _called(comparison: Mapping[str, Any]) -> str:
-    name = str(comparison["name"])
-    control = comparison["expect"] == "differs" and "control" not in name
-    return f"{name} (control)" if control else name

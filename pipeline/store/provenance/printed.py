@@ -112,7 +112,7 @@ def _said(path: Path, text: Decimal) -> Iterator[PrintedNumber]:
 
 
 def _of_table(path: Path, text: Decimal, results: Path) -> Iterator[PrintedNumber]:
-    """Of a table that is as it was written: sums, and what series and budgets say."""
+    """Of a table that is as it was written: what comparisons and series say."""
     origin = _as_written(path)
     if origin is None:
         return

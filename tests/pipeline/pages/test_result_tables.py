@@ -9,7 +9,6 @@ import pytest
 
 from analysis.captions.digits import with_u
 from analysis.captions.markup import latex_text
-from pipeline.pages import result_tables
 from pipeline.pages.latex import letters, macros, once_each
 from pipeline.pages.result_tables import MACROS, collect_series, write_result_tables
 from pipeline.results.caption_facts import STOP, numerical_u
@@ -43,13 +42,6 @@ def row(compared):
     return copy.deepcopy(compared)
 
 
-@pytest.fixture
-def undrawn(monkeypatch):
-    """Tables and macros alone: their plot is drawn where it is asked for."""
-    monkeypatch.setattr(result_tables, "simulated_against_scanned", lambda *_: None)
-    monkeypatch.setattr(result_tables, "save", lambda *_: [])
-
-
 def series_rows():
     """A measured series as the report collects it."""
     row = {"name": "star way", "key": "s1", "quantity": "x_c", "part": "held out"}
@@ -65,28 +57,21 @@ def series_rows():
     ]
 
 
-def test_tables_macros_and_plot_are_written(row, tmp_path):
-    summaries = write_result_tables([row], tmp_path, series_rows())
+def test_tables_and_macros_are_written(row, tmp_path):
+    write_result_tables([row], tmp_path, series_rows())
     names = {p.name for p in (tmp_path / "tables").iterdir()}
     assert names == {
         "budgets.csv",
         "budgets.trace.json",
         "comparisons.csv",
-        "comparisons.pdf",
-        "comparisons.png",
         "comparisons.tex",
         "comparisons.trace.json",
         "series.csv",
         "series.tex",
         "series.trace.json",
-        "summary.csv",
-        "summary.trace.json",
     }
     table = pd.read_csv(tmp_path / "tables" / "comparisons.csv")
     assert table["S_scanned"][0] == row["S_scanned"]
-    assert summaries["S"].bias == pytest.approx(row["S_error"])
-    summary = pd.read_csv(tmp_path / "tables" / "summary.csv")
-    assert summary["coverage"][0] == summaries["S"].coverage
 
 
 def test_a_series_has_its_table_and_macros(tmp_path):
@@ -99,32 +84,26 @@ def test_a_series_has_its_table_and_macros(tmp_path):
     assert sidecar["keys"] == ["s1"]
 
 
-@pytest.mark.usefixtures("undrawn")
 def test_every_number_of_the_macros_leads_to_the_runs_behind_it(row, tmp_path):
     control = row | {"name": "far", "key": "k3", "expect": "differs", "S_error": 0.3}
     rows = [row, row | {"name": "other", "key": "k2", "S_error": 1e-3}, control]
     write_result_tables(rows, tmp_path, series_rows())
     text = (tmp_path / "numbers.tex").read_text()
     keys = {"partTwo": ("k1",), "other": ("k2",), "far": ("k3",), "starWay": ("s1",)}
-    keys |= {"allS": ("k1", "k2"), "allE": ("k1", "k2")}  # without the control
     told = re.findall(
         r"\\newcommand\{\\([a-z]+[A-Z][a-z]*|[a-z]+)\w*\}\{(.*)\}\n", text
     )
     numbers = [(name, printed_value(value)) for name, value in told]
-    assert {name for name, value in numbers if value is not None} >= {"allS", "starWay"}
+    assert {name for name, value in numbers if value is not None} >= {"farS", "starWay"}
     for name, value in numbers:
         behind = next(keys[start] for start in keys if name.startswith(start))
         if value is not None:
             assert behind in [one.keys for one in numbers_printed(value, tmp_path)]
-    table = tmp_path / "tables" / "summary.csv"
-    (bias, *_) = numbers_printed(printed_value(str(_bias(table))), tmp_path)
-    assert (bias.run, bias.quantity) == ("all S in results/tables/summary.csv", "bias")
-    table.write_text(table.read_text().replace("all S", "all"))  # no word of a run
-    assert not numbers_printed(printed_value(str(_bias(table))), tmp_path)
-
-
-def _bias(table):
-    return float(pd.read_csv(table)["bias"][0])
+    table = tmp_path / "tables" / "comparisons.csv"
+    value = printed_value(str(row["S_scanned"]))
+    assert numbers_printed(value, tmp_path)
+    table.write_text(table.read_text().replace("far", "near"))  # no word of a run
+    assert not numbers_printed(value, tmp_path)
 
 
 def test_series_are_collected_from_the_finished_runs_alone(tmp_path):
@@ -136,7 +115,6 @@ def test_series_are_collected_from_the_finished_runs_alone(tmp_path):
     assert collect_series([done, lost]) == series_rows()
 
 
-@pytest.mark.usefixtures("undrawn")
 def test_a_number_that_changes_changes_its_macro_and_its_table(row, tmp_path):
     write_result_tables([row], tmp_path)
     changed = row | {"S_scanned": row["S_scanned"] + 0.01}
@@ -162,7 +140,6 @@ def test_what_nothing_stands_behind_any_more_is_removed(row, tmp_path):
     assert not (tmp_path / "numbers.tex").exists()
 
 
-@pytest.mark.usefixtures("undrawn")
 def test_E_that_was_not_measured_is_a_dash(row, tmp_path):
     assert math.isnan(row["E_error"])
     write_result_tables([row], tmp_path)
@@ -171,7 +148,6 @@ def test_E_that_was_not_measured_is_a_dash(row, tmp_path):
     assert "nan" not in text
 
 
-@pytest.mark.usefixtures("undrawn")
 def test_two_names_that_fall_together_leave_a_file_that_latex_takes(row, tmp_path):
     write_result_tables([row, row | {"name": "part-2"}], tmp_path)
     lines = (tmp_path / "numbers.tex").read_text().splitlines()
@@ -190,16 +166,11 @@ def test_a_macro_holds_each_number_under_a_name_of_letters(row):
     assert "% part\\_2: synthetic" in text
 
 
-@pytest.mark.usefixtures("undrawn")
-def test_controls_are_shown_but_do_not_count(row, tmp_path):
-    control = row | {"name": "other", "expect": "differs", "S_error": 5.0}
-    assert write_result_tables([row, control], tmp_path)["S"].count == 1
-    assert write_result_tables([control], tmp_path) == {}
-    assert write_result_tables([], tmp_path / "none") == {}
+def test_nothing_is_written_of_nothing(tmp_path):
+    write_result_tables([], tmp_path / "none")
     assert not (tmp_path / "none").exists()
 
 
-@pytest.mark.usefixtures("undrawn")
 def test_macros_that_say_the_same_are_not_written_again(row, tmp_path):
     write_result_tables([row], tmp_path)
     before = (tmp_path / "numbers.tex").stat().st_mtime_ns
@@ -212,7 +183,6 @@ def test_names_survive_latex():
     assert letters("case-3 rms_mm") == "caseThreeRmsMm"
 
 
-@pytest.mark.usefixtures("undrawn")
 def test_every_macro_has_the_digits_that_its_uncertainty_allows(row, tmp_path):
     """What a solver leaves of E is no 0.0000, and nothing has an e in it."""
     small = row | {"E_simulated": 3.77e-6, "E_scanned": 3.7e-4, "E_error": -3.66e-4}
@@ -231,7 +201,6 @@ def test_every_macro_has_the_digits_that_its_uncertainty_allows(row, tmp_path):
     assert not re.search(r"\de[-+]\d", text)
 
 
-@pytest.mark.usefixtures("undrawn")
 def test_a_quantity_and_its_u_have_one_power_of_ten_over_all_comparisons(row, tmp_path):
     """Controls too, whose error is a hundred times larger, take that of the others."""
     read = {
@@ -257,7 +226,6 @@ def test_a_quantity_and_its_u_have_one_power_of_ten_over_all_comparisons(row, tm
     assert found["oneSScannedU"].startswith("0.0")  # as its value is told
 
 
-@pytest.mark.usefixtures("undrawn")
 def test_a_row_says_in_brackets_how_sure_it_is(row, tmp_path):
     write_result_tables([row], tmp_path)
     table = (tmp_path / "tables" / "comparisons.tex").read_text()
@@ -266,7 +234,6 @@ def test_a_row_says_in_brackets_how_sure_it_is(row, tmp_path):
     assert said in table
 
 
-@pytest.mark.usefixtures("undrawn")
 def test_a_column_has_one_power_of_ten_in_its_heading(row, tmp_path):
     others = [
         row | {"name": str(k), "S_error": error, "S_u_val": u}
