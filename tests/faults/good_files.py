@@ -10,7 +10,6 @@ import numpy as np
 from pipeline.store.attempts import run_once
 from pipeline.store.keys import identity
 from pipeline.store.runs import Job
-from tests.pipeline.formats.motion.c3d_writer import c3d_file
 from tests.pipeline.formats.test_dxf_file import dxf, line, point, polygon
 from tests.pipeline.formats.test_urdf_file import joint, robot
 
@@ -39,19 +38,6 @@ MOTIVE = (
     b",,Position,Position,Position\nFrame,Time (Seconds),X,Y,Z\n"
     b"0,0,0,0,0\n1,0.1,1,0,0\n2,0.2,2,0,0\n"
 )
-NEXUS = (
-    b"Trajectories\n10\n,,b:a,,\nFrame,Sub Frame,X,Y,Z\n,,mm,mm,mm\n"
-    b"1,0,0,0,0\n2,0,1,0,0\n3,0,2,0,0\n"
-)
-TRC = (
-    b"PathFileType\t4\t(X/Y/Z)\ta.trc\nDataRate\tNumFrames\tNumMarkers\tUnits\n"
-    b"10\t3\t1\tmm\nFrame#\tTime\ta\t\t\n\t\tX1\tY1\tZ1\n\n"
-    b"1\t0\t0\t0\t0\n2\t0.1\t1\t0\t0\n3\t0.2\t2\t0\t0\n"
-)
-C3D = [
-    c3d_file(np.ones((3, 1, 3)), ["a"]),
-    c3d_file(np.ones((3, 2, 3)), ["a", "b"], scale=0.01, analog=3),
-]
 DXF = dxf(
     polygon([(0, 0), (1, 0), (1, 1), (0, 1)]), line((0, 0), (1, 1), "M", 1), unit=4
 ).encode()

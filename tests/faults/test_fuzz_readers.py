@@ -147,11 +147,7 @@ READERS = {
     "series": Reader(
         "a.csv", [*_files(*sorted(SERIES.glob("*.csv"))), good.MARKERS], read_series
     ),
-    "markers": Reader(
-        "a.csv", [good.MARKERS, good.MOTIVE, good.NEXUS], read_motion
-    ),
-    "markers, TRC": Reader("a.trc", [good.TRC], read_motion),
-    "markers, C3D": Reader("a.c3d", good.C3D, read_motion),
+    "markers": Reader("a.csv", [good.MARKERS, good.MOTIVE], read_motion),
     "mesh, STL": Reader("a.stl", [good.STL], lambda p: mesh_file(str(p))),
     "mesh, OBJ": Reader("a.obj", [good.OBJ], lambda p: mesh_file(str(p))),
     "scan": Reader("a.xyz", [b"1 2 3\n4 5 6\n7 8 9\n"], _cloud),

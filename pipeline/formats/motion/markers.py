@@ -1,20 +1,20 @@
 """Markers in time, whatever file they come in: metres, seconds, evenly sampled.
 
 CSV has a column time_s and, for each marker, NAME_x_m, NAME_y_m and NAME_z_m (or _cm,
-_mm): the unit stands in the name of the column and is never guessed. TRC, C3D and the
-tables that Motive and Nexus export state theirs. A cell that is empty, or a point that
-a file marks as lost, is nan here; that marker counts in the other frames.
+_mm): the unit stands in the name of the column and is never guessed. The tables that
+Motive exports state theirs. A cell that is empty is nan here: that marker was lost, and
+counts in the other frames.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from pipeline.formats.motion import c3d, motive, trc, vicon
+from pipeline.formats.motion import motive
 from pipeline.formats.motion.track import METRES, Track
 from pipeline.formats.record_files import header_of, read_columns
 from pipeline.store.files import check_ends
@@ -70,7 +70,7 @@ class MarkerMotion:
 
 
 def read_motion(path: Path) -> MarkerMotion:
-    """The markers of a CSV, TRC or C3D file.
+    """The markers of a CSV file.
 
     Raises
     ------
@@ -80,11 +80,9 @@ def read_motion(path: Path) -> MarkerMotion:
     """
     if not path.is_file():
         raise InputError(f"{path} does not exist: name a file of markers in time")
-    reader = READERS.get(path.suffix.lower())
-    if reader is None:
-        known = ", ".join(READERS)
-        raise InputError(f"{path}: markers are read from {known}: export one of these")
-    track = reader(path)
+    if path.suffix.lower() != ".csv":
+        raise InputError(f"{path}: markers are read from .csv: export them as such")
+    track = read_csv(path)
     if not track.names:
         raise InputError(f"{path} holds no marker: it has frames of nothing")
     check_even(track.time, path)
@@ -119,8 +117,6 @@ def read_csv(path: Path) -> Track:
     begins = next((line.strip() for line in first if line.strip()), "")
     if begins == motive.FIRST:
         return motive.read(path)
-    if begins in vicon.SECTIONS:
-        return vicon.read(path)
     header = header_of(path)
     if TIME not in header:
         raise InputError(f"{path} has no column {TIME}: give times in seconds there")
@@ -163,10 +159,3 @@ def _markers(
             if f"{name}_{axis}_{unit}" not in columns:
                 raise InputError(f"{path}: marker {name} has no {axis}: add a column")
     return units, tuple(units)
-
-
-READERS: dict[str, Callable[[Path], Track]] = {
-    ".csv": read_csv,
-    ".trc": trc.read,
-    ".c3d": c3d.read,
-}

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pipeline.formats.motion.track import Track, frame_numbers, text_lines
+from pipeline.formats.motion.track import Track
 from pipeline.terminal.errors import InputError
 
 FIRST = "Format Version"  # with which such a file begins
@@ -23,7 +23,11 @@ MOST_HEADER = 20  # lines in which the row of axes is looked for
 
 def read(path: Path) -> Track:
     """The markers of such a table; see pipeline.formats.motion.markers.read_motion."""
-    rows = list(csv.reader(text_lines(path, "a table of Motive")))
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path} is no text: is it a table of Motive?") from error
+    rows = list(csv.reader(text.splitlines()))
     stated = dict(zip(rows[0][::2], rows[0][1::2], strict=False))
     unit = stated.get("Length Units", "").strip()
     if unit not in UNITS:
@@ -40,7 +44,7 @@ def read(path: Path) -> Track:
     columns = _markers(path, described)
     data = [row for row in rows[head + 1 :] if any(row)]
     width = len(rows[head])
-    values = np.array([frame_numbers(path, row, width) for row in data])
+    values = np.array([_frame(path, row, width) for row in data])
     values = values.reshape(-1, width)
     names = tuple(name for name, _ in columns)
     firsts = np.array([first for _, first in columns])
@@ -76,3 +80,15 @@ def _markers(path: Path, rows: list[list[str]]) -> list[tuple[str, int]]:
             f"{path} has no column of the type Marker: export it with Markers"
         )
     return found
+
+
+def _frame(path: Path, row: Sequence[str], count: int) -> list[float]:
+    """A frame as numbers; empty cells, which mean a lost marker, as nan."""
+    cells = [cell.strip() for cell in row]
+    cells += [""] * (count - len(cells))
+    if any(cells[count:]):
+        raise InputError(f"{path}, frame {cells[0]}: more coordinates than markers")
+    try:
+        return [float(cell) if cell else float("nan") for cell in cells[:count]]
+    except ValueError as error:
+        raise InputError(f"{path}, frame {cells[0]}: {error}: correct it") from error

@@ -11,22 +11,29 @@ from pipeline.steps.compare import run_step as compare
 from pipeline.steps.still_markers import StillMarkers, run_step
 from tests.analysis.mechanisms import random_mechanism, scanned
 from tests.pipeline.comparison_files import SCALE_MM, write_run
-from tests.pipeline.formats.motion.c3d_writer import c3d_file
+
+
+def table_of(path, places_mm, names):
+    """The places of markers (f, m, 3), 100 frames a second; nan where one is lost."""
+    cells = [f"{name}_{axis}_mm" for name in names for axis in "xyz"]
+    frames = pd.DataFrame(places_mm.reshape(len(places_mm), -1), columns=cells)
+    frames.insert(0, "time_s", np.arange(len(places_mm)) / 100.0)
+    frames.to_csv(path, index=False)
+    return path
 
 
 def still(path, centres_mm, rng, frames=20, sd_mm=0.05):
     """Markers that stand still but for noise."""
     noise = sd_mm * rng.standard_normal((frames, *centres_mm.shape))
     names = [f"m{k}" for k in range(len(centres_mm))]
-    path.write_bytes(c3d_file(centres_mm + noise, names))
-    return path
+    return table_of(path, centres_mm + noise, names)
 
 
 def test_markers_of_the_simulated_shape_agree(tmp_path, rng):
     predicted, other = random_mechanism(15, rng)
     run = write_run(tmp_path / "run", predicted, other)
     centres = scanned(predicted.nodes_mm, rng).centres_mm
-    file = still(tmp_path / "a.c3d", centres, rng)
+    file = still(tmp_path / "a.csv", centres, rng)
     assert main([str(file), "--sd-mm", "0.1", "--out", str(tmp_path / "found")]) == 0
     table = read_spheres(tmp_path / "found")
     assert np.abs(table.centres_mm - centres).max() < 0.1
@@ -41,7 +48,7 @@ def test_markers_of_the_simulated_shape_agree(tmp_path, rng):
 
 def test_a_covariance_holds_the_scatter_and_what_all_frames_share(tmp_path, rng):
     centres = rng.uniform(-200.0, 200.0, (3, 3))
-    file = still(tmp_path / "a.c3d", centres, rng, frames=4000, sd_mm=0.5)
+    file = still(tmp_path / "a.csv", centres, rng, frames=4000, sd_mm=0.5)
     run_step(StillMarkers(0.2), file, tmp_path / "found")
     found = read_spheres(tmp_path / "found").covariances_mm2
     expected = (0.5**2 + 0.2**2) * np.eye(3)
@@ -51,8 +58,7 @@ def test_a_covariance_holds_the_scatter_and_what_all_frames_share(tmp_path, rng)
 def test_only_the_frames_asked_for_count(tmp_path, rng):
     centres = rng.uniform(-200.0, 200.0, (3, 3))
     places = np.stack([centres] * 4 + [centres + 50.0] * 4)
-    path = tmp_path / "a.c3d"
-    path.write_bytes(c3d_file(places, ["a", "b", "c"]))
+    path = table_of(tmp_path / "a.csv", places, ["a", "b", "c"])
     numbers = run_step(StillMarkers(0.2, 0.0, 0.035), path, tmp_path / "found")
     assert numbers["frames"] == 4
     found = read_spheres(tmp_path / "found").centres_mm
@@ -61,8 +67,7 @@ def test_only_the_frames_asked_for_count(tmp_path, rng):
 
 def gaps(path, places_mm):
     """Three markers a, b and c, where a place that is nan is lost."""
-    path.write_bytes(c3d_file(places_mm, ["a", "b", "c"]))
-    return path
+    return table_of(path, places_mm, ["a", "b", "c"])
 
 
 def test_frames_that_lack_a_marker_are_left_out_of_it_alone_and_counted(
@@ -71,7 +76,7 @@ def test_frames_that_lack_a_marker_are_left_out_of_it_alone_and_counted(
     centres = rng.uniform(-200.0, 200.0, (3, 3))
     places = centres + 0.5 * rng.standard_normal((12, 3, 3))
     places[3, 0] = places[5:8, 2] = np.nan
-    file = gaps(tmp_path / "a.c3d", places)
+    file = gaps(tmp_path / "a.csv", places)
     assert main([str(file), "--sd-mm", "0.2", "--out", str(tmp_path / "found")]) == 0
     assert "lost in some frames: a in 1, c in 3;" in capsys.readouterr().out
     found = read_spheres(tmp_path / "found")
@@ -85,8 +90,7 @@ def test_frames_that_lack_a_marker_are_left_out_of_it_alone_and_counted(
 
 def test_a_marker_s_name_may_have_commas_and_quotes(tmp_path):
     names = ["arm, left", '"b"', "c"]
-    path = tmp_path / "a.c3d"
-    path.write_bytes(c3d_file(np.zeros((4, 3, 3)) + np.arange(3.0), names))
+    path = table_of(tmp_path / "a.csv", np.zeros((4, 3, 3)) + np.arange(3.0), names)
     run_step(StillMarkers(0.2), path, tmp_path / "found")
     table = pd.read_csv(tmp_path / "found" / "markers.csv")
     assert table.marker.tolist() == names
@@ -96,7 +100,7 @@ def test_a_marker_s_name_may_have_commas_and_quotes(tmp_path):
 def test_a_marker_of_few_frames_has_the_scatter_of_all(tmp_path, rng):
     places = 0.5 * rng.standard_normal((2000, 3, 3))
     places[1:, 1] = np.nan
-    run_step(StillMarkers(0.2), gaps(tmp_path / "a.c3d", places), tmp_path / "found")
+    run_step(StillMarkers(0.2), gaps(tmp_path / "a.csv", places), tmp_path / "found")
     found = read_spheres(tmp_path / "found").covariances_mm2[1]
     np.testing.assert_allclose(found, (0.5**2 + 0.2**2) * np.eye(3), atol=0.03)
 
@@ -104,7 +108,7 @@ def test_a_marker_of_few_frames_has_the_scatter_of_all(tmp_path, rng):
 def test_a_marker_that_no_frame_sees_is_refused_by_name(tmp_path, rng, capsys):
     places = rng.uniform(-9.0, 9.0, (6, 3, 3))
     places[:3, 1] = np.nan
-    file = gaps(tmp_path / "a.c3d", places)
+    file = gaps(tmp_path / "a.csv", places)
     words = ["--sd-mm", "1", "--to-s", "0.025", "--out", str(tmp_path / "found")]
     assert main([str(file), *words]) == 2
     told = capsys.readouterr().err
@@ -121,7 +125,7 @@ def test_a_marker_that_no_frame_sees_is_refused_by_name(tmp_path, rng, capsys):
     ],
 )
 def test_what_cannot_be_is_refused_in_one_line(tmp_path, rng, capsys, words, said):
-    file = still(tmp_path / "a.c3d", rng.uniform(-9.0, 9.0, (3, 3)), rng)
+    file = still(tmp_path / "a.csv", rng.uniform(-9.0, 9.0, (3, 3)), rng)
     assert main([str(file), "--out", str(tmp_path / "found"), *words]) == 2
     told = capsys.readouterr().err
     assert said in told

@@ -1,6 +1,5 @@
-"""Markers in time: the same motion from CSV, TRC and C3D; bad ones refused."""
+"""Markers in time: the same motion from every table; bad ones refused."""
 
-import struct
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,7 +9,6 @@ import pytest
 from pipeline.formats.motion.markers import read_motion
 from pipeline.terminal.errors import InputError
 from sim.arrays import Floats
-from tests.pipeline.formats.motion.c3d_writer import c3d_file, c3d_parameter
 
 NAMES = ["tip_1", "base"]
 TIME = np.arange(6) / 100.0
@@ -31,35 +29,6 @@ def as_csv(folder: Path, places: Floats, unit: str = "mm") -> Path:
         lines.append(",".join([repr(float(t)), *cells]))
     path = folder / "m.csv"
     path.write_text("\n".join(lines) + "\n")
-    return path
-
-
-def as_trc(folder: Path, places: Floats, unit: str = "mm") -> Path:
-    lines = [
-        "PathFileType\t4\t(X/Y/Z)\tm.trc",
-        "DataRate\tCameraRate\tNumFrames\tNumMarkers\tUnits",
-        f"100\t100\t{len(places)}\t2\t{unit}",
-        "Frame#\tTime\t" + "\t\t\t".join(NAMES) + "\t\t",
-        "\t\tX1\tY1\tZ1\tX2\tY2\tZ2",
-        "",
-    ]
-    for k, (t, row) in enumerate(zip(TIME, places.reshape(6, -1), strict=True)):
-        cells = ["" if np.isnan(v) else repr(float(v)) for v in row]
-        lines.append("\t".join([str(k + 1), repr(float(t)), *cells]))
-    path = folder / "m.trc"
-    path.write_text("\n".join(lines) + "\n")
-    return path
-
-
-def as_c3d(folder: Path, places: Floats) -> Path:
-    path = folder / "m.c3d"
-    path.write_bytes(c3d_file(places, NAMES))
-    return path
-
-
-def as_c3d_integers(folder: Path, places: Floats) -> Path:
-    path = folder / "m.c3d"
-    path.write_bytes(c3d_file(places, NAMES, scale=0.01, analog=3))
     return path
 
 
@@ -96,22 +65,7 @@ def as_motive_bare(folder: Path, places: Floats) -> Path:
     return path
 
 
-def as_nexus(folder: Path, places: Floats) -> Path:
-    """Behind a section of devices, frames counted from 101."""
-    lines = ["Devices", "1000", ",,Plate", "Frame,Sub Frame,Fx", ",,N", "1,0,3", ""]
-    lines += ["Trajectories", "100", ",,robot:tip_1,,,robot:base,,"]
-    lines += ["Frame,Sub Frame,X,Y,Z,X,Y,Z", ",,mm,mm,mm,mm,mm,mm"]
-    for k, row in enumerate(places.reshape(len(places), -1)):
-        cells = ["" if np.isnan(v) else repr(float(v)) for v in row]
-        lines.append(",".join([str(101 + k), "0", *cells]))
-    path = folder / "m.csv"
-    path.write_text("\n".join(lines) + "\n\n")
-    return path
-
-
-@pytest.mark.parametrize(
-    "made", [as_csv, as_trc, as_c3d, as_c3d_integers, as_motive, as_nexus]
-)
+@pytest.mark.parametrize("made", [as_csv, as_motive])
 def test_every_format_gives_the_same_motion(
     tmp_path: Path, places: Floats, made: Made
 ) -> None:
@@ -123,7 +77,7 @@ def test_every_format_gives_the_same_motion(
     assert motion.step == pytest.approx(0.01)
 
 
-@pytest.mark.parametrize("made", [as_csv, as_trc, as_c3d, as_motive, as_nexus])
+@pytest.mark.parametrize("made", [as_csv, as_motive])
 def test_a_marker_counts_in_the_frames_that_see_it(
     tmp_path: Path, places: Floats, made: Made
 ) -> None:
@@ -153,78 +107,13 @@ def csv_of(text: str) -> Callable[[Path], Path]:
     return write
 
 
-def c3d_of(**words: object) -> Callable[[Path], Path]:
-    def write(folder: Path) -> Path:
-        path = folder / "m.c3d"
-        path.write_bytes(c3d_file(np.zeros((3, 1, 3)), ["a"], **words))  # type: ignore[arg-type]
-        return path
-
-    return write
-
-
-def cut_c3d(folder: Path) -> Path:
-    path = folder / "m.c3d"
-    path.write_bytes(c3d_file(np.zeros((30, 1, 3)), ["a"])[:-8])
-    return path
-
-
-def frames_of(kind: int, sizes: list[int], raw: bytes) -> dict[str, bytes]:
-    """POINT:FRAMES once more, by another kind of value."""
-    return {"more": c3d_parameter("FRAMES", 1, kind, sizes, raw)}
-
-
-@pytest.mark.parametrize(
-    ("more", "words"),
-    [
-        (frames_of(4, [], struct.pack("<f", np.inf)), "or are of another kind"),
-        (frames_of(4, [2], struct.pack("<ff", 1.0, 2.0)), "or are of another kind"),
-        (frames_of(-1, [1, 2], b"ab"), "or are of another kind"),
-        (frames_of(3, [], b"abc"), "or are of another kind"),
-        ({"more": c3d_parameter("LABELS", 1, 2, [], b"a\0")}, "are of another kind"),
-        ({"scale": np.inf}, "or are of another kind"),
-    ],
-)
-def test_a_c3d_whose_parameters_are_of_another_kind_is_one_line(
-    tmp_path: Path, more: dict[str, object], words: str
+def test_of_two_markers_of_one_name_none_is_taken(
+    tmp_path: Path, places: Floats
 ) -> None:
-    with pytest.raises(InputError, match=words):
-        read_motion(c3d_of(**more)(tmp_path))
-
-
-@pytest.mark.parametrize("group", [1, -2])
-def test_a_parameter_that_leads_back_to_itself_ends(tmp_path: Path, group: int) -> None:
-    back = struct.pack("<bb", 1, group) + b"X" + struct.pack("<h", -3)
-    motion = read_motion(c3d_of(more=back + struct.pack("<bBb", 1, 0, 0))(tmp_path))
-    assert motion.places.shape == (3, 1, 3)
-
-
-def test_frames_of_nothing_take_no_memory(tmp_path: Path) -> None:
-    many = frames_of(4, [], struct.pack("<f", 1e15))["more"]
-    content = bytearray(c3d_file(np.zeros((3, 1, 3)), ["a"], more=many))
-    struct.pack_into("<HHHH", content, 2, 0, 0, 1, 65535)
-    (tmp_path / "m.c3d").write_bytes(content)
-    with pytest.raises(InputError, match="frames of 0 words, from block 4, do not fit"):
-        read_motion(tmp_path / "m.c3d")
-
-
-def test_of_two_markers_of_one_name_none_is_taken(tmp_path: Path) -> None:
-    path = tmp_path / "m.c3d"
-    path.write_bytes(c3d_file(np.zeros((3, 3, 3)), ["a", "b", "a"]))
-    motion = read_motion(path)
-    assert motion.marker("b").shape == (3, 3)
-    with pytest.raises(InputError, match="has 2 markers of the name 'a': rename"):
-        motion.marker("a")
-
-
-def trc_without_frames(folder: Path) -> Path:
-    path = as_trc(folder, np.zeros((6, 2, 3)))
-    head = "\n".join(path.read_text().splitlines()[:5])
-    path.write_text(head.replace("\t6\t2", "\t\t") + "\n\n")
-    return path
-
-
-def trc_in_feet(folder: Path) -> Path:
-    return as_trc(folder, np.zeros((6, 2, 3)), "ft")
+    path = as_motive(tmp_path, places)
+    path.write_text(path.read_text().replace("base", "tip_1"))
+    with pytest.raises(InputError, match="has 2 markers of the name 'tip_1': rename"):
+        read_motion(path).marker("tip_1")
 
 
 HEAD = "time_s,a_x_m,a_y_m,a_z_m\n"
@@ -246,12 +135,6 @@ HEAD = "time_s,a_x_m,a_y_m,a_z_m\n"
         (csv_of(HEAD + "0,1,1,1\n1,1,oops,1\n"), "row 3: a_y_m is 'oops'"),
         (csv_of("time_s\n0\n1\n"), "holds no marker"),
         (csv_of(HEAD + "1e308,1,1,1\n-1e308,1,1,1\n"), "goes from 1e.308 s"),
-        (trc_in_feet, "Units is ft"),
-        (trc_without_frames, "has 0 frames"),
-        (c3d_of(unit="ft"), "POINT:UNITS is ft"),
-        (c3d_of(processor=85), "numbers are those of a DEC processor"),
-        (c3d_of(rate=0.0), "frame rate is 0 Hz"),
-        (cut_c3d, "breaks off: 30 frames of 4 words"),
     ],
 )
 def test_a_bad_file_is_one_line(
@@ -261,12 +144,11 @@ def test_a_bad_file_is_one_line(
         read_motion(made(tmp_path))
 
 
-@pytest.mark.parametrize("name", ["m.trc", "m.c3d", "m.csv"])
 @pytest.mark.parametrize(
     "content", [b"", b"\0" * 700, b"\2P" + b"\0" * 2000, b"\xff" * 999]
 )
-def test_garbage_is_refused(tmp_path: Path, name: str, content: bytes) -> None:
-    path = tmp_path / name
+def test_garbage_is_refused(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "m.csv"
     path.write_bytes(content)
     with pytest.raises(InputError):
         read_motion(path)
@@ -274,7 +156,7 @@ def test_garbage_is_refused(tmp_path: Path, name: str, content: bytes) -> None:
 
 def test_another_format_is_refused(tmp_path: Path) -> None:
     (tmp_path / "m.bvh").write_text("x")
-    with pytest.raises(InputError, match=r"markers are read from \.csv, \.trc, \.c3d"):
+    with pytest.raises(InputError, match=r"markers are read from \.csv"):
         read_motion(tmp_path / "m.bvh")
     with pytest.raises(InputError, match="does not exist"):
         read_motion(tmp_path / "lost.csv")
@@ -288,21 +170,6 @@ def test_another_format_is_refused(tmp_path: Path) -> None:
         (as_motive, "Frame,Time", "Frame,When", "has no rows Type, Name and Frame"),
         (as_motive_bare, "Frame,", "Frame,", "has no rows Type, Name and Frame"),
         (as_motive, "0.010000,,9", "0.010000,b,9", "frame 1: could not convert"),
-        (as_nexus, "Trajectories", "Joints", "has no section Trajectories"),
-        (
-            as_nexus,
-            "\n100\n",
-            "\nfast\n",
-            "below Trajectories stands fast: give frames",
-        ),
-        (
-            as_nexus,
-            "Sub Frame,X,Y,Z,X",
-            "Sub Frame,X,Y,Z,RX",
-            "other columns than X, Y",
-        ),
-        (as_nexus, ",,mm,mm", ",,mm,cm", "the unit is cm, mm: give one of"),
-        (as_nexus, "\n102,", "\n104,", "the time goes from 0 s to 0.03 s after"),
     ],
 )
 def test_tables_that_were_exported_otherwise_are_refused(
