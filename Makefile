@@ -169,7 +169,7 @@ test-cluster: $(READY_DEV)
 test-shipped: $(READY_DEV)
 	$(RUN) pytest tests/shipped -m "slow or not slow"
 
-# Readers of LAS, LAZ, E57 and DXF, added to the environment.
+# Readers of LAS, LAZ, E57, C3D and DXF, added to the environment.
 formats: $(READY)
 	@$(call install,--no-deps -r pipeline/scans/requirements.lock)
 
@@ -210,7 +210,7 @@ help:
 	@echo "make test-browser the report in a real browser, the picking window (needs chromium, xvfb, xdotool)"
 	@echo "make bench        install the peers, print the benchmarks, a command each"
 	@echo "make ratios       this software beside NumPy and SciPy, and the ratios that were kept"
-	@echo "make formats      adds the readers of LAS, LAZ, E57 and DXF"
+	@echo "make formats      adds the readers of LAS, LAZ, E57, C3D and DXF"
 	@echo "make audit        known vulnerabilities of the packages, where the index has advisories"
 	@echo "make lock         make the locks again from pyproject.toml (needs uv); versions that fit stay"
 	@echo "make clean        remove caches; results stay"

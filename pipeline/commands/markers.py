@@ -1,12 +1,12 @@
 """Markers in place of spheres: morphtrack markers FILE --sd-mm SD --out DIR.
 
-Takes the mean places of markers that stand still in a CSV file and writes
+Takes the mean places of markers that stand still in a CSV or C3D file and writes
 what an ingest writes, so that morphtrack compare reads them as spheres: spheres.csv,
 covariance.npz, and markers.csv, which says the name of each and in how many frames it
 was lost: these count for the other markers alone.
 
 Example:
-  morphtrack markers still.csv --sd-mm 0.2 --from-s 1 --to-s 2 --out found
+  morphtrack markers still.c3d --sd-mm 0.2 --from-s 1 --to-s 2 --out found
 """
 
 import math
@@ -20,7 +20,7 @@ from pipeline.terminal.errors import command
 def arguments() -> OneLineParser:
     parser = OneLineParser("markers", __doc__)
     add = parser.add_argument
-    add("file", type=Path, metavar="FILE", help="markers in time, .csv")
+    add("file", type=Path, metavar="FILE", help="markers in time: .csv or .c3d")
     add("--sd-mm", type=float, required=True, help="of a place along each axis")
     add("--from-s", type=float, default=-math.inf, help="first time that counts")
     add("--to-s", type=float, default=math.inf, help="last time that counts")

@@ -2,8 +2,8 @@
 
 CSV has a column time_s and, for each marker, NAME_x_m, NAME_y_m and NAME_z_m (or _cm,
 _mm): the unit stands in the name of the column and is never guessed. The tables that
-Motive exports state theirs. A cell that is empty is nan here: that marker was lost, and
-counts in the other frames.
+Motive exports and C3D state theirs. A cell that is empty, or a point that a file marks
+as lost, is nan here; that marker counts in the other frames.
 """
 
 import re
@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from pipeline.formats.motion import motive
+from pipeline.formats.motion import c3d, motive
 from pipeline.formats.motion.track import METRES, Track
 from pipeline.formats.record_files import header_of, read_columns
 from pipeline.store.files import check_ends
@@ -70,7 +70,7 @@ class MarkerMotion:
 
 
 def read_motion(path: Path) -> MarkerMotion:
-    """The markers of a CSV file.
+    """The markers of a CSV or C3D file.
 
     Raises
     ------
@@ -80,9 +80,10 @@ def read_motion(path: Path) -> MarkerMotion:
     """
     if not path.is_file():
         raise InputError(f"{path} does not exist: name a file of markers in time")
-    if path.suffix.lower() != ".csv":
-        raise InputError(f"{path}: markers are read from .csv: export them as such")
-    track = read_csv(path)
+    reader = {".csv": read_csv, ".c3d": c3d.read}.get(path.suffix.lower())
+    if reader is None:
+        raise InputError(f"{path}: markers are read from .csv, .c3d: export one")
+    track = reader(path)
     if not track.names:
         raise InputError(f"{path} holds no marker: it has frames of nothing")
     check_even(track.time, path)

@@ -3,9 +3,11 @@
 from collections.abc import Callable
 from pathlib import Path
 
+import ezc3d
 import numpy as np
 import pytest
 
+from pipeline.formats.motion import c3d
 from pipeline.formats.motion.markers import read_motion
 from pipeline.terminal.errors import InputError
 from sim.arrays import Floats
@@ -30,6 +32,21 @@ def as_csv(folder: Path, places: Floats, unit: str = "mm") -> Path:
     path = folder / "m.csv"
     path.write_text("\n".join(lines) + "\n")
     return path
+
+
+def as_c3d(
+    folder: Path, places: Floats, names: list[str] = NAMES, unit: str = "mm", *more: str
+) -> Path:
+    """Written by ezc3d, residuals negative where a marker is nan; `more` are angles."""
+    file, lost = ezc3d.c3d(), np.isnan(places).any(axis=2)
+    said = {"RATE": [100.0], "UNITS": [unit], "LABELS": names[:255], "ANGLES": more}
+    for name, value in (said | {"LABELS2": names[255:]}).items():
+        if value:
+            file.add_parameter("POINT", name, value)
+    file["data"]["points"] = np.where(lost[..., None], 0.5, places).transpose(2, 1, 0)
+    file["data"]["meta_points"]["residuals"] = np.where(lost, -1.0, 0.0).T[None]
+    file.write(str(folder / "m.c3d"))
+    return folder / "m.c3d"
 
 
 def as_motive(folder: Path, places: Floats) -> Path:
@@ -65,7 +82,7 @@ def as_motive_bare(folder: Path, places: Floats) -> Path:
     return path
 
 
-@pytest.mark.parametrize("made", [as_csv, as_motive])
+@pytest.mark.parametrize("made", [as_csv, as_c3d, as_motive])
 def test_every_format_gives_the_same_motion(
     tmp_path: Path, places: Floats, made: Made
 ) -> None:
@@ -77,7 +94,7 @@ def test_every_format_gives_the_same_motion(
     assert motion.step == pytest.approx(0.01)
 
 
-@pytest.mark.parametrize("made", [as_csv, as_motive])
+@pytest.mark.parametrize("made", [as_csv, as_c3d, as_motive])
 def test_a_marker_counts_in_the_frames_that_see_it(
     tmp_path: Path, places: Floats, made: Made
 ) -> None:
@@ -96,6 +113,28 @@ def test_a_marker_counts_in_the_frames_that_see_it(
 def test_metres_and_millimetres_are_told_apart(tmp_path: Path, places: Floats) -> None:
     motion = read_motion(as_csv(tmp_path, places, "m"))
     np.testing.assert_allclose(motion.places, places)
+
+
+def test_angles_and_frames_at_zero_are_no_places(tmp_path: Path) -> None:
+    names, places = [f"m{k}" for k in range(300)], np.full((6, 300, 3), 7.0)
+    places[1, 298], places[2, 298] = 0.0, np.nan
+    motion = read_motion(as_c3d(tmp_path, places, names, "m", "m299"))
+    assert motion.names == tuple(names[:299])
+    np.testing.assert_allclose(motion.marker("m298"), np.full((4, 3), 7.0))
+
+
+def test_a_c3d_that_cannot_be_used_is_one_line(
+    tmp_path: Path, places: Floats, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(InputError, match=r"UNITS is ft, .* give m, cm or mm"):
+        read_motion(as_c3d(tmp_path, places, NAMES, "ft"))
+    path = as_c3d(tmp_path, places)
+    path.write_bytes(path.read_bytes()[:-400])
+    with pytest.raises(InputError, match="cannot be read as C3D: is it damaged"):
+        read_motion(path)
+    monkeypatch.setattr(c3d, "find_spec", lambda _: None)
+    with pytest.raises(InputError, match=r"the package ezc3d.*make formats"):
+        read_motion(path)
 
 
 def csv_of(text: str) -> Callable[[Path], Path]:
@@ -147,8 +186,9 @@ def test_a_bad_file_is_one_line(
 @pytest.mark.parametrize(
     "content", [b"", b"\0" * 700, b"\2P" + b"\0" * 2000, b"\xff" * 999]
 )
-def test_garbage_is_refused(tmp_path: Path, content: bytes) -> None:
-    path = tmp_path / "m.csv"
+@pytest.mark.parametrize("name", ["m.c3d", "m.csv"])
+def test_garbage_is_refused(tmp_path: Path, name: str, content: bytes) -> None:
+    path = tmp_path / name
     path.write_bytes(content)
     with pytest.raises(InputError):
         read_motion(path)
@@ -156,7 +196,7 @@ def test_garbage_is_refused(tmp_path: Path, content: bytes) -> None:
 
 def test_another_format_is_refused(tmp_path: Path) -> None:
     (tmp_path / "m.bvh").write_text("x")
-    with pytest.raises(InputError, match=r"markers are read from \.csv"):
+    with pytest.raises(InputError, match=r"markers are read from \.csv, \.c3d"):
         read_motion(tmp_path / "m.bvh")
     with pytest.raises(InputError, match="does not exist"):
         read_motion(tmp_path / "lost.csv")
