@@ -34,7 +34,6 @@ class LengthSearch:
     Parameters
     ----------
     r : (steps, T, n, 3) ends of the morphs to the T targets
-    bodies, found : at first, and those left
     links, change : (l, 2), (l,) the links and the last relative change of each
     E : (steps, T)
     """
@@ -43,7 +42,6 @@ class LengthSearch:
     key: str
     r: Floats
     bodies: tuple[tuple[int, ...], ...]
-    found: tuple[tuple[int, ...], ...]
     links: Ints
     change: Floats
     E: Floats
@@ -111,7 +109,7 @@ def _draw_row(
     for ax, s in zip(panels, (0, -1), strict=False):
         scene = scene_of(everything, view_of(r))
         draw_target(scene, target)
-        draw_mechanism(scene, r[s], shown.found if s else shown.bodies)
+        draw_mechanism(scene, r[s], shown.bodies)
         if s:
             shades = colours.to_rgba(100.0 * shown.change)
             scene.lines(r[s][shown.links], shades, 2.0, lift=0.012)

@@ -80,11 +80,8 @@ class DesignCase:
             raise ValueError(
                 f"drivers is {self.drivers}: give a number from 0, or null"
             )
-        self._refuse()
-        MorphProblem.at(self.structure, self.targets[0], self.options.morph)
-
-    def _refuse(self) -> None:
         refuse_redundant(self.structure)
+        MorphProblem.at(self.structure, self.targets[0], self.options.morph)
 
     @cached_property
     def options(self) -> DesignOptions:
@@ -234,7 +231,13 @@ class DesignRecorder:
         return {"structure.json": document(self.case.made)}
 
     def fixed_arrays(self) -> Arrays:
-        return fixed_drawing(self.case)
+        case = self.case
+        arrays: Arrays = {"links": _ends(case)}
+        for t, target in enumerate(case.targets):
+            vertices, edges = target.wireframe(case.structure.r0)
+            arrays[f"target_{t}_vertices"] = vertices
+            arrays[f"target_{t}_edges"] = edges
+        return arrays
 
     def tables(self) -> Tables:
         change = self.last.change
@@ -300,13 +303,3 @@ def _drivers(case: DesignCase) -> Iterator[TableRow]:
 def _ends(case: DesignCase) -> Ints:
     """(l, 2) the nodes of each link."""
     return case.structure.constraints.nodes[case.links.constraint, :2]
-
-
-def fixed_drawing(case: DesignCase) -> Arrays:
-    """Links and targets, which a picture shows and no step changes."""
-    arrays: Arrays = {"links": _ends(case)}
-    for t, target in enumerate(case.targets):
-        vertices, edges = target.wireframe(case.structure.r0)
-        arrays[f"target_{t}_vertices"] = vertices
-        arrays[f"target_{t}_edges"] = edges
-    return arrays

@@ -29,7 +29,7 @@ sig(2) }}.
 def draw(rows: Sequence[Row]) -> DrawnFigure:
     """One row: a run of a design case."""
     row = only_row(rows)
-    shown = read_search(row.label, row.simulated)
+    shown = _read_search(row.label, row.simulated)
     steps = pd.read_csv(row.simulated / "steps.csv")
     lengths = pd.read_csv(row.simulated / "lengths.csv")
     tables = {"steps": steps, "lengths": lengths}
@@ -37,8 +37,8 @@ def draw(rows: Sequence[Row]) -> DrawnFigure:
     return DrawnFigure(lengths_for_targets(shown), tables, [shown.key], said=said)
 
 
-def read_search(label: str, directory: Path) -> LengthSearch:
-    """What a run of a case of design, or of removal, found."""
+def _read_search(label: str, directory: Path) -> LengthSearch:
+    """What a run of a case of design found."""
     with np.load(directory / "steps.npz", allow_pickle=False) as arrays:
         if "links" not in arrays:
             raise InputError(f"{directory} has no links: run a case of design")
@@ -51,16 +51,13 @@ def read_search(label: str, directory: Path) -> LengthSearch:
     E = table[[f"E_{t}" for t in range(r.shape[1])]].to_numpy(np.float64)
     read = read_json(directory / "structure.json")["bodies"]
     bodies = tuple(tuple(body) for body in read)
-    left = np.isfinite(lengths[-1])
-    gone = {frozenset(pair) for pair in links[~left].tolist()}
     return LengthSearch(
         label,
         key_of_run(directory),
         r,
         bodies,
-        tuple(body for body in bodies if frozenset(body) not in gone),
-        links[left],
-        (lengths[-1] / lengths[0] - 1.0)[left],
+        links,
+        lengths[-1] / lengths[0] - 1.0,
         E,
         targets,
     )

@@ -2,5 +2,5 @@
 
 Read `morph` (Fig. 5 of [dJ23]), then `problem` and `newton_morph` (constrained Newton
 steps instead); `starts` and `hopping` look for lower minima; `reactions`, `saddles`,
-`branches`, `envelope`, `design` and `removal` use them.
+`branches`, `envelope` and `design` use them.
 """
