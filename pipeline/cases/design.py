@@ -24,7 +24,6 @@ from sim.morph.morphing.places import Places
 from sim.morph.morphing.problem import MorphProblem, NewtonOptions
 from sim.morph.morphing.search import DesignStep
 from sim.morph.morphing.sizes import ShapeSize
-from sim.morph.statics.few_drivers import LockedJoints, with_few_drivers
 from sim.morph.structure.structure import Structure
 from sim.morph.targets.protocol import Target
 
@@ -43,8 +42,6 @@ class DesignCase:
     limit : largest relative change of a length, displacement of a place over L along
         each of x, y and z, or shift over L and tilt of an axis
     tolerance : on the gradient of F, whose variables are relative changes
-    drivers : most that there may be: other joints are locked as they are drawn, those
-        that cost least, before anything is designed
     sizes : of the shapes, as {shape: 0, most: 5}, a bound on the radius of the shape
         that target 0 leads to, in the case's unit; {shape: 1, along: z, most: 2} on an
         extent; {shape: 0, weight: 0.1} lowers F + 0.1 (size / L)^2 instead
@@ -59,7 +56,6 @@ class DesignCase:
     symmetries: Sequence[str] = ()
     places: Sequence[int] = ()
     axes: Sequence[Sequence[int]] = ()
-    drivers: int | None = None
     sizes: Sequence[Mapping[str, Any]] = ()
     limit: float = 0.2
     tolerance: float = 1e-6
@@ -76,10 +72,6 @@ class DesignCase:
                 f"symmetries is {self.symmetries!r}: give a list, such as [xy]"
             )
         _ = self.options, self.variables
-        if self.drivers is not None and not is_count(self.drivers, 0):
-            raise ValueError(
-                f"drivers is {self.drivers}: give a number from 0, or null"
-            )
         refuse_redundant(self.structure)
         MorphProblem.at(self.structure, self.targets[0], self.options.morph)
 
@@ -117,27 +109,6 @@ class DesignCase:
                 )
             made.append(one)
         return tuple(made)
-
-    @cached_property
-    def locked(self) -> list[LockedJoints]:
-        """The structure with ever fewer motions, down to the most drivers."""
-        if self.drivers is None:
-            return []
-        options = self.options
-        return list(
-            with_few_drivers(
-                self.structure,
-                self.targets,
-                self.drivers,
-                self.sharpness,
-                options.morph,
-            )
-        )
-
-    @property
-    def made(self) -> Structure:
-        """The structure with what is locked in it, before anything is designed."""
-        return self.locked[-1].structure if self.locked else self.structure
 
     @cached_property
     def links(self) -> Links:
@@ -180,8 +151,7 @@ class DesignCase:
         return tuple(tuple(axis) for axis in self.axes)
 
     def steps(self) -> Iterator[DesignStep[MorphStep]]:
-        ends = self.locked[-1].ends if self.locked else None
-        yield from design(self.made, self.targets, self.variables, self.options, ends)
+        yield from design(self.structure, self.targets, self.variables, self.options)
 
     def recorder(self) -> "DesignRecorder":
         return DesignRecorder(self)
@@ -228,7 +198,7 @@ class DesignRecorder:
         return f"F {step.F:.1e}"
 
     def documents(self) -> Documents:
-        return {"structure.json": document(self.case.made)}
+        return {"structure.json": document(self.case.structure)}
 
     def fixed_arrays(self) -> Arrays:
         case = self.case
@@ -259,14 +229,11 @@ class DesignRecorder:
             )
         ]
         variables, structure = self.case.variables, self.case.structure
-        tables: Tables = (
-            {"drivers.csv": _drivers(self.case)} if self.case.locked else {}
-        )
         if isinstance(variables, Links):
-            return tables | {"lengths.csv": rows}
+            return {"lengths.csv": rows}
         made = variables.made(structure, change)
         nodes = self.case.places or [node for axis in self.case.axes for node in axis]
-        return tables | {
+        return {
             "lengths.csv": [{k: v for k, v in r.items() if k != "group"} for r in rows],
             "places.csv": [
                 {"node": j, **dict(zip("xyz", made[j].tolist(), strict=True))}
@@ -285,18 +252,6 @@ class DesignRecorder:
             "links": len(self.case.links.group),
             "residual": residual,
             "steps": step.s,
-        }
-
-
-def _drivers(case: DesignCase) -> Iterator[TableRow]:
-    """What E is with ever fewer drivers, before anything is designed."""
-    for one in case.locked:
-        yield {
-            "drivers": one.motions,
-            "F": one.F,
-            **{f"E_{t}": float(E) for t, E in enumerate(one.E)},
-            "locked": "; ".join(one.locked),
-            "best_of_all_sets": "yes" if one.best else "not all were tried",
         }
 
 

@@ -234,14 +234,8 @@ def design(
     targets: Sequence[Target],
     variables: Variables,
     options: DesignOptions,
-    before: tuple[MorphStep, ...] | None = None,
 ) -> Iterator[DesignStep[MorphStep]]:
-    """Yield ever better lengths or places, the structure's own first.
-
-    Parameters
-    ----------
-    before : morphs at whose ends to begin, else from the structure's places
-    """
+    """Yield ever better lengths or places, the structure's own first."""
     if not targets:
         raise ValueError("no target to design for: give one or more")
     refuse_redundant(structure)
@@ -254,18 +248,19 @@ def design(
     sought = MorphObjective(structure, targets, variables, options)
     change = np.zeros(variables.count)
     if options.sizes:
-        yield from _within_sizes(sought, change, before)
+        yield from _within_sizes(sought, change)
     else:
-        yield from search(sought, options, change, before)
+        yield from search(sought, options, change)
 
 
 def _within_sizes(
-    free: MorphObjective, change: Floats, ends: tuple[MorphStep, ...] | None
+    free: MorphObjective, change: Floats
 ) -> Iterator[DesignStep[MorphStep]]:
     """One search after the other, as the multipliers of the bounds become known."""
     options, L = free.options, characteristic_length(free.structure.r0)
     sizes = SizeTerms(options.sizes, np.zeros(len(options.sizes)), STIFF)
     s, before, last = 0, np.inf, None
+    ends: tuple[MorphStep, ...] | None = None
     for _ in range(MOST_ROUNDS):
         stop, unended = None, None
         try:
@@ -313,7 +308,12 @@ def objective(
     change: Floats,
     before: tuple[MorphStep, ...] | None = None,
 ) -> Objective[MorphStep]:
-    """F of lengths or places that differ by `change` (g,); `before`: see `design`."""
+    """F of lengths or places that differ by `change` (g,).
+
+    Parameters
+    ----------
+    before : morphs at whose ends to begin, else from the structure's places
+    """
     sought = MorphObjective(structure, targets, variables, options)
     return sought.at(change, before)
 

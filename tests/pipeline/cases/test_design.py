@@ -17,8 +17,6 @@ from pipeline.formats.structure_file import structure_file
 from pipeline.results.shown import Row
 from pipeline.steps.recording import record_steps
 from pipeline.terminal.errors import InputError
-from sim.morph.equations.system import state
-from sim.morph.mobility.mobility import internal_motions
 from sim.morph.targets.goals import Goals
 from sim.morph.targets.surfaces import Circle
 from tests.helpers.cases import changed
@@ -85,35 +83,9 @@ def test_an_axis_of_a_file_is_found_and_written(tmp_path: Path) -> None:
     assert_allclose(found, 2 * [[0.1, -0.05]], atol=1e-4)
 
 
-def test_few_drivers_and_a_size_are_kept_to_and_written(tmp_path: Path) -> None:
-    """An arm of three links with one driver, whose shape stays within a radius."""
-    path = tmp_path / "arm.json"
-    nodes = [[0, -1, 0], [0, 0, 0], [1, 0.4, 0], [1.9, -0.2, 0], [2.6, 0.5, 0]]
-    arm = {"nodes": nodes, "links": [[1, 2], [2, 3], [3, 4]], "fixed": [0, 1]}
-    path.write_text(json.dumps(arm | {"planar": "z", "leading": [4]}))
-    goal, made = Goals(np.array([[2.4, 2.0, 0.0]])), structure_file(str(path))
-    record_steps(DesignCase(made, [goal], drivers=1), "design_sheet", tmp_path)
-    rows = rows_of(tmp_path / "drivers.csv")
-    assert [row["drivers"] for row in rows] == ["3", "2", "1"]
-    assert rows[-1]["locked"].count("angle") == 2
-    locked = structure_file(str(tmp_path / "structure.json"))  # as drawn, locks in it
-    assert len(internal_motions(locked, state(locked))) == 1
-    assert "lock angle" in " ".join(locked.constraints.owners)
-    F = [float(row["F"]) for row in rows]
-    assert F[0] <= F[1] + 1e-15 <= F[2] + 2e-15
-    with np.load(tmp_path / "steps.npz") as arrays:
-        r = arrays["r"][-1, 0]
-    radius = np.linalg.norm(r - r.mean(axis=0), axis=1).max()
-    most = float(0.97 * radius)
-    kept = DesignCase(made, [goal], drivers=1, sizes=[{"most": most}])
-    result = record_steps(kept, "design_sheet", tmp_path)
-    assert float(str(result["size_0"])) <= most * (1.0 + 1e-4)
-
-
 @pytest.mark.parametrize(
     ("values", "words"),
     [
-        ({"drivers": -1}, "drivers is -1: give a number from 0, or null"),
         ({"sizes": 3}, r"sizes\[0\] is 3: give shape, and most or weight"),
         ({"sizes": [{"weight": "a"}]}, "has the weight a: give `most`, or a positive"),
         ({"axes": 3, "symmetries": []}, "axes has 3: list the nodes on each axis"),
