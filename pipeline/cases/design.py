@@ -1,9 +1,8 @@
 """A design case: a structure, targets, and lengths or places that bring it closest."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -23,7 +22,6 @@ from sim.morph.morphing.morph import MorphStep
 from sim.morph.morphing.places import Places
 from sim.morph.morphing.problem import MorphProblem, NewtonOptions
 from sim.morph.morphing.search import DesignStep
-from sim.morph.morphing.sizes import ShapeSize
 from sim.morph.structure.structure import Structure
 from sim.morph.targets.protocol import Target
 
@@ -42,9 +40,6 @@ class DesignCase:
     limit : largest relative change of a length, displacement of a place over L along
         each of x, y and z, or shift over L and tilt of an axis
     tolerance : on the gradient of F, whose variables are relative changes
-    sizes : of the shapes, as {shape: 0, most: 5}, a bound on the radius of the shape
-        that target 0 leads to, in the case's unit; {shape: 1, along: z, most: 2} on an
-        extent; {shape: 0, weight: 0.1} lowers F + 0.1 (size / L)^2 instead
     sharpness : 1 for the mean of E^2 over the targets; larger: nearer to the worst
     max_steps : of the search
     morph_tolerance : on the gradient along the constraints at the end of each morph
@@ -56,7 +51,6 @@ class DesignCase:
     symmetries: Sequence[str] = ()
     places: Sequence[int] = ()
     axes: Sequence[Sequence[int]] = ()
-    sizes: Sequence[Mapping[str, Any]] = ()
     limit: float = 0.2
     tolerance: float = 1e-6
     sharpness: float = 1.0
@@ -84,31 +78,7 @@ class DesignCase:
             sharpness=self.sharpness,
             max_steps=self.max_steps,
             morph=morph,
-            sizes=self._sizes,
         )
-
-    @property
-    def _sizes(self) -> tuple[ShapeSize, ...]:
-        made = []
-        given = self.sizes
-        for i, entry in enumerate(given if isinstance(given, Sequence) else [given]):
-            keys = {"shape", "along", "most", "weight"}
-            if not isinstance(entry, Mapping) or not set(entry) <= keys:
-                raise ValueError(
-                    f"sizes[{i}] is {entry}: give shape, and most or weight, such as "
-                    "{shape: 0, most: 5}"
-                )
-            try:
-                one = ShapeSize(**{"shape": 0} | dict(entry))
-            except ValueError as error:
-                raise ValueError(f"sizes[{i}]: {error}") from None
-            if one.shape >= len(self.targets):
-                raise ValueError(
-                    f"sizes[{i}] names shape {one.shape}: there are targets 0 to "
-                    f"{len(self.targets) - 1}"
-                )
-            made.append(one)
-        return tuple(made)
 
     @cached_property
     def links(self) -> Links:
@@ -174,10 +144,6 @@ class DesignRecorder:
             **{f"E_{t}": float(E) for t, E in enumerate(step.E)},
             "gradient": step.gradient,
             "largest_change": float(np.abs(step.change).max()),
-            **{
-                f"size_{i}": size.exact(step.ends[size.shape].r)
-                for i, size in enumerate(self.case.options.sizes)
-            },
             "residual": max(end.residual for end in step.ends),
         }
 

@@ -22,7 +22,7 @@ steps are those of `sim.morph.morphing.search`.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import ClassVar, Protocol
 
 import numpy as np
@@ -45,16 +45,11 @@ from sim.morph.morphing.search import (
     power_mean,
     search,
 )
-from sim.morph.morphing.sizes import ShapeSize, SizeTerms, shape_worth
 from sim.morph.obstacles.volume import BARRIER_PARAMETERS, Obstacles
 from sim.morph.structure.constraints import ConstraintKind
 from sim.morph.structure.measures import characteristic_length
 from sim.morph.structure.structure import Structure
 from sim.morph.targets.protocol import Target
-
-STIFF = 1.0  # penalty of a bound at first, over its square excess
-WITHIN = 1e-4  # of a bound, how far it may be passed
-MOST_ROUNDS = 20  # searches until the multipliers of bounds are known
 
 
 @dataclass(frozen=True)
@@ -65,11 +60,9 @@ class DesignOptions(SearchOptions):
     ----------
     limit : largest relative change of a length
     sharpness : q, at least 1, of the power mean
-    sizes : bounds, and what is lowered beside F: `sim.morph.morphing.sizes`
     """
 
     limit: float = 0.2
-    sizes: tuple[ShapeSize, ...] = ()
     sharpness: float = 1.0
     morph: NewtonOptions = field(default_factory=NewtonOptions)
 
@@ -183,13 +176,12 @@ def _images(r0: Floats, ends: Ints, axes: str) -> Ints:
 
 @dataclass(frozen=True, eq=False)
 class MorphObjective:
-    """F of what varies, by morphs to targets, and what sizes add to it."""
+    """F of what varies, by morphs to targets."""
 
     structure: Structure
     targets: Sequence[Target]
     variables: Variables
     options: DesignOptions
-    sizes: SizeTerms | None = None
 
     @property
     def name(self) -> str:
@@ -218,14 +210,7 @@ class MorphObjective:
             share * _sensitivity(made, end)
             for share, end in zip(shares, ends, strict=True)
         )
-        worth = np.asarray(worth)
-        if self.sizes is not None:
-            more, pulls = self.sizes.at(ends, characteristic_length(self.structure.r0))
-            F += more
-            for target, end, pull in zip(self.targets, ends, pulls, strict=True):
-                if pull.any():
-                    worth += shape_worth(made, target, self.options.morph, end, pull)
-        slope = self.variables.slope(self.structure, change, worth)
+        slope = self.variables.slope(self.structure, change, np.asarray(worth))
         return Objective(F, slope, E, ends)
 
 
@@ -239,56 +224,8 @@ def design(
     if not targets:
         raise ValueError("no target to design for: give one or more")
     refuse_redundant(structure)
-    for size in options.sizes:
-        if size.shape >= len(targets):
-            raise ValueError(
-                f"sizes name shape {size.shape}: there are targets 0 to "
-                f"{len(targets) - 1}"
-            )
     sought = MorphObjective(structure, targets, variables, options)
-    change = np.zeros(variables.count)
-    if options.sizes:
-        yield from _within_sizes(sought, change)
-    else:
-        yield from search(sought, options, change)
-
-
-def _within_sizes(
-    free: MorphObjective, change: Floats
-) -> Iterator[DesignStep[MorphStep]]:
-    """One search after the other, as the multipliers of the bounds become known."""
-    options, L = free.options, characteristic_length(free.structure.r0)
-    sizes = SizeTerms(options.sizes, np.zeros(len(options.sizes)), STIFF)
-    s, before, last = 0, np.inf, None
-    ends: tuple[MorphStep, ...] | None = None
-    for _ in range(MOST_ROUNDS):
-        stop, unended = None, None
-        try:
-            for step in search(replace(free, sizes=sizes), options, change, ends):
-                F, _ = power_mean(step.E, options.sharpness)
-                last = step._replace(s=s, F=F, stop=None)
-                change, ends, s = step.change, step.ends, s + 1
-                stop = step.stop
-                yield last
-        except NotConvergedError as error:
-            if last is None:
-                raise
-            unended = error
-        assert last is not None
-        assert ends is not None
-        over = sizes.over(ends, L)
-        settled = np.abs(np.maximum(over, -sizes.y / sizes.mu)).max() <= WITHIN
-        if settled and unended is not None:
-            raise unended
-        if settled:
-            yield last._replace(s=s, stop=stop)
-            return
-        sizes, before = sizes.next(over, before), float(over.max())
-    raise NotConvergedError(
-        f"a size stays {100.0 * before:.2g} % above its bound: no change within the "
-        "limit brings it within; give a larger bound or limit",
-        best=change,
-    )
+    yield from search(sought, options, np.zeros(variables.count))
 
 
 def refuse_redundant(structure: Structure) -> None:

@@ -86,16 +86,7 @@ def test_an_axis_of_a_file_is_found_and_written(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("values", "words"),
     [
-        ({"sizes": 3}, r"sizes\[0\] is 3: give shape, and most or weight"),
-        ({"sizes": [{"weight": "a"}]}, "has the weight a: give `most`, or a positive"),
         ({"axes": 3, "symmetries": []}, "axes has 3: list the nodes on each axis"),
-        ({"sizes": [3]}, r"sizes\[0\] is 3: give shape, and most or weight"),
-        ({"sizes": [{"radius": 3}]}, r"sizes\[0\] is .*: give shape, and most"),
-        ({"sizes": [{"shape": 2, "most": 3}]}, "names shape 2: there are targets 0 to"),
-        (
-            {"sizes": [{"shape": 0}]},
-            r"sizes\[0\]: a size has the weight 0.0: give `most`",
-        ),
         (
             {"axes": [[0, 999]], "symmetries": []},
             r"axes has \[0, 999\]: list the nodes",
