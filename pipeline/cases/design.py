@@ -10,7 +10,6 @@ from pipeline.cases.record import Arrays, Documents, Row, Summary, TableRow, Tab
 from pipeline.formats.structure_file import document
 from sim.arrays import Floats, Ints
 from sim.limits import is_count
-from sim.morph.morphing.axes import Axes
 from sim.morph.morphing.design import (
     DesignOptions,
     Links,
@@ -36,9 +35,8 @@ class DesignCase:
     symmetries : each the axes whose coordinates change their signs; lengths that a
         symmetry maps onto each other stay equal in proportion
     places : nodes that may be made elsewhere, in place of links of other lengths
-    axes : the nodes on each axis that may be made elsewhere, in place of both
-    limit : largest relative change of a length, displacement of a place over L along
-        each of x, y and z, or shift over L and tilt of an axis
+    limit : largest relative change of a length, or displacement of a place over L along
+        each of x, y and z
     tolerance : on the gradient of F, whose variables are relative changes
     sharpness : 1 for the mean of E^2 over the targets; larger: nearer to the worst
     max_steps : of the search
@@ -50,7 +48,6 @@ class DesignCase:
     targets: Sequence[Target]
     symmetries: Sequence[str] = ()
     places: Sequence[int] = ()
-    axes: Sequence[Sequence[int]] = ()
     limit: float = 0.2
     tolerance: float = 1e-6
     sharpness: float = 1.0
@@ -82,15 +79,15 @@ class DesignCase:
 
     @cached_property
     def links(self) -> Links:
-        """Between bodies; where places or axes may change there may be none."""
+        """Between bodies; where places may change there may be none."""
         linked = any(len(body) == 2 for body in self.structure.bodies)
-        if not linked and (self.places or self.axes):
+        if not linked and self.places:
             return Links(np.empty(0, np.int64), np.empty(0, np.int64))
         return links_of(self.structure, self.symmetries)
 
     @cached_property
-    def variables(self) -> Links | Places | Axes:
-        """What may change: places or axes if any are named, else lengths."""
+    def variables(self) -> Links | Places:
+        """What may change: places if any are named, else lengths."""
         named, n = self.places, len(self.structure.r0)
         listed = isinstance(named, Sequence) and not isinstance(named, str)
         nodes = {j for j in named if is_count(j, 0) and j < n} if listed else set()
@@ -98,27 +95,13 @@ class DesignCase:
             raise ValueError(
                 f"places is {named}: list nodes from 0 to {n - 1}, each once"
             )
-        if not (named or self.axes):
+        if not named:
             return self.links
         if self.symmetries:
             raise ValueError("places move one by one: leave symmetries empty")
-        if named and self.axes:
-            raise ValueError("places and axes: name one of them, then the other")
-        made = Axes(self._axes) if self.axes else Places(np.array(named, np.int64))
+        made = Places(np.array(named, np.int64))
         made.changed(self.structure, np.zeros(made.count))
         return made
-
-    @property
-    def _axes(self) -> tuple[tuple[int, ...], ...]:
-        n, given = len(self.structure.r0), self.axes
-        for axis in given if isinstance(given, Sequence) else [given]:
-            listed = isinstance(axis, Sequence) and not isinstance(axis, str)
-            if not listed or not all(is_count(j, 0) and j < n for j in axis):
-                raise ValueError(
-                    f"axes has {axis}: list the nodes on each axis, from 0 to {n - 1}, "
-                    "such as [[0, 1]]"
-                )
-        return tuple(tuple(axis) for axis in self.axes)
 
     def steps(self) -> Iterator[DesignStep[MorphStep]]:
         yield from design(self.structure, self.targets, self.variables, self.options)
@@ -198,12 +181,11 @@ class DesignRecorder:
         if isinstance(variables, Links):
             return {"lengths.csv": rows}
         made = variables.made(structure, change)
-        nodes = self.case.places or [node for axis in self.case.axes for node in axis]
         return {
             "lengths.csv": [{k: v for k, v in r.items() if k != "group"} for r in rows],
             "places.csv": [
                 {"node": j, **dict(zip("xyz", made[j].tolist(), strict=True))}
-                for j in nodes
+                for j in self.case.places
             ],
         }
 

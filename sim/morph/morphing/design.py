@@ -237,24 +237,6 @@ def refuse_redundant(structure: Structure) -> None:
         )
 
 
-def objective(
-    structure: Structure,
-    targets: Sequence[Target],
-    variables: Variables,
-    options: DesignOptions,
-    change: Floats,
-    before: tuple[MorphStep, ...] | None = None,
-) -> Objective[MorphStep]:
-    """F of lengths or places that differ by `change` (g,).
-
-    Parameters
-    ----------
-    before : morphs at whose ends to begin, else from the structure's places
-    """
-    sought = MorphObjective(structure, targets, variables, options)
-    return sought.at(change, before)
-
-
 def rest(
     made: Structure, target: Target, options: NewtonOptions, start: Floats | None
 ) -> MorphStep:

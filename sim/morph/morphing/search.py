@@ -2,7 +2,7 @@
 
 Steps are those of the spectral projected gradient (Birgin, Martinez, Raydan, SIAM J.
 Optim. 10, 2000), which keep to the bounds, their lengths by Armijo's condition. What is
-sought (lengths, places, axes, patterns) gives F, its slope, and the shapes behind it,
+sought (lengths, places, patterns) gives F, its slope, and the shapes behind it,
 from whose ends the next ones begin, so that each stays on its branch.
 """
 

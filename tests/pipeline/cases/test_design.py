@@ -17,7 +17,6 @@ from pipeline.formats.structure_file import structure_file
 from pipeline.results.shown import Row
 from pipeline.steps.recording import record_steps
 from pipeline.terminal.errors import InputError
-from sim.morph.targets.goals import Goals
 from sim.morph.targets.surfaces import Circle
 from tests.helpers.cases import changed
 from tests.helpers.tables import rows_of
@@ -58,42 +57,9 @@ def test_places_found_bring_a_circle_beyond_reach_closer(tmp_path: Path) -> None
     assert_allclose(length, np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1), rtol=1e-9)
 
 
-def test_an_axis_of_a_file_is_found_and_written(tmp_path: Path) -> None:
-    """A pendulum about an axis whose three shapes are those of another one."""
-    r = np.array([[0.0, 0, 0], [0, 0, 1], [1, 0, 0.2], [1, 0.5, 0.8], [1.5, 0, 0.6]])
-    bodies = [[0, 1, 2, 3, 4]]
-    path = tmp_path / "pendulum.json"
-    path.write_text(
-        json.dumps({"nodes": r.tolist(), "bodies": bodies, "fixed": [0, 1],
-                    "leading": [2, 3, 4]})
-    )  # fmt: skip
-    targets = []
-    for a in (-0.6, 0.2, 0.7):  # about the axis along z through (0.1, -0.05)
-        turn = np.eye(3)
-        turn[:2, :2] = [[np.cos(a), -np.sin(a)], [np.sin(a), np.cos(a)]]
-        middle = np.array([0.1, -0.05, 0.0])
-        targets.append(Goals((r[2:] - middle) @ turn.T + middle))
-    case = DesignCase(
-        structure_file(str(path)), targets, axes=[[0, 1]], tolerance=1e-8, max_steps=500
-    )
-    record_steps(case, "design_sheet", tmp_path)
-    rows = rows_of(tmp_path / "places.csv")
-    assert [row["node"] for row in rows] == ["0", "1"]
-    found = [[float(row[axis]) for axis in "xy"] for row in rows]
-    assert_allclose(found, 2 * [[0.1, -0.05]], atol=1e-4)
-
-
 @pytest.mark.parametrize(
     ("values", "words"),
     [
-        ({"axes": 3, "symmetries": []}, "axes has 3: list the nodes on each axis"),
-        (
-            {"axes": [[0, 999]], "symmetries": []},
-            r"axes has \[0, 999\]: list the nodes",
-        ),
-        ({"axes": [0, 1], "symmetries": []}, "axes has 0: list the nodes on each axis"),
-        ({"axes": [[0, 1]]}, "leave symmetries empty"),
-        ({"axes": [[0, 1]], "places": [3], "symmetries": []}, "name one of them"),
         ({"places": [0, 999], "symmetries": []}, r"places is \[0, 999\]: list nodes"),
         ({"places": [3, 3], "symmetries": []}, "each once"),
         ({"places": [3]}, "leave symmetries empty"),

@@ -12,9 +12,9 @@ from sim.morph.equations.system import linearise, system_of
 from sim.morph.library.sheets import triangle_sheet
 from sim.morph.morphing.design import (
     DesignOptions,
+    MorphObjective,
     design,
     links_of,
-    objective,
 )
 from sim.morph.morphing.morph import MorphStep
 from sim.morph.morphing.problem import NewtonOptions
@@ -41,12 +41,15 @@ def test_slope_of_the_objective_matches_differences(
     links, options = links_of(SHEET, ["xy"]), replace(EXACT, sharpness=sharpness)
     targets = (*TARGETS, Circle(5.4, (0.1, 0.0, 0.0)))
     change = 0.05 * rng.normal(size=10)
-    found = objective(SHEET, targets, links, options, change)
+    sought = MorphObjective(SHEET, targets, links, options)
+    found = sought.at(change)
     assert found.F > 1e-4
     for group in (0, 4, 9):
         h = np.eye(10)[group] * 1e-4
         ahead, behind = (
-            objective(SHEET, targets, links, options, change + sign * h, found.ends).F
+            MorphObjective(SHEET, targets, links, options)
+            .at(change + sign * h, found.ends)
+            .F
             for sign in (1.0, -1.0)
         )
         slope = (ahead - behind) / 2e-4
@@ -59,10 +62,10 @@ def test_slope_along_any_change_is_that_of_differences(
     """(F(h) - F(-h)) / 2h nears the adjoint's slope with h^2."""
     links = links_of(SHEET, ["xy"])
     change, way = 0.05 * rng.normal(size=10), rng.normal(size=10)
-    found = objective(SHEET, TARGETS, links, EXACT, change)
+    found = MorphObjective(SHEET, TARGETS, links, EXACT).at(change)
     sizes = [8e-3, 4e-3, 2e-3, 1e-3]
     errors = slope_errors(
-        lambda x: objective(SHEET, TARGETS, links, EXACT, x, found.ends).F,
+        lambda x: MorphObjective(SHEET, TARGETS, links, EXACT).at(x, found.ends).F,
         *(change, way, found.slope, sizes),
     )
     assert errors[-1] < 1e-5 * abs(found.slope @ way)
@@ -88,12 +91,12 @@ def test_slope_counts_what_bodies_and_ranges_carry(
     bare = replace(chain, bodies=pairs)
     made = replace(bare, **{k: v.scaled(unit) for k, v in limits.items()})
     links, targets = links_of(made), [Goals(goals)]
-    found = objective(made, targets, links, EXACT, np.zeros(3))
-    free = objective(bare, targets, links, EXACT, np.zeros(3))
+    found = MorphObjective(made, targets, links, EXACT).at(np.zeros(3))
+    free = MorphObjective(bare, targets, links, EXACT).at(np.zeros(3))
     assert found.F > 1.02 * free.F
     for group, h in enumerate(1e-4 * np.eye(3)):
         ahead, behind = (
-            objective(made, targets, links, EXACT, step, found.ends).F
+            MorphObjective(made, targets, links, EXACT).at(step, found.ends).F
             for step in (h, -h)
         )
         slope = (ahead - behind) / 2e-4
@@ -104,7 +107,7 @@ def test_size_is_that_of_the_structure_given() -> None:
     """F is the mean of |r - g|^2 / L^2, with L of the first lengths."""
     links = links_of(SHEET)
     change = np.full(19, 0.1)
-    found = objective(SHEET, TARGETS, links, EXACT, change)
+    found = MorphObjective(SHEET, TARGETS, links, EXACT).at(change)
     L = characteristic_length(SHEET.r0)
     squares = [np.square(end.r - end.g).sum() / len(SHEET.r0) for end in found.ends]
     assert pytest.approx(np.mean(squares) / L**2, rel=1e-12) == found.F

@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 from sim.arrays import Floats
 from sim.convergence import NotConvergedError
 from sim.morph.library.sheets import triangle_sheet
-from sim.morph.morphing.design import DesignOptions, design, links_of, objective
+from sim.morph.morphing.design import DesignOptions, MorphObjective, design, links_of
 from sim.morph.morphing.newton_morph import morph_newton
 from sim.morph.morphing.places import Places
 from sim.morph.morphing.problem import NewtonOptions
@@ -34,10 +34,10 @@ def test_a_place_is_worth_what_differences_say(rng: np.random.Generator) -> None
     assert len(set(made.constraints.kind.tolist())) >= 2
     targets = [Goals(made.r0 + 0.2 * rng.normal(size=made.r0.shape))]
     change, way = 0.01 * rng.normal(size=18), rng.normal(size=18)
-    found = objective(made, targets, places, EXACT, change)
+    found = MorphObjective(made, targets, places, EXACT).at(change)
     sizes = [4e-3, 2e-3, 1e-3]
     errors = slope_errors(
-        lambda x: objective(made, targets, places, EXACT, x, found.ends).F,
+        lambda x: MorphObjective(made, targets, places, EXACT).at(x, found.ends).F,
         *(change, way, found.slope, sizes),
     )
     assert found.F > 1e-4
