@@ -1,7 +1,7 @@
 """Figs 2 and 5 of [dJ23]: selected steps of a morph, each with its E and S."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,6 @@ from analysis.figures import style
 from analysis.figures.scene import PaintedScene
 from analysis.figures.shapes import (
     LineDrawing,
-    draw_capsules,
     draw_mechanism,
     draw_target,
     scene_of,
@@ -26,13 +25,7 @@ COLUMNS = 4
 WIDTH, HEIGHT = 42.0, 44.0  # mm of a panel
 NOTHING = 1e-12  # E below which it is rounding
 GOAL = "#D55E00"
-BALL = "#56B4E9"
 MODES = (style.SIMULATED, style.SCANNED_EDGE, "#009E73")
-
-
-def no_balls() -> Floats:
-    """Radii where there are none."""
-    return np.empty(0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,8 +37,6 @@ class MorphHistory:
     label, key : what the row is called, and the run behind it
     r, g : (steps, n, 3) nodes and their goals, in the case's unit
     E, S : (steps,)
-    capsules : two nodes and a radius each
-    radii : (n,) of the balls, 0 where there is none; empty where there are none at all
     """
 
     label: str
@@ -56,8 +47,6 @@ class MorphHistory:
     target: LineDrawing
     E: Floats
     S: Floats
-    capsules: tuple[tuple[int, int, float], ...] = ()
-    radii: Floats = field(default_factory=no_balls)
 
 
 def selected_steps(S: Floats, number: int = COLUMNS) -> Ints:
@@ -87,17 +76,13 @@ class FirstStep:
 
 
 def steps_of_morphs(
-    paths: Sequence[MorphHistory],
-    first: Sequence[FirstStep] = (),
-    *,
-    enlarge: bool = False,
+    paths: Sequence[MorphHistory], first: Sequence[FirstStep] = ()
 ) -> Figure:
     """A row a morph: nodes, links and bodies at selected steps, and their goals.
 
     Parameters
     ----------
     first : for each path, or for none: its first step, in a row above it
-    enlarge : let the last step fill its panel, which says by how much
     """
     each = 2 if first else 1
     with style.styled():
@@ -108,7 +93,7 @@ def steps_of_morphs(
             if first:
                 _draw_first(rows[each * i], history, first[i])
             letter = "e" if first else "abcdefgh"[i]
-            _draw_row(rows[each * i + each - 1], letter, history, enlarge)
+            _draw_row(rows[each * i + each - 1], letter, history)
         _legend(figure, paths, bool(first))
         style.say_below(figure, [(p.label, p.key) for p in paths])
     return figure
@@ -124,12 +109,6 @@ def _legend(figure: Figure, paths: Sequence[MorphHistory], first: bool) -> None:
         "target": cross if points else {"color": style.TARGET, "lw": 0.5},
         "goal of a node": {"marker": "o", "ms": 2.0, "color": GOAL, "lw": 0.0},
     }
-    if any(len(path.capsules) for path in paths):
-        looks["bar, true thickness"] = {"color": style.TARGET, "lw": 5.0, "alpha": 0.3}
-        looks["bar, true thickness"]["solid_capstyle"] = "butt"
-    if any((path.radii > 0).any() for path in paths):
-        ball = {"marker": "o", "ms": 6.0, "lw": 0.0, "color": BALL, "mec": "#303030"}
-        looks["ball, true size"] = ball
     if first:
         looks["way to a goal"] = {"color": GOAL, "marker": ">", "ms": 2.5}
         for k, colour in enumerate(MODES):
@@ -179,38 +158,24 @@ def _draw_modes(scene: PaintedScene, r: Floats, modes: Floats, swing: float) -> 
         scene.arrows(r, swing * mode / np.abs(mode).max(), colour, 0.6)
 
 
-def _draw_row(
-    axes: Sequence[Axes], letter: str, history: MorphHistory, enlarge: bool
-) -> None:
+def _draw_row(axes: Sequence[Axes], letter: str, history: MorphHistory) -> None:
     chosen = selected_steps(history.S)
     states = history.r[chosen].reshape(-1, 3)
-    everything = _with_room(history, states)
+    everything = np.concatenate([states, history.target.vertices])
     for ax in axes[len(chosen) :]:
         ax.set_axis_off()
     for ax, s in zip(axes, chosen, strict=False):
-        own = everything
-        if enlarge and s == chosen[-1]:
-            own = _with_room(history, history.r[s])
-        _draw_state(ax, history, int(s), own, s == chosen[-1])
+        _draw_state(ax, history, int(s), everything, s == chosen[-1])
         E, S = style.above(history.E[s], NOTHING), history.S[s]
         said = rf"$s$ = {s}: $\mathcal{{E}}$ {E}, $\mathcal{{S}}$ = {S:.3f}"
         if s == chosen[0]:
             style.put_letter(
                 axes[0], letter, f"{history.label.replace('_', ' ')}\n{said}".strip()
             )
+            long = style.round_length(np.ptp(everything, axis=0).max())
+            style.scale_bar(ax, long, style.UNIT)
         else:
             ax.set_title(said)
-        if s == chosen[0] or own is not everything:
-            long = style.round_length(np.ptp(own, axis=0).max())
-            style.scale_bar(ax, long, style.UNIT)
-
-
-def _with_room(history: MorphHistory, nodes: Floats) -> Floats:
-    """Points (q, 3) between which nodes, as thick as they are, and target lie."""
-    thick = [*history.radii, *(radius for _, _, radius in history.capsules), 0.0]
-    return np.concatenate(
-        [nodes - max(thick), nodes + max(thick), history.target.vertices]
-    )
 
 
 def _draw_state(
@@ -223,9 +188,6 @@ def _draw_state(
     """A step, in a panel with room for `own`; goals but at the last."""
     scene = scene_of(own, view_of(history.r))
     draw_target(scene, history.target)
-    draw_capsules(scene, history.r[s], history.capsules)
-    some = np.flatnonzero(history.radii > 0)
-    scene.balls(history.r[s][some], history.radii[some], BALL)
     draw_mechanism(scene, history.r[s], history.bodies)
     led = np.linalg.norm(history.g[s] - history.r[s], axis=1) > 0
     if not last:

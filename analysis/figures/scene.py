@@ -8,7 +8,6 @@ orthographic: a length across it is the same everywhere, so a scale bar holds.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -22,7 +21,6 @@ from sim.arrays import Floats
 LIGHT = np.array([-0.35, 0.55, 0.76])  # from right, up and the eye
 DARKEST = 0.62  # of a colour, where light does not fall
 PIECES = 40  # of a line as long as the drawing is wide
-BAR, RIM = 8, "#303030"  # pieces of a bar; outline of a ball
 DOT = 1e-3  # of the drawing: the length of a line that is drawn as a round dot
 ROOM = 0.03  # of the drawing, around it
 BELOW = 6.0  # times that below it, for the scale bar
@@ -146,24 +144,6 @@ class PaintedScene:
         for way in self.axes[:2]:
             ends = np.stack([r - reach * way, r + reach * way], axis=1)
             self.lines(ends, colour, 0.8, lift=0.0)
-
-    def balls(self, r: Floats, radius: Floats, colour: Colour) -> None:
-        """Balls (q, 3) of true size, with their outlines."""
-        turn = np.linspace(0.0, 2.0 * np.pi, 24, endpoint=False)
-        rim = np.outer(np.cos(turn), self.axes[0]) + np.outer(
-            np.sin(turn), self.axes[1]
-        )
-        for x, own in zip(r, np.broadcast_to(radius, len(r)), strict=True):
-            self._add(x + own * rim, colour, RIM, 0.3, float(own) / self.span)
-
-    def bars(self, a: Floats, b: Floats, radius: float, colour: Colour) -> None:
-        """A round bar of true thickness from a to b (3,), in pieces."""
-        flat = np.cross(self.axes[2], b - a)
-        side = radius * flat / max(float(np.linalg.norm(flat)), 1e-300)
-        places = a + np.linspace(0.0, 1.0, BAR + 1)[:, None] * (b - a)
-        for one, other in pairwise(places):
-            outline = np.stack([one - side, one + side, other + side, other - side])
-            self._add(outline, colour, colour, 0.1, radius / self.span)
 
     def arrows(
         self,

@@ -82,31 +82,6 @@ def draw_mechanism(
     scene.dots(r, pen, style.get("size", 2.2), fill=white, rim=0.45, lift=0.03 + lift)
 
 
-def draw_capsules(
-    scene: PaintedScene, r: Floats, capsules: tuple[tuple[int, int, float], ...]
-) -> None:
-    """Capsules of true thickness: seen from above their outlines, behind the rest.
-
-    Parameters
-    ----------
-    r : (n, 3) node positions
-    capsules : two nodes and a radius each
-    """
-    if scene.view != ABOVE:
-        for a, b, radius in capsules:
-            scene.bars(r[a], r[b], radius, paler(TARGET, 0.5))
-        return
-    for a, b, radius in capsules:
-        turn = np.arctan2(*(r[b] - r[a])[1::-1])
-        half = turn + np.linspace(-0.5, 0.5, 12) * np.pi
-        ends = [(r[b], half), (r[a], half + np.pi)]
-        outline = np.concatenate([
-            x + radius * np.column_stack([np.cos(t), np.sin(t), np.zeros_like(t)])
-            for x, t in ends
-        ])  # fmt: skip
-        scene.faces([outline], paler(TARGET, 0.3), lift=-0.01)
-
-
 def draw_spheres(scene: PaintedScene, r: Floats, diameter: float = 3.2) -> None:
     """Scanned spheres, filled so that they are told from simulated nodes in grey."""
     scene.dots(r, SCANNED_EDGE, diameter, fill=SCANNED, rim=0.4, lift=0.06)

@@ -15,26 +15,21 @@ from analysis.figures.shapes import LineDrawing
 from pipeline.formats.structure_file import structure_file
 from pipeline.results.shown import DrawnFigure, Row
 from pipeline.results.simulated_run import read_simulated
-from pipeline.store.files import read_json
-from sim.arrays import Floats
 from sim.morph.equations.projection import admissible, satisfy_constraints
 from sim.morph.equations.system import state, system_of
 from sim.morph.mobility.mobility import modes
 
 
-def draw_paths(
-    rows: Sequence[Row], *, first_step: bool = False, enlarge: bool = False
-) -> DrawnFigure:
+def draw_paths(rows: Sequence[Row], *, first_step: bool = False) -> DrawnFigure:
     """A row a run, and the table of all their steps.
 
     Parameters
     ----------
     first_step : show in a row of its own what the first step consists of
-    enlarge : let the last step fill its panel
     """
     paths = [read_path(row) for row in rows]
     first = [_first_step(*both) for both in zip(rows, paths, strict=True) if first_step]
-    figure = steps_of_morphs(paths, first, enlarge=enlarge)
+    figure = steps_of_morphs(paths, first)
     return DrawnFigure(
         figure, {"steps": _table(paths)}, [history.key for history in paths]
     )
@@ -45,7 +40,6 @@ def read_path(row: Row) -> MorphHistory:
     run = read_simulated(row.simulated)
     with np.load(row.simulated / "steps.npz", allow_pickle=False) as arrays:
         g = arrays["g"]
-    kept = read_json(row.simulated / "structure.json")
     return MorphHistory(
         row.label,
         run.key,
@@ -55,17 +49,7 @@ def read_path(row: Row) -> MorphHistory:
         LineDrawing(run.target_vertices, run.target_edges),
         run.table["E"].to_numpy(np.float64),
         run.table["S"].to_numpy(np.float64),
-        tuple((a, b, radius) for a, b, radius in kept.get("capsules", ())),
-        _radii(kept.get("radii", ()), run.r.shape[1]),
     )
-
-
-def _radii(balls: Sequence[tuple[int, float]], nodes: int) -> Floats:
-    """(n,) the radius of every node's ball, 0 where it has none."""
-    radii = np.zeros(nodes)
-    for node, radius in balls:
-        radii[node] = radius
-    return radii
 
 
 def _first_step(row: Row, history: MorphHistory) -> FirstStep:

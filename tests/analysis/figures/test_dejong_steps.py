@@ -69,16 +69,6 @@ def test_first_step_has_a_panel_for_each_of_its_four_parts(rng):
     np.testing.assert_allclose(away, 0.0, atol=1e-9)
 
 
-def test_an_enlarged_last_step_has_a_scale_of_its_own(rng):
-    one = path(rng)
-    one.r[-1] *= 0.1
-    one.target.vertices[:] *= 0.1
-    figure = steps_of_morphs([one], enlarge=True)
-    assert [len(ax.artists) for ax in figure.axes] == [1, 0, 0, 1]
-    wide = [float(np.ptp(ax.get_xlim())) for ax in figure.axes]
-    assert wide[0] > 5.0 * wide[-1]
-
-
 def test_a_line_in_pieces_is_one_stroke_where_nothing_comes_between() -> None:
     """Pieces that meet are darker there; a polygon keeps all of its edges."""
     scene = PaintedScene((90.0, -90.0), 1.0)

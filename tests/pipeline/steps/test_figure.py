@@ -137,14 +137,14 @@ def test_a_figure_that_is_drawn_is_drawn_again_by_its_name_at_another_width(
 def test_faults_are_told_of_each_figure_at_each_width_asked_for(
     row, project, capsys, monkeypatch
 ):
-    asked = "figures: {dejong-3: {comparisons: []}, volume: {comparisons: []}}\n"
+    asked = "figures: {dejong-3: {comparisons: []}, dejong-5: {comparisons: []}}\n"
     (project / "conf/workflow.yaml").write_text(asked)
     as_drawn(row, project)
     monkeypatch.setattr(
         drawing, "faults", lambda _: ["planted"] * (page().width_mm == 120)
     )
     assert list_figures(["--faults"]) == 0
-    not_drawn = "volume: not drawn: make figure-volume\n"
+    not_drawn = "dejong-5: not drawn: make figure-dejong-5\n"
     assert capsys.readouterr().out == "dejong-3: no fault\n" + not_drawn
     before = sorted(project.rglob("*"))
     assert list_figures(["--faults", "--width", "89", "120", "slide"]) == 1

@@ -45,7 +45,7 @@ def planned_keys() -> Rows:
     return {(job.step, job.name): job.key for job in jobs}
 
 
-KEPT = ("chain", "dejong-2", "dejong-3", "design-limits", "zhu-filipov-9", "huang-4")
+KEPT = ("chain", "dejong-2", "dejong-3", "huang-2c", "zhu-filipov-9", "huang-4")
 
 
 def keep_some_figures(folder: Path) -> None:
