@@ -1,4 +1,4 @@
-"""What a study tries, a designer drives, and a printer spaces.
+"""What a study tries, where a path rests, and what a printer spaces.
 
-Begin with `sampling`; `drivers`, `energy_profile` and `spacing` stand by themselves.
+Begin with `sampling`; `energy_profile` and `spacing` stand by themselves.
 """

@@ -131,7 +131,7 @@ class MotionEntries(Entry):
         ]
         lengths, corners, hinges = [[nodes for nodes, _ in rows] for rows in chosen]
         viscosity = np.array([c for rows in chosen for _, c in rows], dtype=np.float64)
-        return Dampers(Coordinates.of(lengths, corners, hinges, None), viscosity)
+        return Dampers(Coordinates.of(lengths, corners, hinges), viscosity)
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,7 +18,7 @@ from pipeline.steps.figure_names import figure_names
 from pipeline.terminal.arguments import OneLineParser, options_of
 from pipeline.terminal.errors import DONE, command
 
-OF_CASES = ("simulate", "fit_rod", "mobility", "branches", "actuation", "envelope")
+OF_CASES = ("simulate", "fit_rod", "mobility", "branches", "envelope")
 NAMES: dict[str, Callable[[], Sequence[str]]] = {
     "study": study_names,
     "study_table": study_names,

@@ -14,7 +14,7 @@ GROUPS = {
     "label_picture input_uncertainty compare_series virtual_scan",
     "predict an experiment, then look": "predict measured",
     "to the printer and back": "parts calibrate",
-    "mechanisms": "mobility branches actuation envelope",
+    "mechanisms": "mobility branches envelope",
     "origami and rods": "closure fold_file fit_rod",
     "share and serve": "archive store track server",
     "this command": "completion system",

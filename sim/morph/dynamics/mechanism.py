@@ -74,9 +74,7 @@ class MovingMechanism:
                 f"contact_energy is {self.contact_energy}, and there are bodies or "
                 "ranges: give about the kinetic energy of an impact"
             )
-        coordinates = self.dampers.coordinates
-        if len(coordinates):
-            coordinates.check(len(self.structure.r0))
+        self.dampers.coordinates.check(len(self.structure.r0))
         for driver in self.drivers:
             driver.check(self.structure.r0)
         self._refuse_massless_motions()

@@ -1,1 +1,1 @@
-"""Mechanisms with a name: sheets, lattices, linkages."""
+"""Mechanisms with a name: sheets, lattices, the pentapod."""

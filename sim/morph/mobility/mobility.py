@@ -95,36 +95,17 @@ def modes(structure: Structure) -> Floats:
     """
     structure = in_own_unit(structure)
     motions = _motions(structure, state(structure), mobility(structure).rank)
-    U = _ordered(motions, structure.r0)[0]
+    U = _ordered(motions, structure.r0)
     U /= np.maximum(np.linalg.norm(U, axis=1, keepdims=True), 1e-300)
     shaped: Floats = U.reshape(-1, len(structure.r0), 3)
     return shaped
 
 
-def internal_motions(structure: Structure, z: Floats) -> Floats:
-    """(f, n, 3) orthonormal motions at the state z (n + k, 3) that are not rigid.
-
-    They are at right angles to the rigid motions that the constraints allow.
-    """
-    n = len(structure.r0)
-    U, sizes, _ = np.linalg.svd(allowed_motions(structure, z).T, full_matrices=False)
-    own: Floats = U[:, sizes > 1e-8].T
-    own, rigid = _ordered(own, z[:n])
-    shaped: Floats = own[rigid < 1.0 - 1e-9].reshape(-1, n, 3)
-    return shaped
-
-
-def allowed_motions(structure: Structure, z: Floats) -> Floats:
+def _motions(structure: Structure, z: Floats, rank: int) -> Floats:
     """(f, 3n) independent motions of the nodes at the state z, from a dense null space.
 
-    Together with the change of their multipliers they are orthonormal. A singular value
-    up to 1e-8 counts as none: states satisfy their constraints to a residual.
+    Together with the change of their multipliers they are orthonormal.
     """
-    return _motions(structure, z)
-
-
-def _motions(structure: Structure, z: Floats, rank: int | None = None) -> Floats:
-    """The same, of a Jacobian whose rank is known or counted."""
     system = system_of(structure)
     unknowns = 3 * system.n + system.k
     if unknowns > LARGEST:
@@ -134,18 +115,16 @@ def _motions(structure: Structure, z: Floats, rank: int | None = None) -> Floats
         )
     linear = linearise(system, z)
     J = np.delete(unit_rows(linear), _unused(system.n, system.k), axis=1)
-    _, sizes, rows = np.linalg.svd(J)
-    if rank is None:
-        rank = int(np.count_nonzero(sizes > 1e-8))
+    _, _, rows = np.linalg.svd(J)
     motions: Floats = rows[rank:, : 3 * system.n]
     return motions
 
 
-def _ordered(U: Floats, r: Floats) -> tuple[Floats, Floats]:
-    """U turned so that the most rigid motions are last, and how rigid each is."""
+def _ordered(U: Floats, r: Floats) -> Floats:
+    """U turned so that the most rigid motions are last."""
     rigid = rigid_motions(r)
-    found = np.linalg.eigh(U @ rigid @ rigid.T @ U.T)
-    return found.eigenvectors.T @ U, found.eigenvalues
+    turned: Floats = np.linalg.eigh(U @ rigid @ rigid.T @ U.T).eigenvectors.T @ U
+    return turned
 
 
 def unit_rows(linear: LinearConstraints) -> Floats:

@@ -72,7 +72,7 @@ def test_values_behind_defaults_are_set_as_others(
     words = {
         "star_robot_up_3": ("ground.angle", 4.0),
         "star_robot_trough": ("actuator.rate", 3.0),
-        "drive_miura": ("path.of.material.crease_width", 0.003),
+        "snap_pyramid": ("of.material.crease_width", 0.003),
         "triangles_solid": ("structure.structure.rows", 2),
     }
     with Composer() as composer:

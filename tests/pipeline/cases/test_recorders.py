@@ -146,7 +146,6 @@ def test_two_runs_of_a_case_side_by_side_are_the_same(
 
 
 SHORT = {
-    "drive_four_bar": lambda: shipped("drive_four_bar", "case.path.increments=6"),
     "four_bar_branches": lambda: shipped("four_bar_branches", "case.steps_each_way=3"),
     "gait": lambda: star_gait(duration=0.2, every=5),
     "reachable_sheet": lambda: shipped("reachable_sheet", "case.samples=12"),

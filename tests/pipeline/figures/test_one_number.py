@@ -46,7 +46,6 @@ class Change:
 CHANGES = {
     "dejong-5": Change("case/bumps", "[1.8, 1.7, 0.0]", "[1.8, 1.6, 0.0]", "steps", 3),
     "branches": Change("case/toggle_branches", "-9", "-2", "ways", 1),
-    "actuation": Change("case/snap_two_bars", "50.0", "60.0", "energy rests", 1),
     "mechanism-motion": Change(
         "case/slider_crank_motion", "360.0", "300.0", "slider_crank", 0
     ),

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from pipeline.cases.driven_paths import DrivenMorph
 from pipeline.cases.morph import MorphCase
 from pipeline.commands.mobility import report
 from pipeline.formats.structure_file import (
@@ -64,13 +63,6 @@ def test_a_sarrus_linkage_has_one_freedom_and_one_row_that_its_loop_repeats() ->
     assert nearby_mobility(made) == 1
     named = report(found, made, 1)
     assert any("body" in line for line in named if line.startswith("redundant"))
-
-
-def test_what_may_be_driven_is_named_by_its_joint() -> None:
-    made = structure_entries(**SARRUS, target={"nodes": [[4, 0, 0, 1.5]]})
-    names = DrivenMorph(MorphCase(made, method="newton")).names
-    turned = [name.split(": ")[0] for name in names if "hinge(" in name]
-    assert sorted(turned) == [f"hinge {k}" for k in range(6)]
 
 
 def test_a_hinge_adds_its_nodes_to_a_body_that_has_them_not() -> None:
