@@ -17,7 +17,6 @@ from sim.morph.morphing.design import (
     links_of,
     refuse_redundant,
 )
-from sim.morph.morphing.morph import MorphStep
 from sim.morph.morphing.places import Places
 from sim.morph.morphing.problem import MorphProblem, NewtonOptions
 from sim.morph.morphing.search import DesignStep
@@ -103,7 +102,7 @@ class DesignCase:
         made.changed(self.structure, np.zeros(made.count))
         return made
 
-    def steps(self) -> Iterator[DesignStep[MorphStep]]:
+    def steps(self) -> Iterator[DesignStep]:
         yield from design(self.structure, self.targets, self.variables, self.options)
 
     def recorder(self) -> "DesignRecorder":
@@ -115,12 +114,12 @@ class DesignRecorder:
     """Records the search for lengths or places, and those it ends with."""
 
     case: DesignCase
-    last: DesignStep[MorphStep] = field(init=False)
+    last: DesignStep = field(init=False)
 
-    def see(self, step: DesignStep[MorphStep]) -> None:
+    def see(self, step: DesignStep) -> None:
         self.last = step
 
-    def row(self, step: DesignStep[MorphStep]) -> Row:
+    def row(self, step: DesignStep) -> Row:
         return {
             "step": step.s,
             "F": step.F,
@@ -130,7 +129,7 @@ class DesignRecorder:
             "residual": max(end.residual for end in step.ends),
         }
 
-    def arrays(self, step: DesignStep[MorphStep]) -> Arrays:
+    def arrays(self, step: DesignStep) -> Arrays:
         return {
             "change": step.change,
             "length": self._lengths(step.change),
@@ -143,7 +142,7 @@ class DesignRecorder:
         lengths: Floats = np.sqrt(made[case.links.constraint])
         return lengths
 
-    def progress(self, step: DesignStep[MorphStep]) -> str:
+    def progress(self, step: DesignStep) -> str:
         return f"F {step.F:.1e}"
 
     def documents(self) -> Documents:

@@ -5,7 +5,6 @@
              {hinges: [0], turn: [[field, degrees, u], ...]}, ...]
 
 Links, springs, hinges and panels are counted from 0 in the order of their own keys.
-`other` is the table of a second material that the parts of an entry may be of.
 """
 
 from collections.abc import Sequence
@@ -31,7 +30,6 @@ class GrowthEntry(Entry):
     hinges: Rows[int]
     strain: Rows[Told]
     turn: Rows[Told]
-    other: Rows[Told]
 
 
 class StructureGrowth(Entry):
@@ -110,13 +108,9 @@ def _growth(entry: GrowthEntry, name: str, rows: Sequence[Sequence[int]]) -> Gro
         np.array(part, dtype=np.int64)
         for part in (entry.springs, entry.hinges, entry.panels)
     )
-    law, other = (
-        _law(told, f"{name}.{of}", turn=turns) if told else None
-        for of, told in ((key, getattr(entry, key)), ("other", entry.other))
-    )
-    assert law is not None
+    law = _law(getattr(entry, key), f"{name}.{key}", turn=turns)
     rigid = np.array([rows[link][0] for link in entry.links], dtype=np.int64)
-    return Growth(law, springs, hinges, panels, other, rigid)
+    return Growth(law, springs, hinges, panels, rigid)
 
 
 def _law(rows: Sequence[Sequence[float]], name: str, *, turn: bool) -> GrowthLaw:

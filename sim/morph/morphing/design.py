@@ -194,7 +194,7 @@ class MorphObjective:
 
     def at(
         self, change: Floats, before: tuple[MorphStep, ...] | None = None
-    ) -> Objective[MorphStep]:
+    ) -> Objective:
         """F of lengths or places that differ by `change` (g,)."""
         made = self.variables.changed(self.structure, change)
         starts = before or (None,) * len(self.targets)
@@ -219,7 +219,7 @@ def design(
     targets: Sequence[Target],
     variables: Variables,
     options: DesignOptions,
-) -> Iterator[DesignStep[MorphStep]]:
+) -> Iterator[DesignStep]:
     """Yield ever better lengths or places, the structure's own first."""
     if not targets:
         raise ValueError("no target to design for: give one or more")

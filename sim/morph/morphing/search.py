@@ -2,13 +2,13 @@
 
 Steps are those of the spectral projected gradient (Birgin, Martinez, Raydan, SIAM J.
 Optim. 10, 2000), which keep to the bounds, their lengths by Armijo's condition. What is
-sought (lengths, places, patterns) gives F, its slope, and the shapes behind it,
+sought (lengths or places) gives F, its slope, and the shapes behind it,
 from whose ends the next ones begin, so that each stays on its branch.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Generic, NamedTuple, Protocol, TypeVar
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -17,11 +17,10 @@ from sim.choice import Choice
 from sim.convergence import NotConvergedError
 from sim.limits import refuse_unless_count, refuse_unless_positive
 from sim.morph.equations.descent import ARMIJO
+from sim.morph.morphing.morph import MorphStep
 
 FIRST = 0.02  # largest change in the first step
 SHORTEST_STEP = 1e-6  # step length at which the line search ends
-
-End = TypeVar("End")
 
 
 class DesignStop(Choice):
@@ -31,8 +30,8 @@ class DesignStop(Choice):
     REACHED = "reached"  # F vanishes
 
 
-class DesignStep(NamedTuple, Generic[End]):
-    """One set of lengths, or of what else is sought.
+class DesignStep(NamedTuple):
+    """One set of lengths, or of places.
 
     Attributes
     ----------
@@ -49,20 +48,20 @@ class DesignStep(NamedTuple, Generic[End]):
     F: float
     E: Floats
     gradient: float
-    ends: tuple[End, ...]
+    ends: tuple[MorphStep, ...]
     stop: DesignStop | None
 
 
-class Objective(NamedTuple, Generic[End]):
+class Objective(NamedTuple):
     """F, its slope (g,) in the changes, the shape behind each E (T,)."""
 
     F: float
     slope: Floats
     E: Floats
-    ends: tuple[End, ...]
+    ends: tuple[MorphStep, ...]
 
 
-class Sought(Protocol[End]):
+class Sought(Protocol):
     """What is sought within bounds (g,)."""
 
     @property
@@ -73,7 +72,7 @@ class Sought(Protocol[End]):
     def bounds(self) -> tuple[Floats, Floats]:
         """(g,) the least and the most of each number."""
 
-    def at(self, change: Floats, before: tuple[End, ...] | None) -> Objective[End]:
+    def at(self, change: Floats, before: tuple[MorphStep, ...] | None) -> Objective:
         """F of the numbers (g,), from the ends of shapes of nearly the same ones."""
 
 
@@ -105,19 +104,11 @@ def power_mean(E: Sequence[float] | Floats, q: float) -> tuple[float, Floats]:
 
 
 def search(
-    sought: Sought[End],
-    options: SearchOptions,
-    change: Floats,
-    before: tuple[End, ...] | None = None,
-) -> Iterator[DesignStep[End]]:
-    """Yield ever better numbers, `change` (g,) first.
-
-    Parameters
-    ----------
-    before : shapes at whose ends to begin
-    """
+    sought: Sought, options: SearchOptions, change: Floats
+) -> Iterator[DesignStep]:
+    """Yield ever better numbers, `change` (g,) first."""
     least, most = sought.bounds
-    here = sought.at(change, before)
+    here = sought.at(change, None)
     scale = FIRST / max(float(np.abs(here.slope).max()), 1e-300)
     for s in range(options.max_steps + 1):
         ahead = np.clip(change - here.slope, least, most) - change
@@ -144,8 +135,8 @@ def search(
 
 
 def _line_search(
-    sought: Sought[End], change: Floats, here: Objective[End], direction: Floats
-) -> tuple[float, Objective[End]]:
+    sought: Sought, change: Floats, here: Objective, direction: Floats
+) -> tuple[float, Objective]:
     """The longest step tried that meets Armijo's condition, and F there.
 
     Numbers whose shapes do not close count as a step that is too long.

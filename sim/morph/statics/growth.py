@@ -81,14 +81,12 @@ class Growth:
     links, hinges, panels : which elastic ones of each
     rigid : rows of the constraints that are rigid links
     law : of the strain of links and panels, or of the turn of hinges
-    other : of a second material that they may be of, if there is one
     """
 
     law: GrowthLaw
     links: Ints = field(default_factory=_none)
     hinges: Ints = field(default_factory=_none)
     panels: Ints = field(default_factory=_none)
-    other: GrowthLaw | None = None
     rigid: Ints = field(default_factory=_none)
 
 

@@ -16,7 +16,6 @@ from sim.morph.morphing.design import (
     design,
     links_of,
 )
-from sim.morph.morphing.morph import MorphStep
 from sim.morph.morphing.problem import NewtonOptions
 from sim.morph.morphing.search import DesignStep, DesignStop
 from sim.morph.structure.constraints import ConstraintKind, dist
@@ -119,7 +118,7 @@ def test_lengths_that_do_not_close_end_the_search_with_their_reason() -> None:
     loop = structure(r, [dist(r, 0, 1), dist(r, 1, 2), dist(r, 0, 2)])
     made = replace(loop, bodies=((0, 1), (1, 2), (0, 2)))
     goals = Goals(np.array([[-0.05, 0, 0], [1.05, 0, 0], [0.5, 0.0, 0]]))
-    steps: list[DesignStep[MorphStep]] = []
+    steps: list[DesignStep] = []
     with pytest.raises(NotConvergedError, match="further do not close"):
         steps.extend(design(made, [goals], links_of(made), DesignOptions(limit=0.4)))
     assert steps[-1].F < 0.01 * steps[0].F
