@@ -10,10 +10,9 @@ Nonlinear Continuum Mechanics, 2008, ch. 9), V = area x thickness at rest. With
 q = (G11, G22, 2 G12) each strain is a quadratic form in the nine coordinates x,
 q_k = x . M_k x / 2 + const, and so U has the curvature V (B^T C B + sum_k sigma_k M_k)
 with B = dq/dx and sigma = C q. A panel alone does not resist bending: hinges between
-panels do, or a second panel beside it (`sim.morph.statics.layered`).
+panels do.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
@@ -87,14 +86,6 @@ class Panels:
             for x in (modulus, poisson, thickness)
         )
         return cls(nodes, rest.transpose(2, 0, 1).copy(), *each)
-
-    @classmethod
-    def joined(cls, parts: Sequence["Panels"]) -> "Panels":
-        """All panels of several."""
-        fields = ("nodes", "rest", "modulus", "poisson", "thickness")
-        return cls(
-            *(np.concatenate([getattr(p, name) for p in parts]) for name in fields)
-        )
 
     def __len__(self) -> int:
         return len(self.nodes)

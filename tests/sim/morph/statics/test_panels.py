@@ -11,7 +11,6 @@ from scipy.spatial import Delaunay
 from sim.arrays import Floats, Ints
 from sim.morph.statics.elastic import Elastic, deform, elastic_entries
 from sim.morph.statics.equilibrium import EquilibriumOptions, at_rest
-from sim.morph.statics.layered import Layer, layered_plate
 from sim.morph.statics.loaded import LoadedStructure
 from sim.morph.statics.panels import Panels
 from sim.morph.structure.constraints import (
@@ -23,7 +22,7 @@ from sim.morph.structure.constraints import (
 )
 from sim.morph.structure.structure import Structure
 
-E1, E2, NU1, NU2 = 3.0, 1.0, 0.1, 0.4  # of the layer below and of that above
+E1, E2, NU1 = 3.0, 1.0, 0.1  # of the layer below and of that above
 H, MISMATCH = 0.1, 1e-3  # thickness of both layers together, strain of that above
 EXACT = EquilibriumOptions(tolerance=1e-8)
 
@@ -154,19 +153,6 @@ def test_a_strip_of_two_layers_curls_as_timoshenko_says(below: float) -> None:
     off = [abs(curvature / exact - 1.0) for curvature in found]
     assert off[1] < 0.03
     assert abs(found[1] + (found[1] - found[0]) / 3.0 - exact) < 0.005 * exact
-
-
-def test_a_free_plate_of_two_layers_is_a_cap_with_e_over_one_minus_nu() -> None:
-    layers = [Layer(E1, NU1, 0.5 * H), Layer(E2, NU2, 0.5 * H)]
-    plate = layered_plate((4, 4), (10.0 * H, 10.0 * H), layers)
-    found = at_rest(plate.grown([0.0, MISMATCH]), EXACT).r()
-    exact = timoshenko(1.0, E1 * (1.0 - NU2) / (E2 * (1.0 - NU1)), H)
-    assert_allclose(plate.curvatures(found), 2 * [exact * MISMATCH], rtol=1e-3)
-    strip_like = timoshenko(1.0, E1 / E2, H)
-    assert abs(exact / strip_like - 1.0) > 0.03  # the two are told apart
-    heights = found[plate.fibres[:, 0], 2]  # highest in the middle: what grew is above
-    sag = exact * MISMATCH * (10.0 * H) ** 2 / 4.0
-    assert_allclose(heights[len(heights) // 2] - heights[0], sag, rtol=5e-3)
 
 
 def test_a_heated_rod_between_walls_is_pressed_and_a_hinge_turns() -> None:
