@@ -8,8 +8,6 @@ drivers     [{angle: [a, b, c], rate: 360}, ...]: a length [a, b], an angle at b
             Angles in degrees
 dampers     [{length: [a, b], viscosity: 2}, ...]: a length, an angle [a, b, c] or
             a hinge [i, j, k, l]; moments per rad / s
-ground      [{point: [0, 0, 0], normal: [0, 0, 1]}, ...]: rigid planes through a point,
-            which all nodes stay above by the radius of their bodies, with `friction`
 
 All in SI units. ToldLengths of a file are in its `unit`, and in m where it names none.
 """
@@ -35,7 +33,6 @@ from sim.arrays import Floats
 from sim.limits import is_count, refuse_unless_positive
 from sim.morph.dynamics.drivers import Driver, DriverKind, MotionLaw
 from sim.morph.dynamics.forces import Dampers
-from sim.morph.dynamics.ground import Ground, PlaneAtRest
 from sim.morph.dynamics.mechanism import MovingMechanism
 from sim.morph.dynamics.motion import motion
 from sim.morph.dynamics.motion_state import MotionOptions, MotionState, MotionStep
@@ -98,18 +95,6 @@ class DamperEntry(Entry):
         return self
 
 
-class PlaneAtRestEntry(Entry):
-    """A rigid plane that nodes stand on."""
-
-    point: Point = (0.0, 0.0, 0.0)
-    normal: Point = ABOUT_Z
-
-    @property
-    def made(self) -> PlaneAtRest:
-        """As a motion takes it."""
-        return PlaneAtRest(np.array(self.point), np.array(self.normal))
-
-
 class MotionEntries(Entry):
     """What a case says of a motion besides numbers."""
 
@@ -119,7 +104,6 @@ class MotionEntries(Entry):
     ]
     drivers: Rows[DriverEntry]
     dampers: Rows[DamperEntry]
-    ground: Rows[PlaneAtRestEntry]
 
     @property
     def made_dampers(self) -> Dampers:
@@ -147,9 +131,7 @@ class MechanismMotionCase:
     gravity : (3,) acceleration
     contact_energy : of the potential of bodies and ranges, force x length
     residual : largest violation of a constraint, dimensionless
-    friction : mu of Coulomb's law between nodes and ground
-    complementarity : largest residual of that law, m/s
-    masses, velocities, drivers, dampers, ground : see above
+    masses, velocities, drivers, dampers : see above
     """
 
     body: LoadedStructure
@@ -159,13 +141,10 @@ class MechanismMotionCase:
     gravity: Sequence[float] = (0.0, 0.0, -9.81)
     contact_energy: float | None = None
     residual: float = 1e-10
-    friction: float = 0.0
-    complementarity: float = 1e-9
     masses: Sequence[Mapping[str, Any]] = ()
     velocities: Sequence[Sequence[float]] = ()
     drivers: Sequence[Mapping[str, Any]] = ()
     dampers: Sequence[Mapping[str, Any]] = ()
-    ground: Sequence[Mapping[str, Any]] = ()
 
     def __post_init__(self) -> None:
         refuse_unless_positive(self, "duration", "h")
@@ -182,24 +161,17 @@ class MechanismMotionCase:
                 raise ValueError(
                     f"velocities name node {node}: the structure has nodes 0 to {n - 1}"
                 )
-        if self.friction and not self.ground:
-            raise ValueError(
-                f"friction is {self.friction:g}, and there is no `ground` to rub on: "
-                "give its planes"
-            )
         _ = self.start
 
     @cached_property
     def entries(self) -> MotionEntries:
-        named = ("masses", "velocities", "drivers", "dampers", "ground")
+        named = ("masses", "velocities", "drivers", "dampers")
         given = {name: list(getattr(self, name)) for name in named}
         return checked(MotionEntries, given, "case")
 
     @cached_property
     def options(self) -> MotionOptions:
-        return MotionOptions(
-            self.h, self.residual, complementarity=self.complementarity
-        )
+        return MotionOptions(self.h, self.residual)
 
     @cached_property
     def mechanism(self) -> MovingMechanism:
@@ -214,7 +186,6 @@ class MechanismMotionCase:
             self.entries.made_dampers,
             tuple(driver.made for driver in self.entries.drivers),
             self.contact_energy,
-            Ground(tuple(plane.made for plane in self.entries.ground), self.friction),
         )
 
     @cached_property
@@ -240,11 +211,8 @@ class MechanismMotionCase:
         return MechanismMotionRecorder(self)
 
 
-NUMBERS = (
-    "step", "energy", "driven", "damped", "worst", "rubbed", "struck", "contact",
-    "below",
-)  # fmt: skip
-ARRAYS = ("z", "v", "lam", "mu", "kept", "push")
+NUMBERS = ("step", "energy", "driven", "damped", "worst")
+ARRAYS = ("z", "v", "lam", "mu", "kept")
 
 
 def state_arrays(state: MotionState) -> Arrays:
@@ -256,11 +224,8 @@ def state_arrays(state: MotionState) -> Arrays:
 def state_from(arrays: State) -> MotionState:
     """What `state_arrays` took apart."""
     step, *numbers = arrays["numbers"].tolist()
-    z, v, lam, mu, kept, push = (np.array(arrays[name]) for name in ARRAYS)
-    energy, driven, damped, worst, *ground = numbers
-    return MotionState(
-        int(step), z, v, lam, mu, kept, energy, driven, damped, worst, push, *ground
-    )
+    z, v, lam, mu, kept = (np.array(arrays[name]) for name in ARRAYS)
+    return MotionState(int(step), z, v, lam, mu, kept, *numbers)
 
 
 @dataclass(eq=False)
@@ -286,7 +251,6 @@ class MechanismMotionRecorder:
             **_along_axes("angular_momentum", step.angular),
             "driven": step.driven,
             "damped": step.damped,
-            **self._on_ground(step),
             "out_of_balance": step.balance,
             "residual": step.residual,
             "hidden_residual": step.hidden,
@@ -294,17 +258,6 @@ class MechanismMotionRecorder:
             "substeps": step.substeps,
             **{_column("effort", driver.name): effort for driver, effort in efforts},
             **{_column("reaction", part): force for part, force in reactions},
-        }
-
-    def _on_ground(self, step: MotionStep) -> dict[str, float]:
-        """What the ground took so far, and what its laws leave; if there is one."""
-        if not self.case.ground:
-            return {}
-        return {
-            "friction_energy": step.rubbed,
-            "impact_energy": step.struck,
-            "contact_residual": step.state.contact,
-            "ground_depth": step.state.below,
         }
 
     def arrays(self, step: MotionStep) -> Arrays:
@@ -324,13 +277,7 @@ class MechanismMotionRecorder:
         return {"structure.json": structure | {"masses": told}}
 
     def fixed_arrays(self) -> Arrays:
-        """Of each plane of the ground its normal, and the height along it."""
-        planes = [
-            [*plane.unit_normal, plane.unit_normal @ plane.point]
-            for plane in self.case.mechanism.ground.planes
-        ]
-        drawn = {"ground_plane": np.array(planes)} if planes else {}
-        return {"mass": self.case.mechanism.node_mass.toarray()} | drawn
+        return {"mass": self.case.mechanism.node_mass.toarray()}
 
     def tables(self) -> Tables:
         return {}
@@ -355,7 +302,6 @@ class MechanismMotionRecorder:
             "energy": step.kinetic + step.potential,
             "driven": step.driven,
             "damped": step.damped,
-            **self._on_ground(step),
             "out_of_balance": step.balance,
             "residual": step.worst,
             "redundant": int(np.count_nonzero(~step.state.kept)),

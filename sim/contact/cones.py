@@ -206,13 +206,6 @@ def _newton(
     return best.copy(), least
 
 
-def cone_scale(W: Floats) -> Floats:
-    """(c, 2) compliance of each contact by itself, normal and tangential, m/N."""
-    scale = np.empty((len(W) // 3, 2))
-    _fill_scale(W, scale)
-    return scale
-
-
 @kernel
 def _fill_scale(W: Floats, scale: Floats) -> None:
     """scale (c, 2) <- compliance of each contact by itself."""

@@ -2,8 +2,7 @@
 
 Read `masses` (what bodies weigh), `rows` and `constraint_rows` (constraints as rows
 with exact discrete gradients), `sparse_rows` (ranks of many), `drivers` (what is moved
-by a law), `forces` (springs, obstacles, dampers), `ground` and `rubbing` (rigid planes
-with friction), `step` (one energy-momentum step), `landing` (which contacts are closed
-in it), `mechanism` (all of it together); then `motion_state`, `start` and `motion`
-(many steps).
+by a law), `forces` (springs, obstacles, dampers), `step` (one energy-momentum step),
+`mechanism` (all of it together); then `motion_state`, `start` and `motion` (many
+steps).
 """

@@ -17,7 +17,6 @@ from sim.morph.dynamics.constraint_rows import (
 )
 from sim.morph.dynamics.drivers import SLOTS, Driver, DriverKind
 from sim.morph.dynamics.forces import Dampers, Forces
-from sim.morph.dynamics.ground import Ground, GroundContacts
 from sim.morph.dynamics.masses import RigidMass, mass_matrix
 from sim.morph.dynamics.rows import QuadraticRows
 from sim.morph.dynamics.sparse_rows import (
@@ -49,7 +48,6 @@ class MovingMechanism:
     gravity : (3,) acceleration
     contact_energy : kappa of the potential of bodies and ranges, force x length; must
         be given where there are some
-    ground : rigid planes that nodes stand on, with friction
     """
 
     loaded: LoadedStructure
@@ -58,7 +56,6 @@ class MovingMechanism:
     dampers: Dampers = field(default_factory=Dampers.none)
     drivers: tuple[Driver, ...] = ()
     contact_energy: float | None = None
-    ground: Ground = field(default_factory=Ground)
 
     def __post_init__(self) -> None:
         if self.gravity.shape != (3,) or not np.isfinite(self.gravity).all():
@@ -137,11 +134,6 @@ class MovingMechanism:
         potential = replace(potential, obstacles=met, kappa=kappa)
         weight = self.node_mass.sum(axis=1)[:, None] * self.gravity
         return Forces(potential, weight + self.loaded.force, self.dampers)
-
-    @cached_property
-    def contacts(self) -> GroundContacts:
-        """Every node with every plane of the ground."""
-        return GroundContacts.of(self.ground, self.structure)
 
     def numbers(self, t: float) -> tuple[Floats, Floats]:
         """s of the driven rows at a time, 1 before them, and its rates."""

@@ -4,7 +4,7 @@ A step whose equations are not solved is cut in two, at most `halvings` times. W
 rows depend on others, those that are farthest from doing so at its start stand in its
 equations, and the others are met all the same: if one is not at its end, as where a
 singular configuration was left, rows are chosen anew. Nothing is yielded that violates
-a row by more than `residual`, or Coulomb's law by more than `complementarity`.
+a row by more than `residual`.
 """
 
 from collections.abc import Iterator
@@ -14,7 +14,6 @@ import numpy as np
 
 from sim.arrays import Bools, Floats
 from sim.convergence import NotConvergedError
-from sim.morph.dynamics.landing import no_contacts, solved_on_ground
 from sim.morph.dynamics.mechanism import MovingMechanism, equations_with
 from sim.morph.dynamics.motion_state import MotionOptions, MotionState, MotionStep
 from sim.morph.dynamics.step import Span, StepEnd, StepFailedError
@@ -118,7 +117,7 @@ def _solved(
     why: StepFailedError | str = ""
     for _ in range(2):
         try:
-            end, push = _step(mechanism, options, state, kept, t, h)
+            end = _step(mechanism, state, kept, t, h)
         except StepFailedError as error:
             why = error
         else:
@@ -126,7 +125,7 @@ def _solved(
             z1 = end.span.z1
             worst = _violation(mechanism, z1, t + h)
             if worst <= options.residual:
-                return _after(mechanism, state, kept, end, push, worst)
+                return _after(state, kept, end, worst)
             why = f"a row is off by {worst:.1e}"
         again = mechanism.independent(z1, t + h)
         if (again == kept).all():
@@ -136,31 +135,21 @@ def _solved(
 
 
 def _step(
-    mechanism: MovingMechanism, options: MotionOptions, state: MotionState, kept: Bools,
-    t: float, h: float,
-) -> tuple[StepEnd, Floats]:  # fmt: skip
-    """The end of a step, and the pushes of the ground (k, 3)."""
-    time, contacts = mechanism.time_numbers(t, t + h), mechanism.contacts
+    mechanism: MovingMechanism, state: MotionState, kept: Bools, t: float, h: float
+) -> StepEnd:
+    """The end of a step."""
+    time = mechanism.time_numbers(t, t + h)
     guess = state.z + h * state.v
     span = Span(
         h, time, state.z, state.v, guess, state.v, h * state.lam[kept],
-        h * state.mu[kept], no_contacts(contacts, options.complementarity),
+        h * state.mu[kept],
     )  # fmt: skip
-    equations = equations_with(mechanism, kept.tobytes())
-    if not len(contacts):
-        return equations.solve(span), state.push
-    gap = options.residual * mechanism.size
-    return solved_on_ground(equations, contacts, span, state.push, gap)
+    return equations_with(mechanism, kept.tobytes()).solve(span)
 
 
-def _after(
-    mechanism: MovingMechanism, state: MotionState, kept: Bools, end: StepEnd,
-    push: Floats, worst: float,
-) -> MotionState:  # fmt: skip
+def _after(state: MotionState, kept: Bools, end: StepEnd, worst: float) -> MotionState:
     lam, mu = np.zeros(len(kept)), np.zeros(len(kept))
     lam[kept], mu[kept] = end.span.lam / end.span.h, end.span.mu / end.span.h
-    gaps = mechanism.contacts.gaps(end.span.z1)
-    law = end.span.closed.residual(end.span.v1)
     return state._replace(
         z=end.span.z1,
         v=end.span.v1,
@@ -170,11 +159,6 @@ def _after(
         driven=state.driven + end.driven,
         damped=state.damped + end.damped,
         worst=max(worst, state.worst),
-        push=push,
-        rubbed=state.rubbed + end.ground.friction,
-        struck=state.struck + end.ground.impact,
-        contact=max(state.contact, law),
-        below=max(state.below, -float(gaps.min(initial=0.0))),
     )
 
 
@@ -199,9 +183,8 @@ def _seen(
     reaction, effort = _reactions(mechanism, state, t)
     return MotionStep(
         state, t, r, v, kinetic, potential, p.sum(axis=0),
-        np.cross(r, p).sum(axis=0), state.driven, state.damped, state.rubbed,
-        state.struck, gained - state.driven + state.damped + state.rubbed
-        + state.struck, _violation(mechanism, state.z, t),
+        np.cross(r, p).sum(axis=0), state.driven, state.damped,
+        gained - state.driven + state.damped, _violation(mechanism, state.z, t),
         hidden, state.worst, reaction, effort, made.iterations, made.substeps,
     )  # fmt: skip
 

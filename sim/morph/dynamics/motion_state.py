@@ -16,16 +16,14 @@ class MotionOptions:
     h : length of a step
     residual : largest violation of a row at the end of a step, dimensionless
     halvings : how often a step may be cut in two
-    complementarity : largest residual of Coulomb's law, velocity
     """
 
     h: float
     residual: float = 1e-10
     halvings: int = 12
-    complementarity: float = 1e-9
 
     def __post_init__(self) -> None:
-        refuse_unless_positive(self, "h", "residual", "complementarity")
+        refuse_unless_positive(self, "h", "residual")
         if not is_count(self.halvings, least=0):
             raise ValueError(f"halvings is {self.halvings}: give 0 or more")
 
@@ -42,10 +40,6 @@ class MotionState(NamedTuple):
     energy : at the start
     driven, damped : energy brought by drivers and taken by dampers since
     worst : largest violation of a row so far
-    push : (k, 3) impulses of contacts with the ground in the last step
-    rubbed, struck : energy taken by friction and by impacts since
-    contact, below : largest residual of Coulomb's law, velocity, and depth under a
-        plane so far
     """
 
     step: int
@@ -58,11 +52,6 @@ class MotionState(NamedTuple):
     driven: float
     damped: float
     worst: float
-    push: Floats
-    rubbed: float = 0.0
-    struck: float = 0.0
-    contact: float = 0.0
-    below: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,8 +63,7 @@ class MotionStep:
     r, v : (n, 3) nodes and velocities
     kinetic, potential : energy
     momentum, angular : (3,) about the origin
-    driven, damped, rubbed, struck : energy brought by drivers, and taken by dampers,
-        friction and impacts so far
+    driven, damped : energy brought by drivers, and taken by dampers so far
     balance : energy that nothing accounts for so far
     residual, hidden : largest violation of a row, and of a rate of one, in units of the
         fastest node over L
@@ -96,8 +84,6 @@ class MotionStep:
     angular: Floats
     driven: float
     damped: float
-    rubbed: float
-    struck: float
     balance: float
     residual: float
     hidden: float

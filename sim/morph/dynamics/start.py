@@ -50,9 +50,7 @@ def start_state(
     if not energy < np.inf:
         raise ValueError("bodies overlap at the start, or a range is left: move them")
     nothing, kept = np.zeros(rows.count), mechanism.independent(z, 0.0)
-    mechanism.contacts.refuse_below(z, mechanism.size)
-    push = np.zeros((len(mechanism.contacts), 3))
-    return MotionState(0, z, v, nothing, nothing, kept, energy, 0.0, 0.0, worst, push)
+    return MotionState(0, z, v, nothing, nothing, kept, energy, 0.0, 0.0, worst)
 
 
 def _refuse_rounding(

@@ -9,17 +9,15 @@ their Jacobian and D the slope of `forces`, a step of h from (z0, v0) to (z1, v1
 with z, v, G and F = d(G v + dc/dt)/dz at the middle. The second line are the
 constraints and the hidden ones at the end; mu is what the stabilised index-2
 formulation of Gear, Gupta and Leimkuhler (J. Comput. Appl. Math. 12, 1985) adds, of the
-order of h^2; contacts with the ground add their impulses (`rubbing`). As all rows are
-quadratic, mid-values are discrete derivatives, and the step keeps energy and both
-momenta as the flow does (Gonzalez, Physica D 132, 1999). Of the energy that drivers
-bring, E1 - E0 = W - damped, without ground, it keeps account:
+order of h^2. As all rows are quadratic, mid-values are discrete derivatives, and the
+step keeps energy and both momenta as the flow does (Gonzalez, Physica D 132, 1999). Of
+the energy that drivers bring, E1 - E0 = W - damped, it keeps account:
 
     W = -[lam . G (z1 - z0) + mu . (F (z1 - z0) + G (v1 - v0))].
 
 Massless unknowns, the multipliers and frames, are determined by their rows.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -30,7 +28,6 @@ from scipy.sparse.linalg import splu
 from sim.arrays import Floats
 from sim.morph.dynamics.forces import Forces, StepForces
 from sim.morph.dynamics.rows import QuadraticRows
-from sim.morph.dynamics.rubbing import ClosedContacts, GroundWork
 
 MOST_ITERATIONS = 30
 MOST_CUTS = 12  # in two, of a correction
@@ -70,7 +67,6 @@ class Span:
     ----------
     z0, v0, z1, v1 : (N,) unknowns and rates at its ends
     lam, mu : (m,) forces of the rows times h, and what stabilises them
-    closed : contacts with the ground
     """
 
     h: float
@@ -81,7 +77,6 @@ class Span:
     v1: Floats
     lam: Floats
     mu: Floats
-    closed: ClosedContacts
 
     @cached_property
     def z(self) -> Floats:
@@ -93,20 +88,13 @@ class Span:
         """At the middle."""
         return 0.5 * (self.v0 + self.v1)
 
-    @property
-    def taken(self) -> GroundWork:
-        """By the ground."""
-        dz, dv = self.z1 - self.z0, self.v1 - self.v0
-        return self.closed.work(self.v0, dz, dv, self.h)
-
-    def moved(self, delta: Floats, closed: ClosedContacts) -> "Span":
-        """With the corrections of all unknowns, and contacts after them."""
+    def moved(self, delta: Floats) -> "Span":
+        """With the corrections of all unknowns."""
         N, m = len(self.z1), len(self.lam)
         z, v, lam, mu = np.split(delta, [N, 2 * N, 2 * N + m])
         return replace(
-            self, z1=self.z1 + z, v1=self.v1 + v, lam=self.lam + lam, mu=self.mu + mu,
-            closed=closed,
-        )  # fmt: skip
+            self, z1=self.z1 + z, v1=self.v1 + v, lam=self.lam + lam, mu=self.mu + mu
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +103,7 @@ class StepEnd:
 
     Attributes
     ----------
-    driven, damped, ground : energy that drivers brought, dampers and the ground took
+    driven, damped : energy that drivers brought and dampers took
     iterations : of Newton's method
     left : the largest part of the equations that is left, dimensionless
     """
@@ -123,7 +111,6 @@ class StepEnd:
     span: Span
     driven: float
     damped: float
-    ground: GroundWork
     iterations: int
     left: float
 
@@ -160,34 +147,25 @@ class StepEquations:
             forces = self.forces.between(span.z0, span.z1, span.h)
             residual = self._residual(span, forces)
             left = self._size_of(residual, span.h)
-            left = max(left, span.closed.left(span.z1, span.v1, span.h, self.size))
             if not left < np.inf:
                 raise StepFailedError("a force is infinite")
             if found is not None and before < CLOSE and left >= FALLS * before:
                 return found
             driven = self._driven(span)
-            found = StepEnd(span, driven, forces.damped, span.taken, iteration, left)
+            found = StepEnd(span, driven, forces.damped, iteration, left)
             before = left
             try:
                 factors = splu(self._derivative(span, forces))
             except RuntimeError:
                 raise StepFailedError("rows depend on each other") from None
-            span = self._free(span, *self._corrected(span, factors.solve, residual))
+            span = self._free(span, factors.solve(-residual))
         raise StepFailedError(f"{before:.1e} left after {MOST_ITERATIONS} iterations")
 
-    def _corrected(
-        self, span: Span, solve: Callable[[Floats], Floats], residual: Floats
-    ) -> tuple[Floats, ClosedContacts]:
-        """Newton's correction, with the contacts that are closed."""
-        if not len(span.closed):
-            return solve(-residual), span.closed
-        return span.closed.corrected(solve, residual, span.z1, span.v1, span.h)
-
-    def _free(self, span: Span, delta: Floats, closed: ClosedContacts) -> Span:
+    def _free(self, span: Span, delta: Floats) -> Span:
         """With the largest half, quarter ... of the correction that bodies allow."""
         share = 1.0
         for _ in range(MOST_CUTS):
-            there = span.moved(share * delta, span.closed.toward(closed, share))
+            there = span.moved(share * delta)
             if self.forces.passes(span.z0, there.z1):
                 return there
             share = 0.5 * share
@@ -202,9 +180,6 @@ class StepEquations:
         second += rows.pulled(span.z, time.s, lam)
         second += rows.pulled(span.v, time.s, mu, 0.0)
         second += rows.pulled(span.z, time.ds, mu)
-        if len(span.closed):
-            lifted, pushed = span.closed.pulls(rows.unknowns)
-            first, second = first - lifted, second - pushed
         hidden = rows.along(span.z1, time.s1, span.v1) + rows.values(span.z1, time.ds1)
         return np.concatenate([first, second, rows.values(span.z1, time.s1), hidden])
 

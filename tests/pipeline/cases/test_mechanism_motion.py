@@ -57,59 +57,6 @@ def test_what_a_killed_run_goes_on_with_leads_to_the_same_bits() -> None:
     assert whole.recorder().state(steps[-1]) == {}
 
 
-BLOCK = "conf/structure/block.json"
-SLOPE = {"normal": [0.34202014, 0.0, 0.93969262]}
-
-
-def thrown(**more: Any) -> MechanismMotionCase:
-    """A block over a slope that moves along it, and lands on its lower edge."""
-    given = [[j, 1.0, 0.0, -0.36397] for j in (0, 1, 2)]
-    ground = [{"point": [0, 0, -0.08], **SLOPE}]
-    said = {"velocities": given, "ground": ground, "friction": 0.5, "duration": 1.5}
-    return case(BLOCK, **said | more)
-
-
-def test_a_block_on_a_slope_comes_to_rest_and_tells_what_the_ground_took(
-    tmp_path: Path,
-) -> None:
-    result = record_steps(thrown(), "block", tmp_path)
-    rows = rows_of(tmp_path / "steps.csv")
-    first, last = ({k: float(v) for k, v in row.items()} for row in (rows[0], rows[-1]))
-    lost = first["kinetic"] + first["potential"] - last["potential"]
-    assert last["kinetic"] < 1e-20
-    taken = last["friction_energy"] + last["impact_energy"]
-    assert taken == pytest.approx(lost, rel=1e-9)
-    assert min(last["friction_energy"], last["impact_energy"]) > 0.1 * lost
-    assert result["friction_energy"] == pytest.approx(last["friction_energy"])
-    assert 0.0 < float(result["contact_residual"]) < 1e-9
-    assert float(result["ground_depth"]) < 1e-12
-    assert "friction_energy" not in rows_of_pendulum(tmp_path)
-    with np.load(tmp_path / "steps.npz") as arrays:
-        height = -0.08 * SLOPE["normal"][2]
-        assert arrays["ground_plane"] == pytest.approx(
-            np.array([[*SLOPE["normal"], height]]), abs=1e-8
-        )
-
-
-def rows_of_pendulum(folder: Path) -> Mapping[str, str]:
-    """The last row of a motion without ground."""
-    record_steps(case(), "pendulum", folder / "pendulum")
-    return rows_of(folder / "pendulum" / "steps.csv")[-1]
-
-
-def test_a_motion_on_the_ground_goes_on_to_the_same_bits() -> None:
-    whole = thrown(duration=0.2)
-    steps = list(whole.steps())
-    state = whole.recorder().state(steps[12])
-    _, after = thrown(duration=0.2).continued(
-        {k: np.array(v) for k, v in state.items()}
-    )
-    for a, b in zip(after, steps[13:], strict=True):
-        assert a.r.tobytes() == b.r.tobytes()
-        assert (a.rubbed, a.struck) == (b.rubbed, b.struck)
-        assert (a.state.contact, a.state.below) == (b.state.contact, b.state.below)
-
-
 def test_masses_of_a_file_are_read_and_written(tmp_path: Path) -> None:
     made = structure_file(CRANK)
     assert isinstance(made, OwnStructure)
@@ -153,18 +100,8 @@ def test_a_given_velocity_moves_others_with_the_least_energy() -> None:
         ({"h": -0.1}, "h must be positive"),
         ({"every": 0}, "every is 0"),
         ({"gravity": [1.0, 0.0]}, "gravity is"),
-        ({"ground": [{}], "friction": -0.1}, "friction must be 0 or more"),
-        ({"friction": 0.1}, "there is no `ground`"),
-        (
-            {"ground": [{"normal": [0, 0, 0]}]},
-            r"normal of a ground is \[0.0, 0.0, 0.0\]",
-        ),
-        ({"ground": [{"normal": [0, 0, 1e-200]}]}, "normal of a ground is"),
         ({"velocities": [[1, 0, 0, float("nan")]]}, "give a number up to"),
         ({"drivers": [{"place": [1, 1], "rate": float("inf")}]}, "give a number up to"),
-        ({"ground": [{"point": [0, 0, 0.1]}]}, "node 1 starts 0.1 below the ground"),
-        ({"ground": [{"height": 1}]}, "height"),
-        ({"complementarity": 0.0}, "complementarity must be positive"),
     ],
 )
 def test_what_makes_no_motion_is_refused(more: Mapping[str, Any], words: str) -> None:

@@ -7,7 +7,6 @@ import numpy as np
 from sim.arrays import Floats
 from sim.morph.dynamics.drivers import Driver
 from sim.morph.dynamics.forces import Dampers
-from sim.morph.dynamics.ground import Ground
 from sim.morph.dynamics.masses import RigidMass
 from sim.morph.dynamics.mechanism import MovingMechanism
 from sim.morph.dynamics.motion import motion
@@ -17,7 +16,6 @@ from sim.morph.statics.elastic import Elastic
 from sim.morph.statics.loaded import LoadedStructure
 from sim.morph.structure.structure import Structure
 
-NO_GROUND = Ground()
 DOWN = np.array([0.0, -9.81, 0.0])
 
 
@@ -29,7 +27,6 @@ def moving(
     drivers: Sequence[Driver] = (),
     dampers: Dampers | None = None,
     contact_energy: float | None = None,
-    ground: Ground = NO_GROUND,
 ) -> MovingMechanism:
     """A structure that moves, without loads."""
     n = len(structure.r0)
@@ -43,7 +40,6 @@ def moving(
         dampers or Dampers.none(),
         tuple(drivers),
         contact_energy,
-        ground,
     )
 
 
