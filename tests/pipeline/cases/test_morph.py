@@ -67,6 +67,21 @@ def test_the_three_cases_of_fig_3_share_one_structure() -> None:
         assert sheet.bodies == sheets[0].bodies
 
 
+def test_a_sheet_comes_to_lie_on_both_planes_of_a_mesh() -> None:
+    """Two planes of 30 degrees, z = -|y| tan 30, that meet in the ridge y = z = 0."""
+    (*_, last), recorder = recorded(build("triangles_onto_mesh"))
+    x, y, z = last.r.T
+    assert_allclose(z, -np.abs(y) * np.tan(np.radians(30.0)), atol=1e-8)
+    assert np.abs(x).max() < 8.0  # within the mesh
+    assert min((y > 0.3).sum(), (y < -0.3).sum()) >= 12
+    result = recorder.summary()
+    assert result["stop"] == "gradient"
+    assert result["target_reached"]
+    assert float(result["E"]) < 1e-9
+    assert float(result["residual"]) <= 1e-10
+    assert recorder.fixed_arrays()["target_vertices"].min() == -8.0
+
+
 @pytest.mark.parametrize("name", TRIANGLES)
 def test_result_says_how_the_run_ended(name: str) -> None:
     (*_, last), recorder = recorded(build(name))
