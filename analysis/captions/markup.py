@@ -22,7 +22,6 @@ UNPRINTED = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 LOOSE = re.compile(
     r"[%&#]|\\$"
 )  # begins a remark, a cell, an argument or the next sign
-DIGEST = re.compile(r"\b[0-9a-f]{32,}\b")
 SPECIAL = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
@@ -46,8 +45,6 @@ SPACES = (",", " ", ";")
 STYLES = {"mathcal": "i", "mathrm": "", "bar": "i"}
 ATOM = re.compile(r"\\[A-Za-z]+|\\.|\s+|.", re.DOTALL)
 
-MARKED = re.compile(r"[\\`*_$~^@#<|{]")  # what Markdown does not print as it is
-
 Forms = Mapping[str, Callable[[str], str]]
 
 
@@ -57,19 +54,10 @@ def latex_text(text: str) -> str:
     return "".join(SPECIAL.get(c) or TEXT.get(c, c) for c in composed)
 
 
-def markdown_text(text: str) -> str:
-    """Text that pandoc and Quarto print as it is, in a cell of a table as well."""
-    return MARKED.sub(r"\\\g<0>", text)
-
-
 def latex_name(text: str) -> str:
-    """A name in typewriter letters; digests may be broken, two hyphens stay two."""
+    """A name in typewriter letters; two hyphens stay two."""
     plain = latex_text(text).replace("--", "-{}-")
-    return rf"\texttt{{{DIGEST.sub(_breakable, plain)}}}"
-
-
-def _breakable(digest: re.Match[str]) -> str:
-    return r"\allowbreak{}".join(re.findall(".{1,8}", digest[0]))
+    return rf"\texttt{{{plain}}}"
 
 
 def _known(tex: str) -> str:
@@ -98,14 +86,6 @@ LATEX: Forms = {
     "mathematics": _known,
     "cited": r"\cite{{{}}}".format,
     "text": latex_text,
-}
-
-MARKDOWN: Forms = {
-    "bold": lambda text: f"**{markdown_text(text)}**",
-    "name": "`{}`".format,
-    "mathematics": _known,
-    "cited": "[@{}]".format,
-    "text": markdown_text,
 }
 
 

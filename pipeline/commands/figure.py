@@ -28,10 +28,10 @@ def _rows(given: Sequence[Sequence[str]]) -> list[Row]:
     return [Row(label, *map(Path, folders)) for label, *folders in given]
 
 
-def rows_drawn(figure: str, results: Path = RESULTS) -> list[Row]:
+def rows_drawn(figure: str) -> list[Row]:
     """The rows of the figure in results/figure."""
     module_of(figure)
-    folder = results / "figure" / figure
+    folder = RESULTS / "figure" / figure
     if not (folder / "run.json").is_file():
         raise InputError(
             f"{figure} is not drawn yet: make figure-{figure} makes what it shows, or "
@@ -39,7 +39,7 @@ def rows_drawn(figure: str, results: Path = RESULTS) -> list[Row]:
         )
     record = run_record(folder)
     needs = {
-        role: [results / "runs" / key for key in keys]
+        role: [RESULTS / "runs" / key for key in keys]
         for role, keys in record["needs"].items()
     }
     return rows_of(record["config"]["labels"], needs)

@@ -78,23 +78,20 @@ def powers(rows: Rows, forms: Mapping[str, Form]) -> dict[str, int]:
     }
 
 
-def told(rows: Rows, columns: Columns) -> tuple[list[str], list[list[str]]]:
-    """Headings and rows of cells, marked text: one power of ten a column, above it."""
-    heads, cells = [], []
+def tabular(rows: Rows, columns: Columns) -> str:
+    """One line a row; its first cell is marked where its data are synthetic.
+
+    A column has one power of ten, in its heading.
+    """
+    heads, told = [], []
     common = powers(rows, {name: form for name, (_, form) in columns.items()})
     for name, (head, form) in columns.items():
         power = common[form.u] if isinstance(form, ToItsU) else 0
         heads.append(head + (rf" ($10^{{{power}}}$)" if power else ""))
-        cells.append([cell(row, name, form, power) for row in rows])
-    return heads, [list(row) for row in zip(*cells, strict=True)]
-
-
-def tabular(rows: Rows, columns: Columns) -> str:
-    """One line a row; its first cell is marked where its data are synthetic."""
-    heads, body = told(rows, columns)
+        told.append([cell(row, name, form, power) for row in rows])
     lines = [r"\begin{tabular}{l" + "r" * (len(columns) - 2) + "l}", r"\hline"]
     lines += [" & ".join(heads) + r" \\", r"\hline"]
-    for row, said in zip(rows, body, strict=True):
+    for row, said in zip(rows, zip(*told, strict=True), strict=True):
         cells = [written(one, LATEX) for one in said]
         cells[0] += MARK if row["synthetic"] else ""
         lines.append(" & ".join(cells) + r" \\")

@@ -25,7 +25,6 @@ from pipeline.cases.rod_file import RodFileCase
 from pipeline.commands.archive import main as archive
 from pipeline.commands.trace import main as trace
 from pipeline.config.measured_file import read_set
-from pipeline.config.paper_file import read_paper
 from pipeline.config.workflow_file import read_workflow
 from pipeline.formats.fold_file import fold_file
 from pipeline.formats.mesh_files import mesh_file
@@ -166,12 +165,6 @@ READERS = {
         lambda p: _in_conf(p, read_workflow),
         costly=8,
     ),
-    "manuscript": Reader(
-        "conf/paper/mine.yaml",
-        _files(*sorted((ROOT / "conf/paper").glob("*.yaml"))),
-        lambda p: _in_conf(p, lambda: read_paper("mine")),
-        costly=4,
-    ),
     "measured set": Reader(
         "conf/measured/mine.yaml",
         _files(*sorted((ROOT / "conf/measured").glob("*.yaml"))),
@@ -244,7 +237,7 @@ def lay_out(place: Path) -> None:
     for path in (ROOT / "conf").iterdir():
         own = place / "conf" / path.name
         own.parent.mkdir(exist_ok=True)
-        if path.name in {"study", "measured", "paper"}:
+        if path.name in {"study", "measured"}:
             own.mkdir()
         elif path.name != "workflow.yaml":
             own.symlink_to(path)
