@@ -60,7 +60,6 @@ def branches_of_runs(runs: Sequence[Branching]) -> Figure:
         figure, rows = sheet(*[PanelGrid(SHOWN + 2, 42.0, 40.0)] * len(runs), more=8.0)
         for letter, run, panels in zip("abcdefgh", runs, rows, strict=False):
             _draw_row(panels, letter, run)
-        style.own_ranges([panels[-1] for panels in rows])
         _legend(figure)
         style.say_below(figure, [(run.label, run.key) for run in runs])
     return figure

@@ -115,8 +115,8 @@ def shapes_beside_scans(shapes: Sequence[MorphedShape]) -> Figure:
         twins: list[tuple[Axes, Axes]] = []
         for letter, shape, panels in zip("abcdefgh", shapes, rows, strict=False):
             twins.append(_draw_row(letter, shape, panels))
-        compare([one for one, _ in twins], "E")
-        compare([other for _, other in twins], "S")
+        compare([one for one, _ in twins])
+        compare([other for _, other in twins])
         k = next((s.scan.k for s in shapes if s.scan is not None), 2.0)
         _legend(figure, k)
         _foot(figure, shapes)

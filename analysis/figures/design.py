@@ -13,7 +13,6 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from analysis.figures import style
-from analysis.figures.colours import ON_WHITE
 from analysis.figures.shapes import (
     LineDrawing,
     draw_mechanism,
@@ -53,7 +52,7 @@ def lengths_for_targets(shown: LengthSearch) -> Figure:
     with style.styled():
         figure, groups = _panels(shown.E)
         span = 100.0 * max(float(np.abs(shown.change).max()), 1e-9)
-        colours = ScalarMappable(Normalize(-span, span), ON_WHITE)
+        colours = ScalarMappable(Normalize(-span, span), style.ON_WHITE)
         everything = [
             np.concatenate([shown.r[0, t], shown.r[-1, t], target.vertices])
             for t, target in enumerate(shown.targets)
@@ -119,7 +118,6 @@ def _draw_row(
         style.put_letter(ax, "abcdefgh"[t], text) if s == 0 else ax.set_title(text)
     for ax in panels[2:]:
         _draw_error(ax, shown.E[:, t])
-    style.own_ranges(panels[2:])
 
 
 def _draw_error(ax: Axes, E: Floats) -> None:

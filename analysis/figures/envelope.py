@@ -10,7 +10,6 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from analysis.figures import style
-from analysis.figures.colours import ON_WHITE
 from analysis.figures.shapes import ABOVE, best_view, draw_mechanism, scene_of
 from analysis.figures.sheet import PanelGrid, sheet
 from sim.arrays import Floats
@@ -76,7 +75,12 @@ def extremes(table: pd.DataFrame) -> dict[str, int]:
 def _draw_samples(figure: Figure, ax: Axes, shown: Envelope) -> None:
     table = shown.table.sort_values("sigma", ascending=False)  # the closest on top
     dots = ax.scatter(
-        table["S"], table["size"], c=table["sigma"], s=4.0, cmap=ON_WHITE, linewidths=0
+        table["S"],
+        table["size"],
+        c=table["sigma"],
+        s=4.0,
+        cmap=style.ON_WHITE,
+        linewidths=0,
     )
     bar = figure.colorbar(dots, ax=ax, pad=0.02, aspect=30)
     bar.set_label(r"smallest singular value $\sigma$ (-)", labelpad=2)

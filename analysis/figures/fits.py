@@ -65,7 +65,6 @@ def fitted_series(shown: Sequence[ShownFit]) -> Figure:
         letters = iter("abcdefgh")
         for one, panels in zip(shown, rows, strict=True):
             _draw_row(panels, one, letters)
-        style.own_ranges([ax for ax in figure.findobj(Axes) if ax.axison])
         handles, labels = rows[0][0].get_legend_handles_labels()
         style.legend_below(figure, handles, labels)
         notes = (COMPUTED,) if any(one.synthetic for one in shown) else ()

@@ -36,7 +36,6 @@ def mechanics_of_folds(
         _draw_ratios(plots[0], plate)
         _draw_modes(plots[1], modes)
         _draw_cell(plots[2], *cell)
-        style.own_ranges(plots[2:])
         style.put_letters(plots)
         style.legend_below(figure, style.labelled_lines(plots))
         style.say_below(figure, runs)

@@ -80,16 +80,13 @@ def measured_set(of: ShownSet) -> Figure:
         / style.page().room_mm
     )
     with style.styled():
-        figure, groups = sheet(
-            *grids, more=more, below=below + style.LINE_MM, go_on=True
-        )
+        figure, groups = sheet(*grids, more=more, below=below + style.LINE_MM)
         letters = chain(ascii_lowercase, map("".join, product("a", ascii_lowercase)))
         for own, axes, grid in zip(cells, groups, grids, strict=True):
             for k, (ax, cell) in enumerate(zip(axes, own, strict=True)):
                 own_look = replace(look, letters=_letters(own, grid))
                 text = _drawn(ax, cell, own_look, k % grid.columns == 0)
                 style.put_letter(ax, next(letters), text)
-        style.own_ranges([ax for ax in figure.findobj(Axes) if ax.axison])
         style.legend_below(figure, marks)
         style.say_below(figure, of.runs, words)
         engine = figure.get_layout_engine()

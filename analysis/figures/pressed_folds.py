@@ -106,8 +106,8 @@ def behaviour_of_contact(
             reactions, "jk", sweeps.reactions.groupby("case", sort=False), strict=False
         ):
             _reactions(ax, str(fold), own, letter)
-        style.compare(reactions, "reactions")
-        style.compare(plots[:2], "loads")
+        style.compare(reactions)
+        style.compare(plots[:2])
         marks = [
             Line2D([], [], marker="^", ls="", color="black", ms=4.0, label="held node"),
             Line2D(

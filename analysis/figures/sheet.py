@@ -7,7 +7,7 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from analysis.figures.style import CONTINUED, MM, WIDTHS_MM, page
+from analysis.figures.style import MM, WIDTHS_MM, page
 
 GAP = 0.02  # of the size of a panel, between panels
 EDGE = 1.2  # mm, around all
@@ -49,19 +49,17 @@ class PanelGrid:
 
 
 def sheet(
-    *groups: PanelGrid, more: float = 0.0, below: float = 0.0, go_on: bool = False
+    *groups: PanelGrid, more: float = 0.0, below: float = 0.0
 ) -> tuple[Figure, list[list[Axes]]]:
     """A figure of this page, and the panels of each group in order.
 
     Panels give up at most a share SQUEEZED of their heights to stay on the page. Where
-    that is not enough they keep them, as with less room none would be left of them, and
-    the lint names the height.
+    that is not enough they keep them, and the figure is taller than the page.
 
     Parameters
     ----------
     more : mm of height for what stands beside panels, such as a legend below
     below : mm of lines below the art, for which the page has to have room too
-    go_on : over the page where they do not fit, as a supplement's many tests do
     """
     heights = [group.height * group.rows for group in groups]
     asked = sum(heights) + more
@@ -76,8 +74,6 @@ def sheet(
         figsize=(width * MM, tall * MM * big),
         layout="constrained",
     )
-    if go_on and not fits:
-        figure.set_gid(CONTINUED)
     engine = figure.get_layout_engine()
     assert engine is not None
     pad = EDGE * MM * big

@@ -13,10 +13,11 @@ from textwrap import wrap
 from typing import Any
 
 import numpy as np
-from matplotlib import rc_context
+from matplotlib import colormaps, rc_context
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
+from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox, ScaledTranslation
@@ -31,6 +32,7 @@ TARGET = "#8C8C8C"
 ERROR = "#000000"
 SHAPE = "#0072B2"
 FAINT = "#5A5A5A"
+ON_WHITE = ListedColormap(colormaps["viridis"](np.linspace(0.0, 0.8, 256)))  # no yellow
 
 Runs = Sequence[tuple[str, str]]  # (what, key) of each
 
@@ -43,8 +45,6 @@ TEXT, LETTER = 7.0, 8.0  # pt at printed size: text, and the letters of panels
 UNIT = "unit"  # of length of a case
 SMALL = 6.0  # pt, the smallest
 IDENTITY, NOTE = "identity", "note"  # what lines below the art are called
-COMPARED, OWN = "compared", "own range"  # what panels of one quantity are called
-CONTINUED = "continued"  # what a figure is called that may go on over the page
 LAYOUTS, STAYS = 6, 1e-4  # at most; what a place may still move, of the figure
 MOST_NAMED = 12  # runs in the line below the art
 LINE_MM = 2.6  # of a line below the art
@@ -176,6 +176,12 @@ def put_letters(panels: Iterable[Axes]) -> None:
         put_letter(ax, letter)
 
 
+def letters_of(figure: Figure) -> list[str]:
+    """The letters of the panels that have one, a to z, then aa."""
+    seen = [ax.get_title(loc="left").strip() for ax in figure.axes if ax.get_visible()]
+    return sorted(filter(None, seen), key=lambda letter: (len(letter), letter))
+
+
 def put_beside(
     ax: Axes,
     text: str,
@@ -188,18 +194,11 @@ def put_beside(
     ax.annotate(text, place, off, textcoords="offset points", **look)
 
 
-def compare(axes: Sequence[Axes], what: str = "") -> None:
+def compare(axes: Sequence[Axes]) -> None:
     """Give panels of one quantity one range, so that they can be compared."""
     low, high = zip(*[ax.get_ylim() for ax in axes], strict=True)
     for ax in axes:
         ax.set_ylim(min(low), max(high))
-        ax.set_gid(COMPARED + what)
-
-
-def own_ranges(axes: Sequence[Axes]) -> None:
-    """Say that panels of one quantity have each a range of its own, on purpose."""
-    for ax in axes:
-        ax.set_gid(OWN)
 
 
 def scale_bar(

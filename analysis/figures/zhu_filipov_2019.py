@@ -59,7 +59,6 @@ def contact_of_a_node(approach: pd.DataFrame, crossing: pd.DataFrame) -> Figure:
             style.put_beside(ax, "$d_0$", (1.0, 0.9 * top), (3, 0))
             ax.set_xlabel("distance $d$ (-)")
             ax.set_ylim(-0.03 * top, top)  # both grow without bound as d falls to 0
-        style.own_ranges((b, c, e, f))  # without bound, and at some heights
         for ax in (b, e):
             ax.set_ylabel("force $f_z$ (-)")
         for ax in (c, f):

@@ -7,9 +7,7 @@ from itertools import repeat
 from pathlib import Path
 from typing import Any
 
-from analysis.captions.lint import caption_faults
-from analysis.figures.lint import faults, letters_of
-from analysis.figures.style import drawn_for, page_of
+from analysis.figures.style import drawn_for, letters_of, page_of
 from pipeline.results.caption_facts import caption_of
 from pipeline.results.saved_figure import (
     NOWHERE,
@@ -69,10 +67,10 @@ def run_step(
 
     Returns
     -------
-    the keys shown, and what the lints of figures and of captions find
+    how many rows, and the keys shown
     """
     with drawn_for(config.width):
-        drawn, caption, found = looked_over(config.figure, rows)
+        drawn, caption = _with_caption(config.figure, rows)
         out.mkdir(parents=True, exist_ok=True)
         keys = tuple(dict.fromkeys([*drawn.keys, *origin.keys]))
         origin = replace(origin, keys=tuple(key for key in keys if key))
@@ -86,20 +84,16 @@ def run_step(
         "figure": config.figure,
         "rows": len(rows),
         "shows": " ".join(drawn.keys),
-        "faults": len(found),
-        "first_fault": next(iter(found), ""),
     }
 
 
-def looked_over(figure: str, rows: Sequence[Row]) -> tuple[DrawnFigure, str, list[str]]:
-    """A figure for the present page, its caption, and what the lints of both find."""
+def _with_caption(figure: str, rows: Sequence[Row]) -> tuple[DrawnFigure, str]:
+    """A figure for the present page, and its caption."""
     module = importlib.import_module(module_of(figure))
     draw: Callable[[Sequence[Row]], DrawnFigure] = module.draw
     drawn = draw(rows)
-    letters = letters_of(drawn.figure)
-    said = {"letters": letters, **drawn.said}
-    caption = caption_of(figure, module.CAPTION, rows, said)
-    return drawn, caption, [*faults(drawn.figure), *caption_faults(caption, letters)]
+    said = {"letters": letters_of(drawn.figure), **drawn.said}
+    return drawn, caption_of(figure, module.CAPTION, rows, said)
 
 
 def _tables(drawn: DrawnFigure, stem: Path) -> list[Path]:

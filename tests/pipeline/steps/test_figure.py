@@ -3,11 +3,8 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-from analysis.figures.style import page
 from pipeline.commands.figure import main
-from pipeline.commands.figures import main as list_figures
 from pipeline.results.shown import Row
-from pipeline.steps import figure as drawing
 from pipeline.steps.compare import ComparisonSettings
 from pipeline.steps.compare import run_step as compare
 from pipeline.steps.figure import FigureConfig, run_step
@@ -116,7 +113,7 @@ def as_drawn(row, project):
     for key, folder in zip("abc", row, strict=True):
         (project / "results/runs").mkdir(parents=True, exist_ok=True)
         (project / "results/runs" / key).symlink_to(folder)
-    record = {"key": "d", "config": {"labels": ["circle"]}, "result": {"faults": 0}}
+    record = {"key": "d", "config": {"labels": ["circle"]}, "result": {}}
     record["needs"] = {role: [key] for role, key in keys.items()}
     write_json(project / "results/figure/dejong-3/run.json", record)
 
@@ -132,31 +129,3 @@ def test_a_figure_that_is_drawn_is_drawn_again_by_its_name_at_another_width(
     assert "wrote results/drawn/dejong-3-89/dejong-3.pdf" in capsys.readouterr().out
     with Image.open("results/drawn/dejong-3-89/dejong-3.png") as picture:
         assert picture.width / picture.info["dpi"][0] * 25.4 == pytest.approx(89, abs=1)
-
-
-def test_faults_are_told_of_each_figure_at_each_width_asked_for(
-    row, project, capsys, monkeypatch
-):
-    asked = "figures: {dejong-3: {comparisons: []}, dejong-5: {comparisons: []}}\n"
-    (project / "conf/workflow.yaml").write_text(asked)
-    as_drawn(row, project)
-    monkeypatch.setattr(
-        drawing, "faults", lambda _: ["planted"] * (page().width_mm == 120)
-    )
-    assert list_figures(["--faults"]) == 0
-    not_drawn = "dejong-5: not drawn: make figure-dejong-5\n"
-    assert capsys.readouterr().out == "dejong-3: no fault\n" + not_drawn
-    before = sorted(project.rglob("*"))
-    assert list_figures(["--faults", "--width", "89", "120", "slide"]) == 1
-    assert sorted(project.rglob("*")) == before
-    said = ["at 89: no fault", "at 120: planted", "at slide: no fault"]
-    told = "".join(f"dejong-3 {line}\n" for line in said)
-    assert capsys.readouterr().out == told + not_drawn
-
-
-def test_a_width_that_no_page_has_or_without_faults_is_refused(row, project, capsys):
-    as_drawn(row, project)
-    assert list_figures(["--faults", "--width", "100"]) == 2
-    assert "give one of 89, 120, 183, slide" in capsys.readouterr().err
-    assert list_figures(["--width", "89"]) == 2
-    assert "give --faults with it" in capsys.readouterr().err

@@ -1,6 +1,4 @@
-"""Faults planted in a small figure are found, one by one; without them none is."""
-
-from collections.abc import Callable
+"""How figures are laid out: sizes, letters, lines below, numbers in print."""
 
 import numpy as np
 import pytest
@@ -9,8 +7,6 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from analysis.figures import style
-from analysis.figures.colours import ON_WHITE, contrast, distance, lightness
-from analysis.figures.lint import faults
 from analysis.figures.scene import PaintedScene
 from analysis.figures.sheet import PanelGrid, sheet
 from analysis.figures.style import (
@@ -27,7 +23,6 @@ from analysis.figures.style import (
 )
 
 SQUARE = np.array([[0.0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]])
-Fault = Callable[[Figure, list[Axes]], object]
 
 
 def sound() -> tuple[Figure, list[Axes]]:
@@ -51,115 +46,10 @@ def sound() -> tuple[Figure, list[Axes]]:
     return figure, panels
 
 
-PLANTED: dict[str, tuple[Fault, str]] = {
-    "tall": (lambda f, _: f.set_figheight(12.0), "305 mm tall"),
-    "order": (lambda _, p: p[1].set_title("d", loc="left", weight="bold"), "letters"),
-    "bold": (lambda _, p: p[1].set_title("b", loc="left", weight="normal"), "not bold"),
-    "small": (lambda _, p: p[0].text(0.5, 1.5, "x", fontsize=5), "has 5.0 pt"),
-    "large": (lambda _, p: p[0].set_xlabel("t (s)", fontsize=11), "has 11.0 pt"),
-    "power": (lambda _, p: p[0].text(0.2, 2.0, "2.6e-05"), "power of ten"),
-    "nan": (lambda _, p: p[0].text(0.2, 2.0, "scatter nan"), "no number"),
-    "overlap": (
-        lambda _, p: [p[0].text(0.9, 2.5, word) for word in ("here", "there")],
-        "overlap",
-    ),
-    "crossed": (lambda _, p: p[0].text(1.1, 1.0, "on a line"), "line 'one' crosses"),
-    "marks": (
-        lambda _, p: [p[0].text(0.2, 2.5, "on dots"), p[0].scatter([0.4, 1], [2.6, 0])],
-        "crosses text 'on dots'",
-    ),
-    "outlines": (
-        lambda _, p: [p[0].text(0.2, 2.5, "bars"), p[0].vlines([0.1, 0.4], 0, 3)],
-        "crosses text 'bars'",
-    ),
-    "key": (
-        lambda _, p: [
-            p[1].vlines([0.15], 0, 3),
-            p[1].legend(loc="upper left", handlelength=3, borderpad=0, frameon=False),
-        ],
-        "an outline crosses the key of text 'one'",
-    ),
-    "clipped": (
-        lambda _, p: p[1].text(1.9, 2.9, "a name that is cut", clip_on=True),
-        "is cut at the edge",
-    ),
-    "outside": (lambda f, _: f.text(0.99, 0.5, "far too long"), "outside"),
-    "flat": (
-        lambda _, p: p[0].inset_axes((0.1, 0.5, 0.5, 0.001)).set_xlabel("depth (mm)"),
-        "axes of 'depth (mm)' are flat",
-    ),
-    "unit": (lambda _, p: p[0].set_xlabel("time"), "quantity (unit)"),
-    "no label": (lambda _, p: p[1].set_xlabel(""), "has no label"),
-    "no legend": (
-        lambda _, p: p[1].plot([0, 2], [3, 0], ":", color="#D55E00"),
-        "legend",
-    ),
-    "range": (lambda _, p: p[1].set_ylim(0, 99), "ranges"),
-    "scale": (lambda _, p: p[2].artists[0].remove(), "no scale"),
-    "bars": (
-        lambda _, p: [
-            p[1].set_axis_off(),
-            p[1].scatter([0, 1], [0, 1]),
-            p[1].set_xlim(-0.95, 1.95),
-            scale_bar(p[1], 0.2, "mm"),
-        ],
-        "bars 0.2 mm and 0.5 mm at nearly one scale",
-    ),
-    "one number": (lambda _, p: p[0].set_xticks([1.0]), "has one number"),
-    "one look": (
-        lambda f, p: f.legend([p[0].lines[0]] * 2, ["one", "same"]),
-        "one look in a legend: text 'one' and text 'same'",
-    ),
-    "pale": (lambda _, p: p[0].text(0.2, 2, "x", color="#F0E442"), "too pale"),
-    "alike": (
-        lambda _, p: p[1].plot([0, 2], [3, 0], "-", color="#D55E00", label="one"),
-        "alike in grey",
-    ),
-}
-
-
-@pytest.mark.parametrize("width", [89, 183, "slide"])
-def test_a_sound_figure_has_no_fault_at_any_width(width: float | str) -> None:
-    with drawn_for(width):
-        assert faults(sound()[0]) == []
-
-
 @pytest.mark.parametrize(("rows", "tall"), [(3, 210.0), (4, 235.0), (6, 420.0)])
 def test_panels_keep_room_where_a_page_has_none(rows: int, tall: float) -> None:
     figure, _ = sheet(PanelGrid(rows, 150.0, 70.0))
     assert figure.get_figheight() * 25.4 == pytest.approx(tall)
-
-
-def test_a_panel_a_test_may_go_on_over_the_page() -> None:
-    figure, _ = sheet(PanelGrid(6, 150.0, 70.0), go_on=True)
-    assert not [fault for fault in faults(figure) if "tall" in fault]
-    figure.set_gid("")
-    assert [fault for fault in faults(figure) if "tall" in fault]
-
-
-@pytest.mark.parametrize("name", PLANTED)
-def test_a_planted_fault_is_found(name: str) -> None:
-    plant, said = PLANTED[name]
-    figure, panels = sound()
-    with styled():
-        plant(figure, panels)
-    assert said in " ".join(faults(figure))
-
-
-def test_fields_of_two_colours_are_two_looks_whatever_their_rims() -> None:
-    figure, panels = sound()
-    with styled():
-        look = {"marker": "s", "ls": "", "mec": "#173753"}
-        fields = [panels[0].plot([], [], mfc=c, **look)[0] for c in ("red", "blue")]
-        figure.legend(fields, ["panel", "crease"], loc="upper right")
-    assert not [fault for fault in faults(figure) if "one look" in fault]
-
-
-def test_a_text_with_a_ground_of_its_own_may_stand_on_a_line() -> None:
-    figure, panels = sound()
-    with styled():
-        panels[0].text(1.1, 1.0, "on", bbox={"fc": "white", "ec": "none", "pad": 0.5})
-    assert not [one for one in faults(figure) if "crosses" in one]
 
 
 def test_texts_are_as_wide_where_they_are_laid_out_as_in_print() -> None:
@@ -219,23 +109,6 @@ def test_a_width_that_is_none_is_refused() -> None:
 def test_numbers_are_printed_with_powers_of_ten(value: float, said: str) -> None:
     assert number(value) == said
     assert number(1e-8, 1) == r"$10^{-8}$"
-
-
-def test_colours_have_the_published_contrast_and_distance() -> None:
-    assert contrast("black") == pytest.approx(21.0)  # WCAG 2.1
-    assert contrast("#767676") == pytest.approx(4.54, abs=0.01)
-    assert lightness("white") == pytest.approx(100.0, abs=1e-3)
-    assert lightness("#777777") == pytest.approx(50.0, abs=0.1)
-    far = distance("black", "white")
-    assert far[0] == pytest.approx(100.0, abs=0.1)
-    red_green = distance("#D00000", "#6C6C00")
-    assert red_green[1] in ("protanopes", "deuteranopes")
-
-
-def test_no_line_coloured_by_a_number_is_too_pale_on_white() -> None:
-    assert (
-        min(map(contrast, ON_WHITE.colors)) > 1.8 > contrast("#fde725")
-    )  # viridis' end
 
 
 def test_what_is_nearer_is_painted_later() -> None:
