@@ -14,6 +14,7 @@ from analysis.figures.measured_panels import Unfitted
 from analysis.figures.measured_sets import measured_set
 from analysis.figures.set_words import roles, verdicts_in_words
 from analysis.figures.shown_set import ShownFamily, ShownSet, short_names
+from tests.figure_faults import faults
 
 AT = np.linspace(0.0, 1.0, 5)
 
@@ -280,6 +281,7 @@ def test_names_of_lines_and_titles_have_room_in_one_column() -> None:
     groups = {name: name for name in records}
     with style.drawn_for(89):
         figure = measured_set(replace(shown(), families=families, groups=groups))
+        assert not [fault for fault in faults(figure) if "overlap" in fault]
     figure.canvas.draw()
     named = [axes for axes in figure.axes if "test0" in _named(axes)]
     assert named

@@ -1,10 +1,11 @@
-"""Every figure, drawn from runs: its files, its captions and its fonts.
+"""Every figure, drawn from runs: its files, its fonts, and what an editor finds.
 
 The runs are those that conf/workflow.yaml names, the longest ones cut short; figures of
 a study, which stand on many runs, are left to the tests of their papers where those
 runs are not short. Measured sets are compared with the prediction committed of them.
 """
 
+import importlib
 from pathlib import Path
 
 import matplotlib as mpl
@@ -13,11 +14,13 @@ import pytest
 from matplotlib.figure import Figure
 from PIL import Image
 
-from analysis.figures.style import rc
+from analysis.figures.style import SLIDE, drawn_for, letters_of, rc
 from pipeline.results.saved_figure import caption_in
 from pipeline.results.shown import Row
 from pipeline.steps import figure as drawing
 from pipeline.steps.figure import FigureConfig
+from pipeline.steps.figure_names import module_of
+from tests.figure_faults import caption_faults, faults
 from tests.pipeline.conftest import ROOT
 from tests.pipeline.figure_runs import WORKFLOW, rows_of
 from tests.pipeline.figures.test_captions import check_caption
@@ -100,6 +103,20 @@ def test_every_font_of_a_figure_is_embedded_truetype(
     assert described >= 1
     assert pdf.count(b"/FontFile2") == described
     assert b"/Type3" not in pdf
+
+
+@pytest.mark.slow
+@every_figure
+def test_an_editor_finds_no_fault_in_a_figure(
+    made: tuple[str, Path, Figure],
+) -> None:
+    name, folder, figure = made
+    assert faults(figure) == []
+    assert caption_faults(caption_in(folder), letters_of(figure)) == []
+    for width in (89, 120, SLIDE):
+        with drawn_for(width):
+            again = importlib.import_module(module_of(name)).draw(ROWS[folder])
+            assert faults(again.figure) == [], width
 
 
 def test_the_fonts_are_set_to_truetype_everywhere() -> None:
