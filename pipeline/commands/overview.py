@@ -16,7 +16,7 @@ GROUPS = {
     "to the printer and back": "parts calibrate",
     "mechanisms": "mobility branches envelope",
     "origami and rods": "closure fold_file fit_rod",
-    "share and serve": "archive store track server",
+    "share and serve": "archive track server",
     "this command": "completion system",
 }
 COMMANDS = tuple(name for names in GROUPS.values() for name in names.split())

@@ -3,17 +3,11 @@
 import zipfile
 from collections.abc import Collection
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
-from pipeline.crate.bill import NAME, bill_of_materials
 from pipeline.crate.contents import contents
-from pipeline.crate.member_names import fault_of_all, fault_of_name
 from pipeline.store.files import replacing
 from pipeline.store.runs import RESULTS
-from pipeline.terminal.errors import InputError
-from sim.syntax import SOURCE_ROOT
 
-LOCK = SOURCE_ROOT / "requirements.lock"
 ARCHIVE = Path("results/morphtrack.crate.zip")
 
 
@@ -27,12 +21,7 @@ def write_archive(out: Path, wanted: Collection[str], results: Path = RESULTS) -
     from pipeline.crate.description import crate_of, nameless
 
     held = contents(results, wanted)
-    faults = [*map(fault_of_name, held.files), fault_of_all(held.files)]
-    if any(faults):
-        raise InputError(f"{next(filter(None, faults))}: rename it, for the archive")
-    with TemporaryDirectory() as folder, replacing(out) as temporary:
-        held.files[NAME] = Path(folder) / NAME
-        held.files[NAME].write_text(bill_of_materials(LOCK), encoding="utf-8")
+    with replacing(out) as temporary:
         crate_of(held, results).write_zip(temporary)
         with zipfile.ZipFile(temporary, "a") as file:
             for job in held.jobs:  # the crate speaks of folders: the archive has them

@@ -25,13 +25,9 @@ def write_digests(directory: Path) -> None:
 def recorded_digests(directory: Path) -> dict[str, str]:
     """SHA-256 by file name as the run left them; empty where it left none."""
     try:
-        return digests_in((directory / DIGESTS).read_text(encoding="utf-8"))
+        text = (directory / DIGESTS).read_text(encoding="utf-8")
     except (FileNotFoundError, NotADirectoryError, UnicodeDecodeError):
         return {}
-
-
-def digests_in(text: str) -> dict[str, str]:
-    """SHA-256 by file name, of the text of a SHA256SUMS."""
     pairs = [line.partition("  ") for line in text.splitlines()]
     return {name: digest for digest, _, name in pairs if name}
 

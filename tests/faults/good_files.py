@@ -51,20 +51,6 @@ STL = b"solid\nfacet\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\nendsolid\n"
 OBJ = b"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n"
 
 
-def crate() -> bytes:
-    """A small archive: metadata of one file, and the file."""
-    metadata = {
-        "@context": "https://w3id.org/ro/crate/1.1/context",
-        "@graph": [
-            {"@id": "ro-crate-metadata.json", "@type": "CreativeWork",
-             "about": {"@id": "./"}},
-            {"@id": "./", "@type": "Dataset", "hasPart": [{"@id": "a.txt"}]},
-            {"@id": "a.txt", "@type": "File", "sha256": "0" * 64},
-        ],
-    }  # fmt: skip
-    return json.dumps(metadata, indent=1).encode()
-
-
 def run_json() -> bytes:
     """The record of a finished run."""
     config = {"case": {"_target_": "pipeline.cases.morph.MorphCase", "max_steps": 9}}

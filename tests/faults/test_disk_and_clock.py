@@ -5,20 +5,15 @@ import shutil
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import chdir
 from pathlib import Path
 
 import pytest
-import yaml
 
-from pipeline.terminal.errors import DONE, FAILED, REFUSED
-from pipeline.workflow.fresh import fresh_plan
-from pipeline.workflow.run import perform_name
+from pipeline.terminal.errors import FAILED, REFUSED
 from tests.faults.conftest import run, start
 from tests.faults.ended import nothing_is_wrong
 from tests.faults.test_kills import write_study
 from tests.pipeline.conftest import furnish
-from tests.pipeline.workflow.test_sharing import WORKFLOW
 
 pytestmark = pytest.mark.slow
 
@@ -70,26 +65,6 @@ def _told_that_it_is_full(disk: Path, left: int, *words: str) -> str:
 
 def _names(disk: Path) -> set[str]:
     return {path.name for path in disk.rglob("*")}
-
-
-def test_what_is_shared_needs_room_and_leaves_no_part_of_it(small_disk: Path) -> None:
-    wanted = yaml.safe_dump(WORKFLOW)
-    (small_disk / "conf" / "workflow.yaml").write_text(wanted)
-    with chdir(small_disk):
-        for name in fresh_plan()["names"]:
-            assert perform_name(name) == DONE
-    for left in (0, 20_000):
-        _told_that_it_is_full(small_disk, left, "store", "push", "shelf")
-        assert not [name for name in _names(small_disk / "shelf") if "part" in name]
-    done = run(small_disk, "store", "push", "shelf")
-    assert "2 runs came to it" in done.stdout, done.stderr
-    for left in (0, 40_000, 400_000):
-        shutil.rmtree(small_disk / "results")
-        _told_that_it_is_full(small_disk, left, "store", "pull", "shelf")
-        assert "pulled" not in _names(small_disk / "results")
-    done = run(small_disk, "store", "pull", "shelf", "--sample", "0")
-    assert done.returncode == 0, done.stderr
-    assert len(list((small_disk / "results" / "runs").iterdir())) == 2
 
 
 def test_a_film_needs_room_and_an_ffmpeg_that_ends_well(

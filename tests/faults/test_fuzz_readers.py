@@ -10,7 +10,6 @@ import io
 import os
 import resource
 import signal
-import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +21,6 @@ from hypothesis.strategies import SearchStrategy
 
 from pipeline.cases.loaded import loaded_file
 from pipeline.cases.rod_file import RodFileCase
-from pipeline.commands.archive import main as archive
 from pipeline.commands.trace import main as trace
 from pipeline.config.measured_file import read_set
 from pipeline.config.workflow_file import read_workflow
@@ -75,15 +73,6 @@ class Reader:
 
 def _files(*paths: Path) -> list[bytes]:
     return [path.read_bytes() for path in paths]
-
-
-def _zipped(path: Path) -> int:
-    """The metadata of an archive: `path` holds them."""
-    crate = path.with_suffix(".crate.zip")
-    with zipfile.ZipFile(crate, "w") as file:
-        file.writestr("ro-crate-metadata.json", path.read_bytes())
-        file.writestr("a.txt", "a")
-    return archive(["--check", str(crate)])
 
 
 def _in_conf(path: Path, act: Callable[[], Any]) -> Any:
@@ -150,7 +139,6 @@ READERS = {
     "mesh, STL": Reader("a.stl", [good.STL], lambda p: mesh_file(str(p))),
     "mesh, OBJ": Reader("a.obj", [good.OBJ], lambda p: mesh_file(str(p))),
     "scan": Reader("a.xyz", [b"1 2 3\n4 5 6\n7 8 9\n"], _cloud),
-    "metadata of an archive": Reader("a.json", [good.crate()], _zipped),
     "run": Reader(f"{RUN}/run.json", [good.run_json()], _run, costly=4),
     "arrays of a run": Reader(f"{RUN}/steps.npz", [good.arrays()], _shape),
     "study": Reader(
@@ -180,10 +168,6 @@ FOUND: dict[str, list[bytes]] = {
         good.FOLD.replace(b'"mm"', b"{}"),
         b'{"vertices_coords": [[0, 0]], "edges_foldAngle": {"a": 1}}',
         b'{"vertices_coords": [[0,0],[0,0],[0,1e-320]], "faces_vertices": [[0,1,2]]}',
-    ],
-    "metadata of an archive": [
-        good.crate().replace(b'"File"', b"null"),
-        good.crate().replace(b'"a.txt"', b'"http://[a"'),
     ],
     "CP": [
         good.CP.replace(b"1 0 0", b"1 1e9990 0"),

@@ -20,7 +20,6 @@ from pipeline.commands.study_table import main as study_table
 from pipeline.commands.track import main as track
 from pipeline.config.building import build
 from pipeline.config.workflow_file import read_workflow
-from pipeline.crate.reading import check
 from pipeline.formats.fold_file import fold_file
 from pipeline.formats.record_files import header_of
 from pipeline.formats.structure_file import structure_file
@@ -279,7 +278,6 @@ def test_machine_code_of_others_is_not_read() -> None:
         ("a.xyz", lambda path: read_cloud(path, Unit.MM)),
         ("a.txt", file_digest),
         ("a.csv", header_of),
-        ("a.zip", check),
     ],
 )
 def test_no_reader_waits_for_a_pipe_or_reads_a_device(

@@ -1,4 +1,4 @@
-"""What make figures leaves: counts, links, traces, an archive that rebuilds it."""
+"""What make figures leaves: counts, links, traces."""
 
 import json
 import os
@@ -97,13 +97,6 @@ def made(tmp_path_factory):
     return folder
 
 
-@pytest.fixture(scope="module")
-def archive(made):
-    """The archive of it."""
-    morphtrack(made, "archive", "--out", "shipped.zip")
-    return made / "shipped.zip"
-
-
 class Page(HTMLParser):
     """The places of a page, those of its embedded texts too, and what it leads to."""
 
@@ -162,29 +155,3 @@ def test_every_figure_and_table_is_traced_to_what_it_stands_on(made):
 def test_the_page_is_small_and_shows_every_picture(made):
     assert (made / PAGE).stat().st_size < LARGEST_REPORT_MB * 1e6
     assert "No picture" not in (made / PAGE).read_text()
-
-
-def test_the_archive_is_whole(made, archive):
-    told = morphtrack(made, "archive", "--check", str(archive)).split()
-    assert told[-2:] == ["digests", "hold"]
-    assert int(told[-3]) > 1000, "code, configurations, data and results"
-    morphtrack(made, "archive", "--compare", str(archive))  # ends with 0: none missing
-
-
-def test_what_the_archive_holds_makes_the_same_results_anew(made, archive):
-    """The comparisons and what they need: all of it would take as long again."""
-    anew = made.parent / "anew"
-    morphtrack(made, "archive", "--unpack", str(archive), "--into", str(anew), "--bare")
-    assert not (anew / "results").exists()
-    morphtrack(anew, "make", "comparisons")
-    morphtrack(anew, "track")
-    words = "archive", "--compare", str(archive)
-    told = morphtrack(anew, *words, status=1).splitlines()  # of the others it lacks all
-
-    assert findings(anew) == []
-    same, runs = (len(list((f / "results" / "runs").iterdir())) for f in (anew, made))
-    assert same > 20
-    assert (
-        told[0] == f"{same} of {runs} runs of the archive are here under the same key"
-    )
-    assert ", 0 differ;" in told[1]
