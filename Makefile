@@ -161,7 +161,7 @@ test-cluster: $(READY_DEV)
 	@$(call needed,munged slurmctld slurmd sbatch,slurm-wlm munge)
 	$(RUN) pytest tests/cluster -m "slow or not slow"
 
-# What make figures makes, in a copy: counts, links, traces.
+# What make figures makes, in a copy: counts, links, traces, and the archive that rebuilds it.
 test-shipped: $(READY_DEV)
 	$(RUN) pytest tests/shipped -m "slow or not slow"
 

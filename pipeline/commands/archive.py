@@ -1,7 +1,7 @@
 """One RO-Crate of everything: morphtrack archive.
 
 Packs code, configurations, data (or their digests), results and the lock file, so that
-the figures can be made elsewhere: unzip it there and run make figures.
+the figures can be made elsewhere: unzip it, sha256sum -c SHA256SUMS, make figures.
 """
 
 from pathlib import Path

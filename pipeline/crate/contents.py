@@ -12,8 +12,9 @@ from pipeline.terminal.errors import InputError
 from sim.syntax import SOURCE_ROOT
 
 CODE = (  # of the project's folder; its own settings and Snakefile are of this one
-    "LICENSE", "Makefile", "README.md", "pyproject.toml", "requirements.lock", ".ci",
-    ".gitignore", "analysis", "docs", "pipeline", "sim", "tests",
+    "CITATION.cff", "LICENSE", "Makefile", "README.md", "pyproject.toml",
+    "requirements.lock", ".ci", ".gitignore", "analysis", "docs", "pipeline", "sim",
+    "tests",
 )  # fmt: skip
 SETTINGS = ("Snakefile", "conf")
 RESULT_FOLDERS = ("report", "tables", "study")

@@ -1,4 +1,4 @@
-"""What make figures leaves: counts, links, traces."""
+"""What make figures leaves: counts, links, traces, an archive that rebuilds it."""
 
 import json
 import os
@@ -13,6 +13,7 @@ from urllib.parse import unquote
 import pytest
 
 from pipeline.store.provenance.sidecar import read_sidecar
+from pipeline.store.receipts import content_digest
 from tests.faults.outside_checker import findings
 from tests.pipeline.conftest import ROOT
 
@@ -155,3 +156,20 @@ def test_every_figure_and_table_is_traced_to_what_it_stands_on(made):
 def test_the_page_is_small_and_shows_every_picture(made):
     assert (made / PAGE).stat().st_size < LARGEST_REPORT_MB * 1e6
     assert "No picture" not in (made / PAGE).read_text()
+
+
+def test_what_the_archive_holds_makes_the_same_results_anew(made):
+    """The comparisons and what they need: all of it would take as long again."""
+    morphtrack(made, "archive", "--out", "shipped.zip")
+    anew = made.parent / "anew"
+    subprocess.run(["unzip", "-q", str(made / "shipped.zip"), "-d", anew], check=True)
+    subprocess.run(["sha256sum", "-c", "--quiet", "SHA256SUMS"], cwd=anew, check=True)
+    shutil.rmtree(anew / "results")
+    morphtrack(anew, "make", "comparisons")
+    morphtrack(anew, "track")
+
+    assert findings(anew) == []
+    runs = sorted((anew / "results" / "runs").iterdir())
+    assert len(runs) > 20
+    for run in runs:
+        assert content_digest(run) == content_digest(made / "results/runs" / run.name)

@@ -1,16 +1,18 @@
 """What an archive holds and says, and what is not archived."""
 
 import json
+import os
 import shutil
+import subprocess
+import sys
 import zipfile
 from pathlib import Path
 
 import pytest
 import yaml
 
-from pipeline.crate import description
-from pipeline.crate.description import _tool_id, nameless
 from pipeline.store.digests import write_digests
+from pipeline.store.receipts import content_digest
 from tests.pipeline.conftest import command_in, furnish
 
 SMALL = {"comparisons": {}, "figures": {"huang-3": {"cases": ["actuator_law"]}}}
@@ -32,43 +34,26 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made_and_archived(tmp_path_factory.mktemp("archived"), SMALL)
 
 
-def test_the_description_follows_the_workflow_run_profile(archive: Path) -> None:
+def test_the_description_names_each_run_and_what_made_it(archive: Path) -> None:
     with zipfile.ZipFile(archive) as file:
         graph = json.loads(file.read("ro-crate-metadata.json"))["@graph"]
         names = set(file.namelist())
     known = {entity["@id"]: entity for entity in graph}
     root = known["./"]
-    profiles = {p["@id"] for p in root["conformsTo"]}
-    for profile in ("process", "workflow", "provenance"):
-        assert f"https://w3id.org/ro/wfrun/{profile}/0.5" in profiles
-    workflow = known[root["mainEntity"]["@id"]]
-    assert workflow["@type"] == [
-        "File", "SoftwareSourceCode", "ComputationalWorkflow", "HowTo"
-    ]  # fmt: skip
+    assert root["conformsTo"]["@id"] == "https://w3id.org/ro/wfrun/process/0.5"
+    assert known[root["license"]["@id"]]["name"] == "MIT License"
     assert known[root["author"]["@id"]]["@type"] == "Organization"
-    assert root["publisher"] == root["author"]
-    assert known[workflow["output"]["@id"]]["name"] == "results"  # one is no list
-    steps = [known[s["@id"]] for s in workflow["step"]]
-    assert all(known[s["workExample"]["@id"]]["url"] for s in steps)
-    assert [s["name"] for s in steps] == ["simulate", "figure"]
-    tools = {t["@id"] for t in workflow["hasPart"]}
-    assert {s["workExample"]["@id"] for s in steps} == tools
-    runs = [e for e in graph if e["@id"].startswith("#run-") and "identifier" in e]
-    assert len(runs) == 2
+    assert known[root["mainEntity"]["@id"]]["@id"] == "Snakefile"
+    runs = [e for e in graph if e["@type"] == "CreateAction"]
+    assert {e["@id"] for e in runs} == {e["@id"] for e in _list(root["mentions"])}
+    assert [run["name"] for run in runs] == ["simulate actuator_law", "figure huang-3"]
     for run in runs:
-        assert run["@type"] == "CreateAction"
-        assert run["instrument"]["@id"] in tools
+        assert known[run["instrument"]["@id"]]["@type"] == "SoftwareApplication"
         assert run["agent"] == root["author"]
+        assert run["result"]["@id"] == f"results/runs/{run['identifier']}/"
         assert f"results/runs/{run['identifier']}/run.json" in names
         assert run["startTime"] <= run["endTime"]
-    drawn = next(r for r in runs if r["name"] == "figure huang-3")
-    other = next(r for r in runs if r is not drawn)
-    assert {o["@id"] for o in _list(drawn["object"])} == {
-        r["@id"] for r in _list(other["result"])
-    }
-    (organise,) = (e for e in graph if e["@type"] == "OrganizeAction")
-    controls = {c["@id"] for c in organise["object"]}
-    assert controls == {e["@id"] for e in graph if e["@type"] == "ControlAction"}
+    assert runs[1]["object"] == runs[0]["result"]
     for entity in graph:  # every reference leads somewhere
         for value in entity.values():
             for item in _list(value):
@@ -76,28 +61,47 @@ def test_the_description_follows_the_workflow_run_profile(archive: Path) -> None
                     assert item["@id"] in known
 
 
-def test_steps_are_known_by_the_address_of_the_project_where_it_has_one(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    assert _tool_id("ingest") == "#pipeline.ingest"
-    cited = {"url": "https://example.org/morph"}
-    monkeypatch.setattr(description, "_cited", lambda: cited)
-    assert _tool_id("ingest") == "https://example.org/morph#pipeline.ingest"
-
-
-def test_what_gives_no_address_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    ada = {"name": "Ada", "orcid": "https://orcid.org/0000-0002-1825-0097"}
-    cited = {"url": "https://example.org/morph", "authors": [ada]}
-    monkeypatch.setattr(description, "_cited", lambda: cited)
-    assert nameless() == ""
-    cited["authors"] = [ada, {"name": "Grace"}]
-    assert nameless() == "website: or orcid: of each author"
-    del cited["url"]
-    assert nameless() == "url: and website: or orcid: of each author"
-
-
 def _list(value: object) -> list[object]:
     return value if isinstance(value, list) else [value]
+
+
+def unpacked(archive: Path, place: Path) -> Path:
+    """What unzip makes of it, once every digest holds."""
+    subprocess.run(["unzip", "-q", str(archive), "-d", str(place)], check=True)
+    subprocess.run(["sha256sum", "-c", "--quiet", "SHA256SUMS"], cwd=place, check=True)
+    listed = (place / "SHA256SUMS").read_text().splitlines()
+    found = [path for path in place.rglob("*") if path.is_file()]
+    assert len(listed) == len(found) - 1
+    return place
+
+
+def test_unzip_and_sha256sum_read_it(archive: Path, tmp_path: Path) -> None:
+    place = unpacked(archive, tmp_path / "new")
+    table = next(place.glob("results/runs/*/steps.csv"))
+    table.write_text(table.read_text() + "\n")
+    words = ["sha256sum", "-c", "--quiet", "SHA256SUMS"]
+    assert subprocess.run(words, cwd=place, capture_output=True).returncode == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("bare", [False, True])
+def test_it_rebuilds_elsewhere_with_the_same_keys_and_numbers(
+    archive: Path, tmp_path: Path, bare: bool
+) -> None:
+    """With its results in place nothing runs again."""
+    place = unpacked(archive, tmp_path / "new")
+    records = {p: p.stat().st_mtime_ns for p in place.glob("results/runs/*/run.json")}
+    first = {path.parent.name: content_digest(path.parent) for path in records}
+    assert len(first) == 2
+    if bare:
+        shutil.rmtree(place / "results")
+    environment = {**os.environ, "PYTHONPATH": str(place)}
+    words = [sys.executable, "-m", "pipeline"]
+    for name in ("make", "archive"):
+        subprocess.run([*words, name], cwd=place, env=environment, check=True)
+    made = {p: p.stat().st_mtime_ns for p in place.glob("results/runs/*/run.json")}
+    assert (made == records) is not bare
+    assert {path.parent.name: content_digest(path.parent) for path in made} == first
 
 
 def test_code_conf_lock_and_results_are_inside(archive: Path) -> None:
@@ -107,6 +111,7 @@ def test_code_conf_lock_and_results_are_inside(archive: Path) -> None:
         "Makefile",
         "Snakefile",
         "requirements.lock",
+        "CITATION.cff",
         "conf/workflow.yaml",
         "pipeline/workflow/workflow.py",
         "sim/rod/actuation/actuation.py",
