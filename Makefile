@@ -42,7 +42,7 @@ export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 
 .DEFAULT_GOAL := setup
-.PHONY: setup demo figures gallery study status ui archive server test lint types style test-browser test-long test-faults test-cluster test-shipped bench formats ratios lock audit clean help
+.PHONY: setup demo figures gallery study status ui paper archive server test lint types style test-browser test-long test-faults test-cluster test-shipped bench formats ratios lock audit clean help
 
 setup: $(READY)
 
@@ -115,6 +115,10 @@ status: $(READY)
 
 ui: $(READY)
 	@$(RUN) pipeline ui
+
+# results/paper/paper.tex, a LaTeX article around the numbers of the demo
+paper: demo
+	@$(RUN) pipeline paper
 
 # PORT=5000; SQLITE=1 for SQLite in place of PostgreSQL
 server: $(READY)
@@ -194,6 +198,7 @@ help:
 	@echo "                  PROFILE=slurm runs it on a cluster"
 	@echo "make status       wanted, done, running, failed, missing, time left"
 	@echo "make ui           open MLflow on the runs, at http://127.0.0.1:5000"
+	@echo "make paper        fill a LaTeX article with the numbers of the demo, in results/paper"
 	@echo "make server       an MLflow server over PostgreSQL for several people, on the loopback address"
 	@echo "make archive      pack everything into one RO-Crate, results/morphtrack.crate.zip"
 	@echo "make lint         style, types and imports"

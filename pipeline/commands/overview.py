@@ -9,7 +9,7 @@ GROUPS = {
     "run a case, or many": "simulate study study_table",
     "begin with something of your own": "new schema",
     "see what there is, and what came of it": "cases studies figures see film report "
-    "trace ui",
+    "paper trace ui",
     "from a scan to a verdict": "ingest markers pick compare deviation "
     "label_picture input_uncertainty compare_series virtual_scan",
     "predict an experiment, then look": "predict measured",
