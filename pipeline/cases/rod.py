@@ -28,9 +28,14 @@ from sim.rod.rod.star import StarShape, jumper, star
 from sim.rod.stepping.equilibrium import settle
 from sim.rod.stepping.options import StepOptions
 from sim.rod.stepping.simulate import contact_limb
-from sim.rod.stepping.steering import last_switched_on
 from sim.rod.stepping.step import RodStep
 from sim.rod.stepping.world import Damping, NodeLoad, World
+
+
+def last_switched_on(step: RodStep) -> int:
+    """The limb whose pulse began last, or -1."""
+    begun = np.where(np.isfinite(step.state.pulse), step.state.pulse, -np.inf)
+    return int(np.argmax(begun)) if np.isfinite(begun).any() else -1
 
 
 @dataclass(frozen=True, eq=False)

@@ -355,3 +355,14 @@ def test_a_ribbon_rolls_as_far_on_the_arcs_of_50_nodes_as_of_100() -> None:
 
     assert way(50, arcs=True) == pytest.approx(way(100, arcs=True), rel=2e-3)
     assert way(50, arcs=False) < 0.95 * way(50, arcs=True)
+
+
+def test_code_of_the_page_on_controllers_does_what_it_says() -> None:
+    page = (ROOT / "docs/control.md").read_text(encoding="utf-8")
+    names: dict[str, Any] = {}
+    for block in re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL):
+        exec(block, names)
+    way = names["centroid"](names["seen"].x, names["mass"])[0]
+    assert way == max(names["ends"].values())
+    start = names["centroid"](names["world"].world.rod.nodes, names["mass"])[0]
+    assert way - start > 0.2 * names["robot"].height
