@@ -51,14 +51,11 @@ class MovingCase(RodCase, TimedCase, Protocol):
     """A case about a rod that moves for a time."""
 
 
-def moving(
-    case: MovingCase, state: State | None = None, every: int | None = None
-) -> Iterator[RodStep]:
+def moving(case: MovingCase, state: State | None = None) -> Iterator[RodStep]:
     """The steps of a moving rod, from its start or from a recorded state."""
     start = None if state is None else from_arrays(state)
-    every = case.every if every is None else every
     yield from simulate(
-        case.world, case.options, case.duration, every=every, start=start
+        case.world, case.options, case.duration, every=case.every, start=start
     )
 
 

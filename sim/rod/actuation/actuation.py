@@ -135,27 +135,14 @@ class LeftOfContact:
 
     The contact limb is the one whose arc lies lowest above the ground; limbs count
     counter-clockwise, so the one to the left has the number before.
-
-    order : how far to the left of it each pulse goes, in turn: the paper's gait is 1,
-        and 1-2 goes one limb to the left, then two, then one again
     """
 
     first: float = 0.2  # s
     period: float = 3.0  # s
-    order: str = "1"
 
     def __post_init__(self) -> None:
         refuse_negative(self, "first", of="actuation")
         refuse_unless_positive(self, "period", of="actuation")
-        if not all(word.isdigit() for word in str(self.order).split("-")):
-            raise ValueError(
-                f"actuation: order is {self.order!r}: give whole numbers such as 1-2"
-            )
-
-    def left(self, pulse: int) -> int:
-        """How far to the left of the contact limb the pulse of this number goes."""
-        words = str(self.order).split("-")
-        return int(words[pulse % len(words)])
 
 
 Schedule = Pulses | LeftOfContact
@@ -181,5 +168,5 @@ def pulses_due(
         first, period = schedule.first, schedule.period
         k = max(0, int(np.floor((after - first) / period)) + 1)
         while (t := first + k * period) <= until:
-            yield Pulse(t, -schedule.left(k), True)
+            yield Pulse(t, -1, True)
             k += 1

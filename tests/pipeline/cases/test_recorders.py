@@ -15,7 +15,6 @@ import pytest
 
 from pipeline.cases import equilibrium as equilibrium_cases
 from pipeline.cases import rod as rod_cases
-from pipeline.cases.gait import star_gait
 from pipeline.cases.ribbon import RibbonCase
 from pipeline.cases.rod import StarCase
 from pipeline.steps.recording import record_steps
@@ -147,7 +146,6 @@ def test_two_runs_of_a_case_side_by_side_are_the_same(
 
 SHORT = {
     "four_bar_branches": lambda: shipped("four_bar_branches", "case.steps_each_way=3"),
-    "gait": lambda: star_gait(duration=0.2, every=5),
     "reachable_sheet": lambda: shipped("reachable_sheet", "case.samples=12"),
     "ribbon": lambda: RibbonCase(Ribbon(nodes=40), duration=0.1, every=5),
     "snap_pyramid": lambda: shipped("snap_pyramid", "case.of.phases.0.increments=6"),

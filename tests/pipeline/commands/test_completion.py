@@ -47,7 +47,7 @@ def offered(morphtrack: Path, line: str) -> set[str]:
     ("line", "expected"),
     [
         ("stu", {"study", "study_table", "studies"}),
-        ("study star", {"star_robot_contact", "star_robot_gaits"}),
+        ("study star", {"star_robot_contact"}),
         ("make dejong-", {"dejong-2", "dejong-3", "dejong-5"}),
         ("study sheet_size --r", {"--retry-failed"}),
         ("simulate case=octa", {"octahedra_organic"}),

@@ -21,7 +21,6 @@ from pipeline.figures import (
     huang_6,
     huang_7,
     rod_motion,
-    star_robot_gaits,
 )
 from pipeline.pages.sections import figures
 from pipeline.results.caption_facts import TIMED, facts
@@ -169,20 +168,6 @@ def test_any_moving_rod_is_drawn_and_plays(tmp_path: Path) -> None:
     heights = [int(frame.split(",")[1].split("l")[0]) for frame in
                move.attrib["values"].split(";")]  # fmt: skip
     assert np.all(np.diff(heights) > 0)  # it falls: down is positive in a picture
-
-
-def test_the_best_gait_is_marked(tmp_path: Path) -> None:
-    found = [(1.0, 0.3), (3.0, 0.7), (4.0, 0.6)]
-    rows = []
-    for period, ratio in found:
-        out = tmp_path / f"{period:g}"
-        result = {"order": "1", "period": period, "way_over_H": 1.0}
-        result |= {"actuation_work": 0.1, "way_per_work": ratio}
-        write_json(out / "run.json", {"key": KEY, "result": result})
-        rows.append(Row(f"{period:g}", out))
-    figure = star_robot_gaits.draw(rows).figure
-    mark = figure.axes[-1].lines[-1]
-    assert (mark.get_xdata(), mark.get_ydata()) == ([3.0], [0.7])
 
 
 def test_a_figure_refuses_runs_it_cannot_show(robot: Row, tmp_path: Path) -> None:

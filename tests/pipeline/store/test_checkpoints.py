@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pipeline.cases.gait import star_gait
 from pipeline.cases.ribbon import RibbonCase
 from pipeline.cases.rod import JumperCase, StarCase
 from pipeline.config.hydra import Composer
@@ -34,7 +33,6 @@ KEY = "0123456789abcdef"
 def _cases() -> dict[str, Case]:
     return {
         "star": StarCase(duration=0.5, every=5),
-        "gait": star_gait(duration=0.3, every=5),
         "jumper": JumperCase(duration=0.3, every=5),
         "ribbon": RibbonCase(Ribbon(nodes=40), duration=0.3, every=10),
     }
@@ -82,7 +80,7 @@ def _same_files(a: Path, b: Path) -> bool:
     return equal and (a / "steps.csv").read_bytes() == (b / "steps.csv").read_bytes()
 
 
-@pytest.mark.parametrize("name", ["star", "gait", "jumper", "ribbon"])
+@pytest.mark.parametrize("name", ["star", "jumper", "ribbon"])
 @pytest.mark.parametrize("record_every", [1, 3])
 def test_a_killed_run_goes_on_to_the_same_bits(
     tmp_path: Path, name: str, record_every: int
@@ -115,7 +113,6 @@ def _goes_on(
 # Every kind of case that goes on, small.
 KINDS = {
     "star": ["case=star_robot", "case.duration=0.4"],
-    "gait": ["case=star_robot_gait", "case.duration=0.3"],
     "jumper": ["case=jumper", "case.duration=0.3"],
     "ribbon": ["case=ribbon_incline", "case.duration=0.2", "case.ribbon.nodes=40"],
     "own rod": ["case=own_rod", "case.duration=0.3"],
