@@ -14,9 +14,6 @@ from sim.rod.moving.kept import moving_arrays, moving_from
 from sim.rod.moving.motion import SpaceMotionStep, moves
 from sim.rod.moving.prescribed import DrivenBody
 from sim.rod.moving.space_world import SpaceWorld
-from sim.rod.moving.touching import Touching, contacts_of, near
-
-NEAR = 0.01  # of the least radius: gap of what touches
 
 
 class MovingSpaceCase(TimedCase, Protocol):
@@ -42,13 +39,6 @@ def moving_in_space(
     yield from moves(
         case.space_world, case.options, case.duration, every=case.every, start=start
     )
-
-
-def skins_touching(case: MovingSpaceCase, x: Floats) -> int:
-    """Contacts of edges with edges whose gap is less than a hundredth of a radius."""
-    rod, touching = case.space_world.rod, Touching(case.radii)
-    what = near(rod, touching, x, NEAR * float(case.radii.min()))
-    return len(contacts_of(rod, touching, what, x, None).gap)
 
 
 def _ground_of(world: SpaceWorld) -> Arrays:

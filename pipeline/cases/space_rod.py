@@ -52,14 +52,10 @@ class Wire:
         """C = GJ, N m^2."""
         return self.material.shear * disc(self.radius).torsion
 
-    def through(
-        self, nodes: Floats, *, closed: bool = False,
-        first: tuple[float, float, float] | None = None,
-    ) -> SpaceRod:  # fmt: skip
-        """A rod at rest in the shape of its nodes; d1 of its first edge is as given."""
-        across = first or ((0.0, 0.0, 1.0) if closed else (0.0, 1.0, 0.0))
+    def through(self, nodes: Floats) -> SpaceRod:
+        """A rod at rest in the shape of its nodes; d1 of its first edge is along y."""
         section = disc(self.radius)
-        return through(nodes, self.material, section, first=across, closed=closed)
+        return through(nodes, self.material, section, first=(0.0, 1.0, 0.0))
 
 
 def _refuse_few(owner: object, least: int, of: str) -> None:

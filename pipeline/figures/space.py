@@ -12,29 +12,19 @@ from pipeline.terminal.errors import InputError
 
 CAPTION = r"""
 **Rods in space**, at the start (grey) and at the end; flat ones are drawn as round as
-they are thick, slender ones thicker than they are, bodies as open
-tubes; the line along a rod shows its
+they are thick, slender ones thicker than they are; the line along a rod shows its
 twist.
 {% for row in rows -%}
 {% set r = row.result -%}
 **{{ 'abcdefgh'[loop.index0] }}**, `{{ row.label }}`: {% if r.fallen is defined -%}
 the star robot of [Hu20] pushed sideways, at a tilt of {{ r.tilt | sig(2) }} degrees
-{%- elif r.palm_lifted is defined -%}
-three limbs have lifted a body by {{ r.lifted | times(1000) | sig(2) }} mm, their palm
-by {{ r.palm_lifted | times(1000) | sig(2) }} mm
-{%- elif r.F_R2_over_B is defined -%}
-an overhand knot, pull $F$ times the squared radius $R$ of its loop over the bending
-stiffness $B$ {{ r.F_R2_over_B | sig(2) }}
-{%- elif r.width_over_elastica is defined -%}
-two wires that loop each other, {{ r.width_over_elastica | sig(3) }} times as wide as
-the elastica
 {%- elif r.height is defined -%}
 a wire of natural curvature let down until gravity is what it is, {{ r.height | times(
 1000) | sig(3) }} mm high
 {%- elif r.x_tip is defined -%}
 an arm bent out of plane by two tendons
 {%- else -%}
-{{ r.nodes }} nodes
+a robot of conf/robot after {{ r.time | sig(2) }} s
 {%- endif %}.
 {% endfor %}
 """

@@ -30,7 +30,8 @@ from sim.rod.moving.space_world import SpaceWorld
 from sim.rod.space.balance import SpaceOptions
 from sim.rod.space.loads import no_loads
 from sim.rod.space.path import SpaceSetting, followed, settled
-from sim.rod.space.space_rod import SpaceRod, clamped, edge_tangents
+from sim.rod.space.sections import disc
+from sim.rod.space.space_rod import SpaceRod, clamped, edge_tangents, through
 from sim.rod.stepping.options import Integrator, StepOptions
 from tests.bench.bench_rods import DENSITY, LENGTH, MODULUS, RADIUS, G, tip_by_modes
 
@@ -227,7 +228,8 @@ def _helical(edges: int) -> tuple[SpaceRod, Wire]:
     s = (np.arange(edges + 1) - 0.5) / (edges - 0.5)
     angle = 2.0 * np.pi * turns * s
     x = np.column_stack([rise * s, radius * np.cos(angle), radius * np.sin(angle)])
-    return clamped(wire.through(x, first=(1.0, 0.0, 0.0)), 0), wire
+    rod = through(x, wire.material, disc(wire.radius), first=(1.0, 0.0, 0.0))
+    return clamped(rod, 0), wire
 
 
 def helix() -> None:

@@ -12,8 +12,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pipeline.cases.knot import KnotCase
-from pipeline.cases.lasso import LassoCase
 from pipeline.cases.space_rod import Wire
 from sim.arrays import Floats
 from sim.rod.moving.motion import moves
@@ -21,6 +19,7 @@ from sim.rod.moving.space_world import SpaceWorld
 from sim.rod.space.space_rod import clamped
 from sim.rod.stepping.options import Integrator, StepOptions
 from sim.rod.stepping.world import Damping
+from tests.sim.rod.moving.wires import knot, lasso
 
 NODES, LENGTH, DURATION = 100, 0.5, 0.48
 STEPS = (5e-4, 1e-3, 2e-3, 4e-3, 5.6e-3, 8e-3)
@@ -76,8 +75,8 @@ def _table(
 def main() -> None:
     """Print a row for each step length."""
     _table("free wire", _world(), DURATION, STEPS, DURATION)
-    for name, case in (("lasso", LassoCase(Wire())), ("knot", KnotCase(Wire()))):
-        _table(name, case.space_world, case.duration, TOUCHING_STEPS, APART)
+    for name, run in (("lasso", lasso()), ("knot", knot())):
+        _table(name, run.world, run.duration, TOUCHING_STEPS, APART)
 
 
 if __name__ == "__main__":

@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-from pipeline.cases.capstan import CapstanCase
-from pipeline.cases.space_rod import Wire
 from sim.arrays import Floats
 from sim.rod.contact.ground import Wave
 from sim.rod.gravity import GRAVITY
@@ -27,6 +25,7 @@ from sim.rod.space.frames import edge_lengths
 from sim.rod.space.sections import SpaceMaterial
 from sim.rod.space.space_rod import SpaceRod, edge_tangents, through
 from sim.rod.stepping.options import Integrator, StepOptions
+from tests.sim.rod.moving.wires import capstan, rope
 from tests.sim.rod.space.made import ROUND
 
 R, MU = 1.0e-3, 0.5
@@ -211,17 +210,17 @@ def test_a_rod_leaves_a_bar_at_two_thirds_of_its_height() -> None:
 
 def test_a_rope_over_a_bar_is_pulled_as_a_capstan_says() -> None:
     """All of it slides: T2 / T1 = exp(mu beta), for B / 2 R^2 T2 below 1e-3."""
-    case = CapstanCase(Wire(1.25e-4, 1.0e9))
-    drum, mu = case.drum, case.friction
-    both = case.space_world
-    assert both.drive is not None
+    mu, both = 0.3, capstan(24, 0.02).world
+    drive, touching = both.drive, both.touching
+    assert isinstance(drive, MovingSupports)
+    assert touching is not None
     assert both.force is not None
-    bar = BarBody((0.0, -0.1, 0.0), (0.0, 0.1, 0.0), drum)
-    rod, m = case.rope, len(case.rope.edges)
+    bar, m = BarBody((0.0, -0.1, 0.0), (0.0, 0.1, 0.0), 0.05), 32
+    rod = rope(24)
     world = SpaceWorld(
-        rod, (0.0, 0.0, 0.0), case.damping, both.force[: m + 1],
-        drive=MovingSupports(both.drive.velocity[: m + 1], np.zeros(m)),
-        touching=Touching(case.radii[:m], mu, bodies=(bar,)),
+        rod, (0.0, 0.0, 0.0), both.damping, both.force[: m + 1],
+        drive=MovingSupports(drive.velocity[: m + 1], np.zeros(m)),
+        touching=Touching(touching.radius[:m], mu, bodies=(bar,)),
     )  # fmt: skip
     last = _run(world, 1e-4, 0.014)[-1]
     pull = rod.stretching * (edge_lengths(last.x, rod.edges) / rod.rest_length - 1.0)

@@ -8,9 +8,9 @@ import pytest
 from sim.arrays import Floats
 from sim.rod.moving.motion import moves
 from sim.rod.moving.space_world import SpaceWorld
-from sim.rod.space.linking import linking_number, writhe
 from sim.rod.space.space_rod import through
 from sim.rod.stepping.options import Integrator, StepOptions
+from tests.sim.rod.space.linking import linking_number, writhe
 from tests.sim.rod.space.made import ROUND, WIRE, B, C
 
 
