@@ -169,18 +169,6 @@ rule search:
         "morphtrack run --planned search/{wildcards.study:q} 2>&1 | tee {log:q}"
 
 
-# Times that this machine has kept: measured where it has none.
-rule timings:
-    input:
-        plan="results/plan/timings/{case}.json",
-    output:
-        "results/made/timings/{case}",
-    log:
-        "results/log/timings/{case}.log",
-    shell:
-        "morphtrack run --planned timings/{wildcards.case:q} 2>&1 | tee {log:q}"
-
-
 # What the fitted records of a measured set tell.
 rule fit_measured:
     input:

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-import pandas as pd
 
 from pipeline.cases.record import Arrays, Documents, Row, Summary, Tables
 from pipeline.cases.rod import StarCase
@@ -32,22 +31,12 @@ class TimingStep:
     h: float
     repeats: dict[str, tuple[float, ...]]
 
-    def table(self) -> pd.DataFrame:
-        """A line a repeat: scenario, h (s), repeat, ratio."""
-        rows = [
-            (name, self.h, k, ratio)
-            for name, ratios in self.repeats.items()
-            for k, ratio in enumerate(ratios)
-        ]
-        return pd.DataFrame(rows, columns=["scenario", "h", "repeat", "ratio"])
-
 
 @dataclass(frozen=True, eq=False)
 class ComputingTimeCase:
     """CPU time of the compiled loop with N = 84, the least and the largest of repeats.
 
-    Its numbers are those of the machine, which it names, and of the hour that ran it:
-    figures show those of `morphtrack timings`, which keeps every repeat.
+    Its numbers are those of the machine, which it names, and of the hour that ran it.
 
     grounds : by name; step_lengths : s; duration : s, simulated each time
     """

@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 GROUPS = {
-    "make all that conf/workflow.yaml wants": "make plan status run accept figure "
-    "timings",
+    "make all that conf/workflow.yaml wants": "make plan status run accept figure",
     "run a case, or many": "simulate study study_table",
     "begin with something of your own": "new schema",
     "see what there is, and what came of it": "cases studies figures see film report "

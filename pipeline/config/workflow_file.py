@@ -106,7 +106,6 @@ class Drawn(Entry):
     calibrations : files of conf/calibration, each a row
     parts : Hydra overrides of the case whose printed parts are a row, by its label
     sets : files of conf/measured, each a row
-    timings : cases that measure times, each a row: what this machine has kept of them
     """
 
     name: str
@@ -116,7 +115,6 @@ class Drawn(Entry):
     calibrations: Words = ()
     parts: Cases = Field(default_factory=dict)
     sets: Words = ()
-    timings: Words = ()
 
 
 class FigureStyle(Entry):

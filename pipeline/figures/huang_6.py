@@ -15,11 +15,9 @@ CAPTION = """
 **Computing time of the star robot by step length**, after Fig. 6 of [Hu20]: processor
 time of one thread over simulated time, without unit, by the step $h$ (ms), a series a
 ground; $N$ = 84 nodes, {{ rows[0].case.duration | sig(2) }} s simulated each, the least
-of {{ rows[0].result.repeats }} repeats on {{ rows[0].result.machine }}, bars up to the
-largest; the median of largest over least is {{ spread | sig(2) }}. Sessions of repeats:
-{{ rows[0].result.sessions }}, load average at the start of the quietest:
-{{ rows[0].result.load_least | sig(2) }}. Dashed: real time; cross: where [Hu20] reaches
-it, on another processor. As in print, the time falls
+of {{ rows[0].case.repeats }} repeats on {{ rows[0].result.machine }}, bars up to the
+largest; the median of largest over least is {{ spread | sig(2) }}. Dashed: real time;
+cross: where [Hu20] reaches it, on another processor. As in print, the time falls
 with the step up to {{ least_h | times(1000) | sig(2) }} ms; [Hu20] finds no solution
 from 10 ms on, ours one on every ground, in steps that are cut and repeated where they
 must be: at its best from there on {{ longer }} of {{ grounds }} take longer than at {{
@@ -30,7 +28,7 @@ NONE_FOUND = 0.01  # s, the step from which on [Hu20] finds no solution
 
 
 def draw(rows: Sequence[Row]) -> DrawnFigure:
-    """One row: the kept timings of the case computing_time."""
+    """One row: the case computing_time."""
     row = only_row(rows, "the case computing_time")
     measured, key = read_table(row).drop(columns="step"), key_of_run(row.simulated)
     slowest = [name for name in measured if str(name).endswith(MOST)]

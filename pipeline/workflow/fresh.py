@@ -17,7 +17,6 @@ from pipeline.store.keys import WHERE_IMPORTED, files_named, versions
 from pipeline.store.plan_file import Document, is_own, read_documents, read_plan
 from pipeline.store.runs import RESULTS, Job
 from pipeline.store.standing import settle, standings
-from pipeline.store.timings_place import KEPT
 from pipeline.studies.members import read_members
 from pipeline.terminal.arguments import goal_and_overrides
 from pipeline.terminal.errors import DONE, REFUSED, InputError, command
@@ -36,7 +35,7 @@ def _files_below(folder: Path, suffix: str = "") -> Iterator[Path]:
 
 def _own_files() -> Iterator[tuple[str, Path]]:
     """All of conf and of the code, wherever it stands, by names that say not where."""
-    for path in (*_files_below(CONF), *_files_below(KEPT)):
+    for path in _files_below(CONF):
         yield str(path), path
     for package in PACKAGES:
         for path in _files_below(SOURCE_ROOT / package, ".py"):

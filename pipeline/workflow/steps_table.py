@@ -61,7 +61,6 @@ ROWS = (
     Step("calibrate", "SyntheticPoses"),
     Step("parts", "parts_of", ("simulated",)),
     Step("search", "SearchConfig"),
-    Step("timings", "sound_timing"),
     Step("fit_measured", "sound_set"),
     Step("predict", "sound_set", ("fit",)),
     Step("measured", "sound_set", ("fit", "predicted")),

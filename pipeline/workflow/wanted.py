@@ -19,7 +19,6 @@ from pipeline.config.workflow_file import (
 )
 from pipeline.steps.figure_names import module_of
 from pipeline.store.runs import Job
-from pipeline.store.timings_place import kept_path
 from pipeline.terminal.errors import InputError, one_line
 from pipeline.workflow.measured_set import set_config, tags_of
 from pipeline.workflow.planner import Planner, job_for, label_in_name
@@ -103,15 +102,6 @@ def _measured_set(planner: Planner, name: str) -> Job:
         reads[role] = planner.add(job)
     own = job_for("measured", name, config, reads, (*shipped, *before), tags)
     return planner.add(own)
-
-
-def _timing(planner: Planner, name: str) -> Job:
-    """What is kept of the times that a case measures; the file stands in no key."""
-    from pipeline.steps.timings import timing_of
-
-    config, path = timing_of(name, planner.composer), kept_path(name)
-    kept = [str(path)] if path.is_file() else []
-    return planner.add(job_for("timings", name, config, {}, kept))
 
 
 def _parts(planner: Planner, figure: str, name: str, overrides: Sequence[str]) -> Job:
@@ -226,7 +216,6 @@ def figure(
     alone += planner.study(drawn.study) if drawn.study else []
     alone += [(name, _calibration(planner, name)) for name in drawn.calibrations]
     alone += [(name, _measured_set(planner, name)) for name in drawn.sets]
-    alone += [(name, _timing(planner, name)) for name in drawn.timings]
     alone += [
         (label, _parts(planner, drawn.name, label, words))
         for label, words in drawn.parts.items()

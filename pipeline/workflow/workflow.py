@@ -20,7 +20,6 @@ from pipeline.store.plan_file import TABLE, closure, read_documents
 from pipeline.store.receipts import receipt_path
 from pipeline.store.runs import RESULTS, finished
 from pipeline.store.standing import DONE, settle, standings
-from pipeline.store.timings_place import kept_path
 from pipeline.terminal.board import board
 from pipeline.terminal.errors import FAILED, InputError
 from pipeline.workflow.fresh import plan_without_compiling
@@ -201,7 +200,6 @@ def make(
     with only_one():
         sweep_dead(RESULTS)
         check_figure(figure, workflow.figures)
-        _time_first(workflow, figure)
         plan = plan_without_compiling(words=words, goal=goal_of(figure))
         if options.retry_failed:
             settle(read_documents(plan), retry=True)
@@ -215,15 +213,6 @@ def make(
             return FAILED if any(after) else 0, []
         failed, after = _made(plan, names, options)
         return FAILED if any(after) or undone(plan, names) else 0, failed
-
-
-def _time_first(workflow: Workflow, figure: str) -> None:
-    """Measure what this machine has no times of yet, while nothing else runs."""
-    drawn = [d for name, d in workflow.figures.items() if figure in ("", name)]
-    for case in dict.fromkeys(case for one in drawn for case in one.timings):
-        if not kept_path(case).is_file():
-            print(f"timing {case} once on this machine, before anything else runs")
-            call_silently("timings", case)  # its run tries again, and says why
 
 
 def _embedded() -> Seen | None:
