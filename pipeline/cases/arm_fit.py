@@ -15,7 +15,6 @@ from sim.rod.space.balance import SpaceOptions
 from sim.rod.space.path import followed
 from sim.rod.stepping.markers import Marker, marker
 
-STEP = 1e-4  # of a parameter, for differences of rests
 PRECISE = SpaceOptions(tolerance=1e-11)
 FITTED_OF = {
     "modulus_times": "modulus", "density_times": "density",
@@ -43,7 +42,6 @@ class ArmFitCase(SeriesFit):
     max_steps: int = 50
     synthetic: bool = False
     curve_points = 20
-    blurred = 1e-3
 
     def __post_init__(self) -> None:
         refuse_unless_positive(self, "vague", of="fit")
@@ -98,13 +96,3 @@ class ArmFitCase(SeriesFit):
         x = np.array([step.rest.state.x for step in rests])[1:]
         places = np.stack([x[:, :, m.axis] @ m.weight for m in self._markers])
         return np.asarray(places[which, np.searchsorted(levels, at)])
-
-    def predict(self, values: Floats, which: Ints, at: Floats) -> tuple[Floats, Floats]:
-        """Slopes by central differences of rests."""
-        steps = STEP * np.diag(values)
-        slopes = [
-            (self.seen(values + h, which, at) - self.seen(values - h, which, at))
-            / (2.0 * h.sum())
-            for h in steps
-        ]
-        return self.seen(values, which, at), np.column_stack(slopes)

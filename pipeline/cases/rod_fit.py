@@ -1,6 +1,6 @@
 """Parameters of a rod, or of its actuator, fitted to a measured series."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -20,17 +20,13 @@ from pipeline.cases.specimen import (
 from sim.arrays import Bools, Floats, Ints
 from sim.limits import refuse_unless_count, refuse_unless_positive
 from sim.rod.actuation.actuation import relative
-from sim.rod.moving.motion_sensitivity import refuse_without_tangents, space_tangents
+from sim.rod.moving.motion import SpaceMotionStep, moves
 from sim.rod.moving.space_parameters import SpaceParameter, scaled
 from sim.rod.moving.space_world import SpaceWorld
 from sim.rod.stepping.markers import Marker, marker, observed
-from sim.rod.stepping.parameters import Parameter, law_tangents
-from sim.rod.stepping.sensitivity import (
-    Fitted,
-    hung,
-    refuse_what_has_no_tangent,
-    tangents,
-)
+from sim.rod.stepping.parameters import Parameter
+from sim.rod.stepping.sensitivity import Fitted, hung
+from sim.rod.stepping.simulate import simulate
 from sim.rod.stepping.world import NodeLoad, World
 
 
@@ -64,8 +60,7 @@ class RodFitCase(SeriesFit):
         if not isinstance(self.specimen, Specimen):
             raise ValueError(
                 f"specimen is a {type(self.specimen).__name__}: give a ClampedBeam, an "
-                "OwnRodCase, a RodFileCase or an ActuatorCase (a robot that settles on "
-                "its ground has a start that no derivative knows)"
+                "OwnRodCase, a RodFileCase or an ActuatorCase"
             )
         if isinstance(self.specimen, RodFileCase) and not self.in_space:
             raise ValueError(
@@ -78,11 +73,6 @@ class RodFitCase(SeriesFit):
         self.data.refuse_fewer_than(self.named)
         self._refuse_release()
         if not isinstance(self.specimen, ActuatorCase):
-            world, options = self._world, self.specimen.options
-            if isinstance(world, SpaceWorld):
-                refuse_without_tangents(world, options)
-            else:
-                refuse_what_has_no_tangent(world, options)
             _ = self._markers
 
     @property
@@ -172,40 +162,39 @@ class RodFitCase(SeriesFit):
     def positive(self) -> Bools:
         return np.array([p.positive for p in self.fitted or self._multiplied])
 
-    def predict(self, values: Floats, which: Ints, at: Floats) -> tuple[Floats, Floats]:
-        """See `SeriesFit.predict`; times are in s."""
-        world = None if isinstance(self.specimen, ActuatorCase) else self._world
-        if isinstance(world, SpaceWorld):
-            assert not isinstance(self.specimen, ActuatorCase)
+    def seen(self, values: Floats, which: Ints, at: Floats) -> Floats:
+        """See `SeriesFit.seen`; times are in s.
+
+        Each iteration of a step takes its own matrix: it then ends so far within its
+        tolerance that differences are smooth.
+        """
+        end = float(at.max())
+        if self.in_space:
             times = dict(zip(self._multiplied, values.tolist(), strict=True))
-            moved = space_tangents(
-                scaled(world, times), self.specimen.options, self._multiplied,
-                max(float(at.max()), 0.5 * self.specimen.options.h),
-            )  # fmt: skip
-            seen, slopes = observed(moved, self._markers, which, at)
-            return seen, slopes / values
+            return observed(self._in_space(times, end), self._markers, which, at)
         specimen = with_values(self._flat, self.fitted, values)
         if isinstance(specimen, ActuatorCase):
             return self._law(specimen, which, at)
-        world = specimen.world
-        fitted = Fitted(self.fitted, specimen.material.modulus)
-        dx = None
+        world, options = specimen.world, replace(specimen.options, reuse=0.0)
         if self.released_from is not None:
-            world, dx = hung(world, self.released_from, fitted)
-        end = max(float(at.max()), 0.5 * specimen.options.h)
-        motion = tangents(world, specimen.options, fitted, end, dx)
+            world, _ = hung(world, self.released_from, Fitted([], 1.0))
+        motion = simulate(world, options, max(end, 0.5 * options.h))
         return observed(motion, self._markers, which, at)
 
-    def _law(
-        self, specimen: ActuatorCase, which: Ints, at: Floats
-    ) -> tuple[Floats, Floats]:
-        """Eq. (7) and its derivatives."""
+    def _in_space(
+        self, times: dict[SpaceParameter, float], end: float
+    ) -> Iterator[SpaceMotionStep]:
+        world = self._world
+        assert isinstance(world, SpaceWorld)
+        assert not isinstance(self.specimen, ActuatorCase)
+        options = replace(self.specimen.options, reuse=0.0)
+        return moves(scaled(world, times), options, max(end, 0.5 * options.h))
+
+    def _law(self, specimen: ActuatorCase, which: Ints, at: Floats) -> Floats:
+        """Eq. (7)."""
         law = specimen.actuator.law
-        values, slopes = np.empty(len(at)), np.zeros((len(at), len(self.fitted)))
-        for k, t in enumerate(at.tolist()):
-            curved = self.quantities[which[k]] == "curvature"
-            n = law.least_curvature if curved else law.most_modulus
-            values[k] = relative(t, n, law)
-            slope = law_tangents(t, law)[int(curved)]
-            slopes[k] = [slope.get(parameter, 0.0) for parameter in self.fitted]
-        return values, slopes
+        levels = {"curvature": law.least_curvature, "modulus": law.most_modulus}
+        n = [levels[self.quantities[k]] for k in which.tolist()]
+        return np.array(
+            [relative(t, n_k, law) for t, n_k in zip(at.tolist(), n, strict=True)]
+        )

@@ -1,4 +1,8 @@
-"""Parameters fitted to a measured series: what fits of rods and of arms share."""
+"""Parameters fitted to a measured series: what fits of rods and of arms share.
+
+Derivatives by the parameters are central differences, of a relative step that is small
+enough for motions of many swings and large enough for the tolerance of their steps.
+"""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
@@ -17,6 +21,9 @@ from pipeline.formats.series_file import read_series
 from sim.arrays import Bools, Floats, Ints
 
 CURVE = 400  # points of a drawn curve
+STEP = 1e-4  # of a parameter, for differences
+LEAST = 1e-3  # of its first value: its size where it comes near 0
+BLURRED = 1e-3  # see `analysis.fits.parameter_fit.fit`
 
 
 class SeriesFit(ABC):
@@ -36,7 +43,6 @@ class SeriesFit(ABC):
     max_steps: int
     synthetic: bool
     curve_points = CURVE
-    blurred = 0.0  # see `analysis.fits.parameter_fit.fit`
 
     @property
     @abstractmethod
@@ -49,8 +55,8 @@ class SeriesFit(ABC):
         """(P,) those that make sense above 0 only."""
 
     @abstractmethod
-    def predict(self, values: Floats, which: Ints, at: Floats) -> tuple[Floats, Floats]:
-        """What would be measured, (m,), and its derivatives (m, P).
+    def seen(self, values: Floats, which: Ints, at: Floats) -> Floats:
+        """(m,) What would be measured.
 
         Parameters
         ----------
@@ -58,9 +64,15 @@ class SeriesFit(ABC):
         at : (m,)
         """
 
-    def seen(self, values: Floats, which: Ints, at: Floats) -> Floats:
-        """(m,) What would be measured."""
-        return self.predict(values, which, at)[0]
+    def predict(self, values: Floats, which: Ints, at: Floats) -> tuple[Floats, Floats]:
+        """What would be measured, (m,), and its derivatives (m, P)."""
+        steps = STEP * np.diag(np.maximum(np.abs(values), LEAST * np.abs(self.nominal)))
+        slopes = [
+            (self.seen(values + h, which, at) - self.seen(values - h, which, at))
+            / (2.0 * h.sum())
+            for h in steps
+        ]
+        return self.seen(values, which, at), np.column_stack(slopes)
 
     @property
     def named(self) -> list[str]:
@@ -109,7 +121,7 @@ class SeriesFit(ABC):
             self.data,
             positive=self.positive,
             max_steps=self.max_steps,
-            blurred=self.blurred,
+            blurred=BLURRED,
         )
 
     def recorder(self) -> "FitRecorder":

@@ -62,6 +62,11 @@ class SpaceMotionStep:
         return self.moving.state.x
 
     @property
+    def v(self) -> Floats:
+        """(n, 3) m/s, of nodes"""
+        return self.moving.v[: self.x.size].reshape(self.x.shape)
+
+    @property
     def energy(self) -> float:
         """J"""
         stored = self.stretching + self.bending + self.twisting

@@ -13,8 +13,8 @@ import numpy as np
 from sim.arrays import Floats, Ints
 
 
-class Differentiated(Protocol):
-    """A motion at one time, as `sim.rod.stepping.sensitivity.Tangents` tells it."""
+class Moving(Protocol):
+    """A motion at one time: places and velocities of nodes."""
 
     @property
     def time(self) -> float: ...
@@ -22,10 +22,6 @@ class Differentiated(Protocol):
     def x(self) -> Floats: ...
     @property
     def v(self) -> Floats: ...
-    @property
-    def dx(self) -> Floats: ...
-    @property
-    def dv(self) -> Floats: ...
 
 
 class Marker(NamedTuple):
@@ -66,24 +62,18 @@ def marker(name: str, nodes: Floats, mass: Floats) -> Marker:
 
 
 def observed(
-    motion: Iterable[Differentiated], markers: Sequence[Marker], which: Ints, at: Floats
-) -> tuple[Floats, Floats]:
-    """Each measurement and its derivatives by the parameters.
+    motion: Iterable[Moving], markers: Sequence[Marker], which: Ints, at: Floats
+) -> Floats:
+    """(m,) what would be measured.
 
     Parameters
     ----------
     which : (m,) its marker
     at : (m,) s, within the motion
-
-    Returns
-    -------
-    (m,) and (m, P)
     """
-    values, slopes = np.full(len(at), np.nan), None
-    before: Differentiated | None = None
+    values = np.full(len(at), np.nan)
+    before: Moving | None = None
     for now in motion:
-        if slopes is None:
-            slopes = np.zeros((len(at), len(now.dx)))
         early = now if before is None else before
         span = now.time - early.time
         inside = np.isnan(values) & (at <= now.time + 1e-9 * max(span, 1e-9))
@@ -94,11 +84,8 @@ def observed(
             values[k] = (
                 weight @ (a * early.x + b * early.v + c * now.x + d * now.v)[:, axis]
             )
-            whole = a * early.dx + b * early.dv + c * now.dx + d * now.dv
-            slopes[k] = whole[:, :, axis] @ weight
         before = now
-    assert slopes is not None  # a motion yields its start
-    return values, slopes
+    return values
 
 
 def _hermite(s: float, h: float) -> tuple[float, float, float, float]:

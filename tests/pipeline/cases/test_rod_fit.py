@@ -2,6 +2,7 @@
 
 import io
 from contextlib import chdir, redirect_stdout
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from analysis.fits.parameter_fit import FitStep
 from pipeline.cases.rod import ActuatorCase, StarCase
 from pipeline.cases.rod_file import RodFileCase
 from pipeline.cases.rod_fit import RodFitCase
-from pipeline.cases.series_fit import FitRecorder, SeriesFit
+from pipeline.cases.series_fit import STEP, FitRecorder, SeriesFit
 from pipeline.cases.specimen import ClampedBeam
 from pipeline.commands.fit_rod import main
 from pipeline.figures.rod_fit import draw
@@ -195,6 +196,46 @@ def test_a_swing_in_space_tells_modulus_and_damping(tmp_path: Path) -> None:
     assert last.p[0] == pytest.approx(1.0 / 0.85, rel=5e-3)
     assert last.p[1] == pytest.approx(BETA / 8e-3, rel=2e-2)
     assert recorder.outcome.determined.all()
+
+
+def _known(tmp_path: Path, kind: str) -> RodFitCase:
+    """Specimens that swing and are switched on, beside a series of no matter what."""
+    at = np.linspace(0.01, 0.3, 30)
+    if kind == "space":
+        path = series(tmp_path / "s.csv", "tip_z_mm", at, at, 1e-3)
+        return RodFitCase(in_space(tmp_path), path, ["modulus_times", "beta_times"])
+    if kind == "limb":
+        return replace(build("limb_fit"), parameters=["rate", "delay", "beta"])
+    path = series(tmp_path / "s.csv", "y_tip", at, at, 1e-6)
+    load = NodeLoad([7], (0.0, -0.01))
+    return RodFitCase(beam(8, 5e-3), path, ["modulus", "beta"], load)
+
+
+@pytest.mark.parametrize("kind", ["beam", "limb", "space"])
+def test_slopes_are_the_same_over_a_decade_of_steps(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    case, found = _known(tmp_path, kind), []
+    at = case.series["at"].to_numpy(np.float64)
+    for step in (0.3, 1.0, 3.0):
+        monkeypatch.setattr("pipeline.cases.series_fit.STEP", step * STEP)
+        found.append(case.predict(case.nominal, case.which, at)[1])
+    size = np.abs(found[1]).max(axis=0)
+    assert (size > 0.0).all()
+    for other in (found[0], found[2]):
+        assert (np.abs(other - found[1]).max(axis=0) < 2e-5 * size).all()
+
+
+@pytest.mark.parametrize("kind", ["beam", "space"])
+def test_a_fit_finds_known_parameters_again(tmp_path: Path, kind: str) -> None:
+    """From 15 and 20 % off, in what the model itself computes with them."""
+    case = _known(tmp_path, kind)
+    truth = case.nominal * [1.15, 0.8]
+    at = case.series["at"].to_numpy(np.float64)
+    value = case.seen(truth, case.which, at)
+    series(tmp_path / "s.csv", case.quantities[0], at, value, 1e-6)
+    last, _ = fitted(replace(case))  # which reads the series anew
+    assert last.p == pytest.approx(truth, rel=1e-6)
 
 
 @pytest.mark.parametrize(

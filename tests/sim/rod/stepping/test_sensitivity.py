@@ -231,13 +231,12 @@ def test_derivatives_begin_with_those_of_the_start() -> None:
 def test_markers_between_steps_follow_the_motion() -> None:
     """A fall of a chain: y = -g t^2 / 2, whose cubic is exact."""
     world = World(chain(np.array([[0.0, 0], [0.01, 0], [0.02, 0]]), RodMaterial()))
-    motion = tangents(world, EXACT, Fitted([Parameter.MODULUS], 3e6), 0.05)
+    motion = simulate(world, EXACT, 0.05)
     at = np.array([0.0, 0.0111, 0.05])
     names = ["y_c", "x_tip", "y_1"]
     markers = [marker(name, world.rod.nodes, world.rod.mass) for name in names]
-    values, slopes = observed(motion, markers, np.array([0, 0, 2]), at)
+    values = observed(motion, markers, np.array([0, 0, 2]), at)
     assert values == pytest.approx(-0.5 * 9.81 * at**2, abs=1e-12)
-    assert np.abs(slopes).max() < 1e-18
 
 
 @pytest.mark.parametrize("name", ["z_c", "x_3", "x_", "tip"])
