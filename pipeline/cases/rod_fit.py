@@ -23,9 +23,9 @@ from sim.rod.actuation.actuation import relative
 from sim.rod.moving.motion import SpaceMotionStep, moves
 from sim.rod.moving.space_parameters import SpaceParameter, scaled
 from sim.rod.moving.space_world import SpaceWorld
+from sim.rod.stepping.equilibrium import hung
 from sim.rod.stepping.markers import Marker, marker, observed
 from sim.rod.stepping.parameters import Parameter
-from sim.rod.stepping.sensitivity import Fitted, hung
 from sim.rod.stepping.simulate import simulate
 from sim.rod.stepping.world import NodeLoad, World
 
@@ -177,7 +177,7 @@ class RodFitCase(SeriesFit):
             return self._law(specimen, which, at)
         world, options = specimen.world, replace(specimen.options, reuse=0.0)
         if self.released_from is not None:
-            world, _ = hung(world, self.released_from, Fitted([], 1.0))
+            world = hung(world, self.released_from)
         motion = simulate(world, options, max(end, 0.5 * options.h))
         return observed(motion, self._markers, which, at)
 

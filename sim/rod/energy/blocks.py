@@ -193,6 +193,25 @@ def backward(pattern: BlockPattern, factor: BlockMatrix, z: Floats) -> None:
 
 
 @kernel
+def solve_each(
+    pattern: BlockPattern, factor: BlockMatrix, space: Floats, r: Floats
+) -> None:
+    """r[p] <- A^-1 r[p] for each of r (P, n, 2), in the order of the nodes.
+
+    space : (n, 2)
+    """
+    for p in range(len(r)):
+        for i in range(len(space)):
+            j = pattern.place[i]
+            space[j, 0], space[j, 1] = r[p, i, 0], r[p, i, 1]
+        forward(pattern, factor, space)
+        backward(pattern, factor, space)
+        for i in range(len(space)):
+            j = pattern.place[i]
+            r[p, i, 0], r[p, i, 1] = space[j, 0], space[j, 1]
+
+
+@kernel
 def unit_forward(
     pattern: BlockPattern, factor: BlockMatrix, column: int, axis: int, y: Floats
 ) -> None:

@@ -4,6 +4,5 @@ Read `space_world` (what acts on a rod), `conserving_forces` (inner forces of a 
 `softened` (its matrix), `pulled` (tendons), `dry` (friction within), `step_equation`,
 `newton` (its end), `account` (its energy), `one_step`, then `motion`; of contact
 `touching` (where, and how it follows moves; of fixed `bodies` `beside`), then `pushing`
-by Coulomb's law. `motion_sensitivity` says how motions change with `space_parameters`,
-by the derivatives of states (`state_tangent`) and of steps (`step_tangent`).
+by Coulomb's law. `space_parameters` are what fits of motions find.
 """

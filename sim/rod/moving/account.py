@@ -35,14 +35,12 @@ class SpaceEnd(NamedTuple):
 
 @dataclass
 class Effort:
-    """What steps took since the last record, the energy that the last one left, and
-    how it ended."""
+    """What steps took since the last record, and the energy that the last one left."""
 
     iterations: int = 0
     substeps: int = 0
     error: float = 0.0
     left: tuple[SpaceState, SpaceElements, float] | None = None
-    end: SpaceEnd | None = None
 
     def stored(self, state: SpaceState, part: SpaceElements) -> float:
         """Of stretching, bending and twisting, J."""

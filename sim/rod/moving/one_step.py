@@ -50,7 +50,7 @@ def made(
         acceleration -= found.pushed.push / world.inertia
         acceleration[~world.system.free] = 0.0
     push = (v - now.v) / h - acceleration
-    effort.end, smooth = ending, now.step > 0 and not found.pushed
+    smooth = now.step > 0 and not found.pushed
     drift = acceleration - now.acceleration if smooth else np.zeros_like(v)
     ledger = accounted(world, options, trial, ending, effort)
     if (

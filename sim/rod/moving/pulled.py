@@ -10,7 +10,6 @@ import numpy as np
 
 from sim.arrays import Floats
 from sim.rod.moving.space_world import SpaceWorld
-from sim.rod.space.frames import SpaceState
 
 
 def tensions_at(world: SpaceWorld, time: float) -> Floats:
@@ -19,11 +18,3 @@ def tensions_at(world: SpaceWorld, time: float) -> Floats:
     if world.pulling is not None and len(each):
         each = each * world.pulling(time)
     return np.asarray(each[world.system.way.tendon])
-
-
-def tendon_slopes(
-    world: SpaceWorld, tension: Floats, state: SpaceState
-) -> tuple[Floats, Floats]:
-    """Slopes (3 n + m,) of tension times length, and its Hessian's entries."""
-    slopes, values = world.system.of_tendons(state, tension)
-    return world.system.spread(slopes, tension), values

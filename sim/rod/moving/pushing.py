@@ -48,7 +48,6 @@ from sim.rod.moving.touching import (
 from sim.rod.space.frames import SpaceState
 
 SLACK = 0.05  # of the least radius: gaps that are solved for, though nothing pushes yet
-STUCK = 1e-6  # of the cone: forces within it stick
 LEAST_COMPLIANCE = 1e-12  # 1/kg, of contacts of what is held
 AHEAD = 2.0  # of the way that is guessed, and of `SLACK`: what is looked at
 WITHIN = 1e-6  # of the least radius, by which skins may be within each other
@@ -302,12 +301,6 @@ def passes_through(
         if entered((end,), edges, begin, after.x - begin, THIN * radius).any():
             return True
     return False
-
-
-def sticking(force: Floats, mu: float) -> Bools:
-    """(c,) whether forces (c, 3) are within their cones."""
-    across = np.hypot(force[:, 1], force[:, 2])
-    return np.asarray(across < (1.0 - STUCK) * mu * force[:, 0])
 
 
 def settled_kick(

@@ -1,4 +1,4 @@
-"""What a motion in space is differentiated by, and worlds with other values of it."""
+"""What a measured motion in space may tell, and worlds with other values of it."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -8,7 +8,7 @@ from sim.rod.moving.space_world import SpaceWorld
 
 
 class SpaceParameter(Choice):
-    """What a motion is differentiated by, each for its relative change."""
+    """What may be fitted, each as a multiple of what a world has."""
 
     MODULUS = "modulus"  # of stretching, bending and twisting together
     BETA = "beta"

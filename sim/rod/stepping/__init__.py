@@ -1,4 +1,4 @@
-"""Motion in time: implicit steps, rest, sensitivities.
+"""Motion in time: implicit steps, and rest.
 
 Begin with `simulate`; it calls, from long to short, `loop` (many steps), `advance` (a
 full step, cut where a node lands), `rules` and `newmark` (one implicit step),

@@ -18,6 +18,9 @@ import numpy as np
 from sim.convergence import NotConvergedError
 from sim.rod.contact.coulomb import OPEN
 from sim.rod.contact.ground import GroundPlane, gaps
+from sim.rod.energy.blocks import empty, factorise, solve_each
+from sim.rod.energy.elastic import Rates, gradients, passive, unstrained
+from sim.rod.energy.stiffness import add_mass, add_stiffness
 from sim.rod.stepping.inputs import scheme_of
 from sim.rod.stepping.minima import Falling, convex_matrix, falling_mode, neutral
 from sim.rod.stepping.options import StepOptions
@@ -38,6 +41,7 @@ DEEP = 0.1  # of the shortest edge, in the ground, on the way to rest
 SLID = 1e-7  # of it, by which curved ground may be slid along in a step at rest
 PUSH = 1e-3  # from a saddle, as a fraction of the rod's size
 SADDLES = 8  # one after the other
+POLISH = 4  # Newton steps after which an equilibrium is one to rounding
 
 
 def settle(
@@ -229,6 +233,45 @@ class _Equilibrium:
             "or falls away",
             best=self.loop.record(),
         )
+
+
+def hung(world: World, load: NodeLoad) -> World:
+    """The world at rest under a load that is then gone, to rounding."""
+    if world.ground is not None:
+        raise ValueError(
+            "released_from: where a rod settles on a ground depends on the way: "
+            "leave the ground out, or start from the shape of the rod at rest"
+        )
+    if world.distributed_loads or world.follower_forces:
+        raise ValueError(
+            "released_from: a rod hangs by its weight and one load: leave out loads "
+            "that are spread or turn, or start from the shape at rest"
+        )
+    x = settle(replace(world, load=load, schedule=None)).x
+    setting = Loop(
+        replace(world, load=None, schedule=None), StepOptions(), None
+    ).setting
+    pattern, element, free = setting.pattern, setting.element, ~setting.held
+    matrix, actuated = empty(pattern), passive(world.rod)
+    force = element.mass[:, None] * setting.gravity
+    force[load.nodes] += load.force
+    for _ in range(POLISH):
+        matrix.diagonal[:], matrix.lower[:] = 0.0, 0.0
+        add_mass(pattern, matrix, element.mass, setting.held, 0.0)
+        add_stiffness(
+            x, element, actuated, Rates(1.0, 0.0), unstrained(world.rod), pattern, 1.0,
+            matrix,
+        )  # fmt: skip
+        factorise(pattern, matrix)
+        slope, none = np.zeros_like(x), unstrained(world.rod)
+        gradients(
+            x, element, actuated, 0.0, none, unstrained(world.rod), slope,
+            np.zeros_like(x),
+        )  # fmt: skip
+        move = ((force - slope) * free)[None]
+        solve_each(pattern, matrix, np.zeros_like(x), move)
+        x = x + move[0]
+    return replace(world, rod=replace(world.rod, nodes=x), load=None)
 
 
 def _same_pairs(before: RodState, after: RodState) -> bool:

@@ -23,10 +23,15 @@ from sim.arrays import Floats
 from sim.rod.actuation.actuation import actuate
 from sim.rod.contact.coulomb import OPEN, STICK
 from sim.rod.contact.ground import bend, surface
-from sim.rod.energy.blocks import BlockMatrix, dense, empty, factorise
+from sim.rod.energy.blocks import (
+    BlockMatrix,
+    dense,
+    empty,
+    factorise,
+    solve_each,
+)
 from sim.rod.energy.elastic import Rates, join, passive, unstrained
 from sim.rod.energy.stiffness import add_mass, add_stiffness
-from sim.rod.energy.tangent import solve_each
 from sim.rod.stepping.simulate import Loop
 
 NEUTRAL = 1e-6  # shift that no falling motion needs, over that of the outer forces

@@ -32,7 +32,7 @@ from tests.recorded import recorded
 # Functions of the solvers that make a step, or the first one.
 SOLVERS = {
     "Loop.run_to", "_first_step", "_morph", "at_rest", "crossing", "design", "morph",
-    "settle", "stationary", "tangents",
+    "settle", "stationary",
 }  # fmt: skip
 SPRING = {
     "nodes": [[0, 0, 0], [1, 0, 0]],

@@ -13,8 +13,6 @@ from sim.convergence import NotConvergedError
 from sim.rod.moving.dry import DryLaw, dry_forces
 from sim.rod.moving.kept import moving_arrays, moving_from
 from sim.rod.moving.motion import SpaceMotionStep, moves
-from sim.rod.moving.motion_sensitivity import space_tangents
-from sim.rod.moving.space_parameters import SpaceParameter
 from sim.rod.moving.space_world import SpaceWorld
 from sim.rod.moving.turning_clamps import TurningClamp, TurningClamps
 from sim.rod.space.balance import rest
@@ -242,9 +240,3 @@ def test_forces_of_friction_obey_their_law(rng: np.random.Generator) -> None:
         assert np.abs((force - most)[s > small]).max(initial=0.0) < 1e-12
         assert np.abs((force - least)[s < -small]).max(initial=0.0) < 1e-12
         assert (np.abs(s) > small).any()
-
-
-def test_what_knows_no_friction_within_refuses_it() -> None:
-    world = _arm(_tendon(MU))
-    with pytest.raises(ValueError, match="friction along tendons or in hinges: set "):
-        next(space_tangents(world, StepOptions(), [SpaceParameter.MODULUS], 0.1))

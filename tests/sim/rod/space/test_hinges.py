@@ -7,8 +7,6 @@ from scipy.spatial.transform import Rotation
 from sim.arrays import Floats
 from sim.convergence import NotConvergedError
 from sim.rod.moving.motion import moves
-from sim.rod.moving.motion_sensitivity import space_tangents
-from sim.rod.moving.space_parameters import SpaceParameter
 from sim.rod.moving.space_world import SpaceWorld
 from sim.rod.space.elastic import energies
 from sim.rod.space.elements import space_elements
@@ -140,11 +138,3 @@ def test_a_spring_about_an_axis_that_is_wound_beyond_half_a_turn_is_told() -> No
     assert list(moves(world, StepOptions(h=0.02), 3.0, every=50))
     turned = strains_of_hinges(told.value.best.moving.state, space_elements(rod))
     assert 0.95 * np.pi < abs(turned[0, 2]) < np.pi
-
-
-def test_sensitivities_of_motions_with_hinges_are_refused(
-    rng: np.random.Generator,
-) -> None:
-    world = SpaceWorld(_crossed(rng)[0], (0.0, 0.0, 0.0))
-    with pytest.raises(ValueError, match="know no hinges about an axis: let rods turn"):
-        next(space_tangents(world, StepOptions(), [SpaceParameter.MODULUS], 0.1))

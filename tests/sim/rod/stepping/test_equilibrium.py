@@ -23,7 +23,7 @@ from sim.rod.rod.rod import (
     ring,
     straight,
 )
-from sim.rod.stepping.equilibrium import settle
+from sim.rod.stepping.equilibrium import hung, settle
 from sim.rod.stepping.step import RodStep
 from sim.rod.stepping.world import NodeLoad, World
 from tests.sim.rod.known import THIN, dense_stiffness, ribbon, table
@@ -324,3 +324,14 @@ def test_an_equilibrium_that_does_not_exist_is_reported() -> None:
     """Nothing stops a rod that falls freely."""
     with pytest.raises(NotConvergedError, match="no equilibrium"):
         settle(World(straight(L, 5, THIN)), max_steps=20)
+
+
+def test_a_beam_under_a_weight_sinks_by_the_inverse_of_its_modulus() -> None:
+    """P L^3 / 3 EI at the tip."""
+    material = RodMaterial(modulus=3.0e6)
+    rod = cantilever(0.1, 40, material)
+    world = World(rod, gravity=(0.0, 0.0))
+    force = 1e-5
+    rest = hung(world, NodeLoad([39], (0.0, -force)))
+    tip = rest.rod.nodes[-1, 1]
+    assert tip == pytest.approx(-force * 1e-3 / (3.0 * material.bending), rel=2e-3)

@@ -9,9 +9,8 @@ from scipy.integrate import solve_ivp
 from sim.arrays import Floats
 from sim.rod.gravity import GRAVITY
 from sim.rod.rod.rod import Rod, RodMaterial, cantilever, ring, straight
-from sim.rod.stepping.equilibrium import settle
+from sim.rod.stepping.equilibrium import hung, settle
 from sim.rod.stepping.options import Integrator, StepOptions
-from sim.rod.stepping.sensitivity import Fitted, hung
 from sim.rod.stepping.simulate import simulate
 from sim.rod.stepping.step import RodStep
 from sim.rod.stepping.surroundings import DistributedLoad, Fluid, FollowerForce
@@ -175,7 +174,7 @@ def test_what_spreads_or_turns_is_refused_where_it_is_not_known() -> None:
     rod = straight(LENGTH, 11, SOFT)
     turned = World(rod, follower_forces=(FollowerForce(10, 1.0),))
     with pytest.raises(ValueError, match="leave out loads that are spread or turn"):
-        hung(turned, NodeLoad([10], (0.0, 1.0)), Fitted([], 1.0))
+        hung(turned, NodeLoad([10], (0.0, 1.0)))
     with pytest.raises(ValueError, match="settle with minimum=False"):
         settle(turned)
     brief = World(rod, load=NodeLoad([10], (0.0, 1.0), duration=0.2))

@@ -15,7 +15,6 @@ from sim.rod.rod.rod import RodMaterial, chain, hold, moved, straight
 from sim.rod.rod.several import several
 from sim.rod.stepping.inputs import scheme_of
 from sim.rod.stepping.options import Integrator, StepOptions
-from sim.rod.stepping.sensitivity import refuse_what_has_no_tangent
 from sim.rod.stepping.simulate import simulate
 from sim.rod.stepping.step import RodStep
 from sim.rod.stepping.world import Damping, World
@@ -162,5 +161,3 @@ def test_touch_is_that_of_exact_contact() -> None:
     world = World(straight(0.1, 5, SOFT), touching=PlaneTouching())
     with pytest.raises(ValueError, match=r"touching: .* contact exact"):
         scheme_of(StepOptions(contact=ContactRule.MODIFIED_MASS), world)
-    with pytest.raises(ValueError, match=r"touching: .* no sensitivities"):
-        refuse_what_has_no_tangent(world, StepOptions())
