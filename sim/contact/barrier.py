@@ -1,4 +1,4 @@
-"""Contact potentials: eqs. (3.4) to (3.6) of [ZF19], that of IPC; edges' mollifier."""
+"""Contact potential: eqs. (3.4) to (3.6) of [ZF19]; edges' mollifier."""
 
 import math
 
@@ -38,40 +38,6 @@ def barrier(d: float, d0: float, ke: float) -> tuple[float, float, float]:
         energy = -math.log(math.sin(c * d)) - 0.5 * phi * phi
         slope = tangent - phi
     return ke * energy, -ke * c * slope, ke * c * c * tangent * tangent
-
-
-@kernel
-def squared_barrier(
-    d: float, least: float, d0: float, ke: float
-) -> tuple[float, float, float]:
-    """Barrier of IPC in the squared distance, and its first two derivatives in d.
-
-    With s = (d^2 - l^2) / ((l + d0)^2 - l^2), l the least distance, for s < 1:
-
-        Pi = - ke (1 - s)^2 ln s
-
-    (Li et al., Incremental potential contact, ACM TOG 39, 2020, eq. 6 in the square of
-    the distance, with the least distance of their codimensional one, ACM TOG 40, 2021).
-    Their stiffness is kappa = ke / ((l + d0)^2 - l^2)^2; kappa d0^4 = ke without l.
-
-    Parameters
-    ----------
-    d, least : distance, and the one at which Pi is infinite, m
-    d0 : how far above the least distance contact begins, m
-    ke : scale of the potential, J
-    """
-    q = (least + d0 - d) * (least + d0 + d)
-    if q <= 0.0:
-        return 0.0, 0.0, 0.0
-    whole = d0 * (2.0 * least + d0)
-    q /= whole
-    s = (d - least) * (d + least) / whole
-    log = math.log1p(-q) if q < 0.5 else math.log(s)
-    slope = q * (2.0 * log - q / s)
-    curvature = -2.0 * log + q * (4.0 + q / s) / s
-    rate = 2.0 * d / whole
-    bent = curvature * rate * rate + slope * 2.0 / whole
-    return -ke * q * q * log, ke * slope * rate, ke * bent
 
 
 @kernel

@@ -312,6 +312,4 @@ def _described(
         ):
             rest = pair_distance(y, first)
         d0[c], min_distance[c] = _activation_at_rest(surface, activation, rest)
-    return ContactPairs(
-        faces, row, node, d0, min_distance, weight, mollifier_scale, surface.squared
-    )
+    return ContactPairs(faces, row, node, d0, min_distance, weight, mollifier_scale)

@@ -2,14 +2,13 @@
 
     Pi_pair = m(c) Pi(d - thickness)
 
-with m = 1 for a node and a triangle, and `mollifier` for two edges; or the barrier of
-IPC in the square of the distance in place of Pi.
+with m = 1 for a node and a triangle, and `mollifier` for two edges.
 """
 
 import numpy as np
 
 from sim.arrays import Floats, Ints
-from sim.contact.barrier import barrier, mollifier, squared_barrier
+from sim.contact.barrier import barrier, mollifier
 from sim.contact.distance import distance_slopes, pair_distance, pair_weights
 from sim.contact.surface import ContactPairs, apart, gather
 from sim.kernels import inner, kernel
@@ -57,17 +56,6 @@ def cross_square(x: Floats) -> float:
 
 
 @inner
-def pair_barrier(
-    pairs: ContactPairs, k: int, d: float, scale: float
-) -> tuple[float, float, float]:
-    """Pi and its first two derivatives at the distance d of pair k, by its law."""
-    least, activation = pairs.min_distance[k], pairs.activation[k]
-    if pairs.squared:
-        return squared_barrier(d, least, activation, scale)
-    return barrier(d - least, activation, scale)
-
-
-@inner
 def pair_energy(
     pairs: ContactPairs, k: int, ke: float, x: Floats, y: Floats
 ) -> tuple[float, float]:
@@ -83,7 +71,7 @@ def pair_energy(
     d = pair_distance(y, first)
     if d <= min_distance:
         return np.inf, d
-    energy = pairs.weight[k] * pair_barrier(pairs, k, d, ke)[0]
+    energy = pairs.weight[k] * barrier(d - min_distance, activation, ke)[0]
     if first == 2 and energy > 0.0:
         energy *= mollifier(cross_square(y), pairs.mollifier_scale[k])[0]
     return energy, d
@@ -191,7 +179,9 @@ def pair_terms(
     free = pair_weights(y, first, w, dw)
     distance_slopes(y, w, dw, free, gradient, hessian)
     scale = ke * pairs.weight[k]
-    value, slope, curvature = pair_barrier(pairs, k, d, scale)
+    value, slope, curvature = barrier(
+        d - pairs.min_distance[k], pairs.activation[k], scale
+    )
     _of_potential(slope, curvature, gradient, hessian)
     if first == 2:
         _mollified(y, pairs.mollifier_scale[k], value, gradient, hessian)

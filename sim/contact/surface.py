@@ -29,7 +29,6 @@ class ContactSurface(NamedTuple):
     rest : (n, 3) m, rest positions
     limited : whether d0 shrinks to half the distance that a pair has at rest
     thickness : distance of two midplanes that touch, m; the barrier is in d - thickness
-    squared : whether the barrier is that of IPC, in the square of the distance
     """
 
     point: Ints
@@ -43,7 +42,6 @@ class ContactSurface(NamedTuple):
     rest: Floats
     limited: bool
     thickness: float
-    squared: bool = False
 
 
 class ContactPairs(NamedTuple):
@@ -61,7 +59,6 @@ class ContactPairs(NamedTuple):
         the potential is infinite at min_distance, and zero `activation` above it
     weight : (k,) how often a pair counts
     mollifier_scale : (k,) scale of `sim.contact.barrier.mollifier` for edges, m^4
-    squared : as of the surface
     """
 
     faces: int
@@ -71,7 +68,6 @@ class ContactPairs(NamedTuple):
     min_distance: Floats
     weight: Floats
     mollifier_scale: Floats
-    squared: bool = False
 
 
 @inner

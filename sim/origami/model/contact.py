@@ -6,7 +6,7 @@ import numpy as np
 
 from sim.arrays import Floats, Ints
 from sim.choice import Choice
-from sim.contact.barrier import barrier, squared_barrier
+from sim.contact.barrier import barrier
 from sim.contact.surface import ContactSurface
 from sim.limits import refuse_negative, refuse_unless_positive
 from sim.origami.model.mesh import BarHingeMesh
@@ -27,17 +27,6 @@ class Rules(Choice):
     FULL = "full"
 
 
-class Barrier(Choice):
-    """The potential of a pair by its distance.
-
-    PAPER: eq. (3.4) of [ZF19]. IPC: that of Li et al. (2020), in the square of the
-    distance, see `sim.contact.barrier.squared_barrier`.
-    """
-
-    PAPER = "paper"
-    IPC = "ipc"
-
-
 @dataclass(frozen=True)
 class Contact:
     """Contact of a sheet with itself.
@@ -53,8 +42,6 @@ class Contact:
         together for a pair that has less than twice their sum as its distance at rest
     creases : whether crease nodes and triangles take part with the paper's rules
     enabled : without contact, panels pass through each other
-    barrier : "paper" or, with rules "full", "ipc", whose own stiffness kappa is
-        ke / d0^4 without a thickness
     """
 
     rules: Rules | str = Rules.FULL
@@ -64,11 +51,9 @@ class Contact:
     thickness: float = 0.0
     creases: bool = False
     enabled: bool = True
-    barrier: Barrier | str = Barrier.PAPER
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rules", Rules(self.rules))
-        object.__setattr__(self, "barrier", Barrier(self.barrier))
         for name in ("ke", "d0_edge", "d0_centre"):
             if getattr(self, name) is not None:
                 refuse_unless_positive(self, name, of="contact")
@@ -76,10 +61,6 @@ class Contact:
         if self.thickness > 0 and self.rules is Rules.PAPER:
             raise ValueError(
                 "the paper's rules know no thickness: choose rules 'full', or set d0"
-            )
-        if self.barrier is Barrier.IPC and self.rules is Rules.PAPER:
-            raise ValueError(
-                "the paper's rules know no barrier but their own: choose rules 'full'"
             )
 
     def filled(self, mesh: BarHingeMesh) -> "Contact":
@@ -97,19 +78,13 @@ class Contact:
         reach = REACH_SHARE * panel
         return Contact(
             rules=self.rules,
-            ke=default_scale(mesh, self.squared) if self.ke is None else self.ke,
+            ke=default_scale(mesh) if self.ke is None else self.ke,
             d0_edge=reach if self.d0_edge is None else self.d0_edge,
             d0_centre=reach if self.d0_centre is None else self.d0_centre,
             thickness=self.thickness,
             creases=self.creases,
             enabled=self.enabled,
-            barrier=self.barrier,
         )
-
-    @property
-    def squared(self) -> bool:
-        """Whether the barrier is in the square of the distance."""
-        return self.barrier is Barrier.IPC
 
 
 def panel_length(mesh: BarHingeMesh) -> float:
@@ -119,7 +94,7 @@ def panel_length(mesh: BarHingeMesh) -> float:
     return float(np.sqrt(np.mean(areas)))
 
 
-def default_scale(mesh: BarHingeMesh, squared: bool = False) -> float:
+def default_scale(mesh: BarHingeMesh) -> float:
     """ke in J: the potential at d0 / 2 equals the energy of a crease bent by 90 deg.
 
     The springs of one crease act in series, so that its stiffness is that of a rim
@@ -137,8 +112,6 @@ def default_scale(mesh: BarHingeMesh, squared: bool = False) -> float:
     energy *= (mesh.hinge_share[folding] * np.pi / 2) ** 2
     np.add.at(whole, numbers, energy)
     at_half = barrier(0.5, 1.0, 1.0)[0]  # Pi / ke at d = d0 / 2
-    if squared:
-        at_half = squared_barrier(0.5, 0.0, 1.0, 1.0)[0]
     return float(whole[np.unique(numbers)].mean() / at_half)
 
 
@@ -210,7 +183,6 @@ def _full(
         rest=mesh.rest,
         limited=True,
         thickness=contact.thickness,
-        squared=contact.squared,
     )
 
 

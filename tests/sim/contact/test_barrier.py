@@ -5,8 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from sim.arrays import Floats
-from sim.contact.barrier import SERIES_BELOW, barrier, mollifier, squared_barrier
+from sim.contact.barrier import SERIES_BELOW, barrier, mollifier
 from tests.sim.contact.taylor import remainder_order
 
 D0, KE = 0.8, 0.3
@@ -21,39 +20,6 @@ def test_slopes_of_the_barrier_have_second_order_remainders(d: float) -> None:
     force = remainder_order(lambda y: barrier(y[0], D0, KE)[1], curvature * v, x, v)
     assert energy == pytest.approx(2.0, abs=0.1)
     assert force == pytest.approx(2.0, abs=0.1)
-
-
-@pytest.mark.parametrize("least", [0.0, 0.3])
-@pytest.mark.parametrize("share", [0.01, 0.3, 0.69, 0.72, 0.97])
-def test_the_barrier_of_ipc_is_that_of_the_squared_distance(
-    least: float, share: float
-) -> None:
-    """- kappa (D - D^)^2 ln(D / D^) of D = d^2 - l^2, and slopes of second order."""
-    d = least + share * D0
-    whole = (least + D0) ** 2 - least**2
-    squared = d**2 - least**2
-    published = -KE / whole**2 * (squared - whole) ** 2 * np.log(squared / whole)
-    energy, slope, curvature = squared_barrier(d, least, D0, KE)
-    assert energy == pytest.approx(published, rel=1e-12)
-    x, v = np.array([d]), np.array([0.1 * D0 * min(share, 1.0 - share)])
-
-    def part(y: Floats, which: int) -> float:
-        return squared_barrier(y[0], least, D0, KE)[which]
-
-    found = remainder_order(lambda y: part(y, 0), slope * v, x, v)
-    assert found == pytest.approx(2.0, abs=0.1)
-    found = remainder_order(lambda y: part(y, 1), curvature * v, x, v)
-    assert found == pytest.approx(2.0, abs=0.1)
-
-
-def test_the_barrier_of_ipc_is_zero_from_d0_on_and_fades_without_a_jump() -> None:
-    assert squared_barrier(D0, 0.0, D0, KE) == (0.0, 0.0, 0.0)
-    assert squared_barrier(1.3 + D0, 1.3, D0, KE) == (0.0, 0.0, 0.0)
-    q = 1e-9  # of d0: Pi = 8 ke q^3 to first order, where s = 1 - 2 q
-    energy, slope, curvature = squared_barrier(D0 * (1.0 - q), 0.0, D0, KE)
-    assert energy == pytest.approx(8.0 * KE * q**3, rel=1e-6)
-    assert slope == pytest.approx(-24.0 * KE * q**2 / D0, rel=1e-6)
-    assert curvature == pytest.approx(48.0 * KE * q / D0**2, rel=1e-6)
 
 
 def test_barrier_is_zero_from_d0_on() -> None:

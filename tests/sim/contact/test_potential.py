@@ -52,7 +52,7 @@ def pairs_of(surface: ContactSurface, x: Floats) -> ContactPairs:
 def edges_alone(pairs: ContactPairs) -> ContactPairs:
     """Without the pairs of nodes and triangles."""
     n = pairs.faces
-    return ContactPairs(0, *(values[n:] for values in pairs[1:7]), pairs.squared)
+    return ContactPairs(0, *(values[n:] for values in pairs[1:]))
 
 
 def assembled(pairs: ContactPairs, x: Floats) -> tuple[float, Floats, Floats]:
@@ -77,17 +77,13 @@ def places() -> list[tuple[ContactSurface, Floats]]:
     for slant in (0.9, 0.01):
         y = crossed(0.3, slant)
         out.append((surface_of(TWO, y, reach=0.6, edge=EDGES), y))
-    return out + [(surface._replace(squared=True), x) for surface, x in out]
+    return out
 
 
 @pytest.mark.parametrize(
     ("surface", "x"),
     places(),
-    ids=[
-        f"{pair}{law}"
-        for law in ("", ", ipc")
-        for pair in ("node", "thick", "edges", "nearly parallel edges")
-    ],
+    ids=["node", "thick", "edges", "nearly parallel edges"],
 )
 def test_slopes_of_the_potential_have_second_order_remainders(
     surface: ContactSurface, x: Floats, rng: np.random.Generator
