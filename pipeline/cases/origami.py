@@ -31,7 +31,6 @@ from sim.origami.model.mesh import BarHingeMesh
 from sim.origami.pattern.fold_format import pattern_document
 from sim.origami.pattern.holding import largest_panel, largest_panel_held
 from sim.origami.pattern.pattern import CreasePattern
-from sim.origami.pattern.tessellations import subdivided
 
 HELD = "largest panel"
 FOLD_TOLERANCE = 5.0  # degrees
@@ -65,7 +64,6 @@ class OrigamiCase:
     phases : what is done, in order; see `sim.origami.loading.phases`
     compliant : whether creases have a width, or are single hinges
     nodes : node positions in place of those of the mesh, m
-    edge_parts : into how many parts free panel edges are divided
     sequence : stages of the first phase's creases, such as "1-2-2-3"
     lock : the panels whose end state gives the verdict
     imperfections : of the sheets whose ends together give the verdict; without any it
@@ -87,7 +85,6 @@ class OrigamiCase:
     contact: Contact = field(default_factory=Contact)
     compliant: bool = True
     nodes: Sequence[Sequence[float]] | None = None
-    edge_parts: int = 1
     sequence: str | None = None
     lock: Lock | None = None
     imperfections: Imperfections | None = None
@@ -112,8 +109,6 @@ class OrigamiCase:
                 raise ValueError("the case has a sequence, but does not fold first")
             staged = replace(first, stages=parse_sequence(self.sequence))
             object.__setattr__(self, "phases", [staged, *self.phases[1:]])
-        if self.edge_parts != 1:
-            self._divide_edges()
         for name in ("strain_limit", "eigenvalues"):
             value = getattr(self, name)
             if value is not None and (isinstance(value, bool | str) or not value >= 0):
@@ -158,22 +153,6 @@ class OrigamiCase:
             "no crease is assigned, nothing folds: write M or V at the creases of the "
             "pattern, or name creases and angles in phases"
         )
-
-    def _divide_edges(self) -> None:
-        """More vertices on free edges; creases keep their places, not their numbers."""
-        if self.nodes is not None:
-            raise ValueError(
-                "edge_parts changes the mesh that `nodes` belongs to: give one of them"
-            )
-        divided, number = subdivided(self.pattern, self.edge_parts)
-        phases = [
-            replace(phase, creases=[number.get(c, c) for c in phase.creases])
-            if isinstance(phase, Fold)
-            else phase
-            for phase in self.phases
-        ]
-        object.__setattr__(self, "pattern", divided)
-        object.__setattr__(self, "phases", phases)
 
     @cached_property
     def mesh(self) -> BarHingeMesh:

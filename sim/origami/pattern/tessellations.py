@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -150,49 +149,3 @@ def waterbomb(rows: int, columns: int, *, side: float) -> CreasePattern:
         return VALLEY if min(x, y) > 0.1 * half else MOUNTAIN
 
     return _assigned(CreasePattern(np.array(grid), panels), fold)
-
-
-def subdivided(
-    pattern: CreasePattern, parts: int
-) -> tuple[CreasePattern, dict[int, int]]:
-    """The pattern with its free edges in `parts`, and the new number of each crease.
-
-    More nodes on the edges let the published rules see contact that falls between
-    sparse nodes: the remedy of [ZF19], Fig. 6d, e.
-    """
-    if parts < 1:
-        raise ValueError(f"edges are divided into {parts} parts: give 1 or more")
-    vertices = list(pattern.vertices)
-    inside: dict[tuple[int, int], list[int]] = {}
-    for (a, b), sides in zip(pattern.edges.tolist(), pattern.edge_panels, strict=True):
-        if len(sides) == 1:
-            first = len(vertices)
-            for k in range(1, parts):
-                share = k / parts
-                vertices.append((1 - share) * vertices[a] + share * vertices[b])
-            inside[a, b] = list(range(first, len(vertices)))
-            inside[b, a] = inside[a, b][::-1]
-    panels = [
-        [
-            v
-            for a, b in zip(panel, (*panel[1:], panel[0]), strict=True)
-            for v in (a, *inside.get((a, b), []))
-        ]
-        for panel in pattern.panels
-    ]
-    added = range(len(pattern.vertices), len(vertices))
-    divided = CreasePattern(
-        np.array(vertices),
-        panels,
-        joined=pattern.joined,
-        tags=[*pattern.tags, *added] if pattern.tags else (),
-        drawn=pattern.drawn,
-    )
-    place = {tuple(edge): i for i, edge in enumerate(divided.edges.tolist())}
-    number = {int(c): place[tuple(pattern.edges[c].tolist())] for c in pattern.creases}
-    folds = np.zeros(len(divided.edges))
-    if len(pattern.assignment):
-        for old, new in number.items():
-            folds[new] = pattern.assignment[old]
-        divided = replace(divided, assignment=folds)
-    return divided, number

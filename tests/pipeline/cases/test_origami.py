@@ -88,7 +88,6 @@ def test_every_case_yields_the_flat_sheet_and_a_converged_increment(name: str) -
         ("box", "case.supports=[[7,1,2,1]]", "support of node 7 has 2 for y: give 1"),
         ("miura", "case.phases.0.fraction=nan", "fraction must lie between 0 and 1"),
         ("box", "case.phases.0.increments=0", "increments must be 1 or more"),
-        ("box", "+case.edge_parts=2", "edge_parts changes the mesh"),
         ("miura", "case.pattern.angle=95", "angle must lie between 0 and 90"),
         ("box", "case.phases.0.creases=[0,1,2,3]", "edge 0 is not a crease"),
         ("box", "case.supports=[[77,1,1,1]]", "support names node 77"),
@@ -300,15 +299,6 @@ def test_a_sequence_that_hangs_on_imperfections_is_undecided() -> None:
     assert 0 < low < result["lock_share"] < high < 1
     plain = case("folding_sequence", *words, "case.imperfections=null")
     assert ended(plain, last)["verdict"] == "lock"
-
-
-def test_divided_edges_keep_creases_folding() -> None:
-    plain, divided = case("miura"), case("miura", "+case.edge_parts=2")
-    assert len(divided.mesh.rest) > len(plain.mesh.rest)
-    assert len(divided.pattern.creases) == len(plain.pattern.creases)
-    steps = divided.steps()
-    assert next(steps).converged
-    assert next(steps).converged
 
 
 def test_eigenvalues_are_recorded_on_request() -> None:

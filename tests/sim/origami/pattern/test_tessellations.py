@@ -1,7 +1,5 @@
 """Patterns that repeat, sequences, and rigid closure."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -11,7 +9,6 @@ from sim.origami.pattern.rigid import closure_error, closure_errors
 from sim.origami.pattern.tessellations import (
     miura,
     strip,
-    subdivided,
     waterbomb,
     yoshimura,
 )
@@ -75,23 +72,6 @@ def test_panels_of_a_tessellation_tile_without_overlap(name: str) -> None:
 def test_impossible_tessellations_are_refused(build: type, said: str) -> None:
     with pytest.raises(ValueError, match=said):
         build()
-
-
-def test_division_of_free_edges_keeps_creases_and_area() -> None:
-    pattern = replace(SHEETS["miura"], drawn=(1e-3, 1e-3))
-    divided, number = subdivided(pattern, 3)
-    assert divided.place(1) == pattern.place(1)  # in the unit of the file
-    assert sorted(number) == pattern.creases.tolist()
-    for old, new in number.items():
-        assert (divided.edges[new] == pattern.edges[old]).all()
-        assert divided.assignment[new] == pattern.assignment[old]
-    assert len(divided.creases) == len(pattern.creases)
-    free = len(pattern.edges) - len(pattern.creases)
-    assert len(divided.vertices) == len(pattern.vertices) + 2 * free
-    for before, after in zip(pattern.panels, divided.panels, strict=True):
-        area = polygon_area(pattern.vertices[list(before)])
-        divided_area = polygon_area(divided.vertices[list(after)])
-        assert divided_area == pytest.approx(area, abs=1e-18)
 
 
 @pytest.mark.parametrize(("creases", "count"), [(1, 1), (2, 3), (3, 13), (4, 75)])
