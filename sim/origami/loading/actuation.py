@@ -6,12 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from sim.arrays import Floats
-from sim.origami.loading.checks import (
-    Rows,
-    check_each,
-    check_increments,
-    check_tolerance,
-)
+from sim.limits import is_finite
+from sim.origami.loading.checks import Rows, check_increments, check_tolerance
 from sim.origami.model.mesh import BarHingeMesh
 
 
@@ -42,7 +38,18 @@ class Moments:
         check_tolerance(self.tolerance)
         if not self.creases:
             raise ValueError("moments name no creases: name those that are turned")
-        check_each("moments", self.creases, self.moments)
+        if len(self.moments) != len(self.creases):
+            raise ValueError(
+                f"{len(self.moments)} moments are given for {len(self.creases)} "
+                "creases: give one for each"
+            )
+        for crease, moment in zip(self.creases, self.moments, strict=True):
+            if not is_finite(moment):
+                raise ValueError(
+                    f"crease {crease}: {moment} among moments is not finite"
+                )
+            if list(self.creases).count(crease) > 1:
+                raise ValueError(f"crease {crease} is named twice: give its sum once")
 
     def targets(self, mesh: BarHingeMesh) -> Floats:
         """(e,) moment on each edge, N m, zero where none is given."""
