@@ -11,7 +11,6 @@ from pipeline.store.plan_file import read_document, sound_reference
 from pipeline.store.runs import RESULTS, run_record
 from pipeline.terminal.arguments import OneLineParser, add_overrides
 from pipeline.terminal.errors import DONE, command
-from pipeline.tracking.edited import warn_of_edit
 from pipeline.workflow.handing import handed_over
 
 
@@ -31,7 +30,6 @@ def say(name: str) -> None:
     if read_document(name)["batch"] or not (RESULTS / name).is_dir():
         return
     step, place = name.partition("/")[0], RESULTS / name
-    warn_of_edit(place.resolve())
     if step == VERDICTS:
         print(told_comparison(place))
     elif step == "simulate":

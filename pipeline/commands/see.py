@@ -19,7 +19,6 @@ from pipeline.store.named_runs import RUN_HELP, found_run
 from pipeline.store.runs import RESULTS, run_record
 from pipeline.terminal.arguments import OneLineParser
 from pipeline.terminal.errors import DONE, InputError, command
-from pipeline.tracking.edited import warn_of_edit
 
 SHOWING = (".html", ".png", ".svg", ".pdf")  # what a run of another step holds to see
 STILL = (".png",)  # of them what runs no code
@@ -83,7 +82,6 @@ def main(argv: list[str] | None = None) -> int:
     given = arguments().parse_args(argv)
     directory = found_run(given.run)
     record = run_record(directory)
-    warn_of_edit(directory.resolve())
     page = seen(directory)
     if record["step"] == "simulate":
         print("\n".join(told(record)))

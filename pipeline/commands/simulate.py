@@ -38,7 +38,6 @@ from pipeline.terminal.errors import (
     lacks_machine,
     one_line,
 )
-from pipeline.tracking.edited import warn_of_edit
 
 OPTIONS = """
 Options:
@@ -91,7 +90,6 @@ def _show_by_name(name: str, directory: Path, words: Sequence[str]) -> None:
 def _show(directory: Path, name: str) -> None:
     """Say what came out, where it is and what to type next; draw it."""
     record = run_record(directory)
-    warn_of_edit(directory.resolve())
     print("\n".join([*told(record), *told_sheet(directory), *meant(record)]))
     print(f"run      {shown_path(directory)}")
     if _drawn(directory):

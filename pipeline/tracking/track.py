@@ -12,8 +12,6 @@ from pipeline.terminal.errors import (
     one_line,
 )
 from pipeline.tracking.database import analyse
-from pipeline.tracking.edited import TAG as EDITED
-from pipeline.tracking.edited import lately_edited, told, warn_of_edits
 from pipeline.tracking.live import LiveRuns
 from pipeline.tracking.options import without_secrets
 from pipeline.tracking.record import end_run, start_run
@@ -79,9 +77,7 @@ class Tracker:
         store = self._store
         try:
             record = run_record(directory)
-            changes = lately_edited(directory)
-            edited = {EDITED: ", ".join(changes)} if changes else {}
-            belonging = store.belonging(record) | edited
+            belonging = store.belonging(record)
             started = self._live.take(record) or start_run(
                 store.client, store.experiment, record, directory, belonging
             )
@@ -89,9 +85,7 @@ class Tracker:
         except (InputError, KeyError, ValueError, OSError) as error:
             if is_the_store_s(error):
                 raise
-            changes = lately_edited(directory)
-            reason = told(directory, changes) if changes else one_line(error)
-            print(f"error: {reason}", file=sys.stderr)
+            print(f"error: {directory}: {one_line(error)}", file=sys.stderr)
             self._unreadable.add(directory.name)
         else:
             store.known[directory.name] = started.run_id
@@ -111,7 +105,6 @@ class Tracker:
         self._store.save_index()
         if self.written:
             analyse(self._store.uri)
-        warn_of_edits(self._results, self._unreadable)
 
     def forget(self) -> bool:
         """Start anew after the store failed; whether it is a new one."""

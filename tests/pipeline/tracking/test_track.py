@@ -357,15 +357,27 @@ def test_a_tracker_that_is_about_to_end_is_waited_for(project: Path) -> None:
     assert len(held(project)) == 1
 
 
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("run.json", "{", "{half"),
+        ("run.json", '"paths": []', '"paths": ["data/a.ply"]'),
+        ("steps.csv", "\n1,1.1\n", "\n1\n"),
+    ],
+)
 def test_an_unreadable_run_is_named_and_the_others_arrive(
-    project: Path, capsys: pytest.CaptureFixture[str]
+    project: Path, capsys: pytest.CaptureFixture[str], name: str, old: str, new: str
 ) -> None:
     first = run(1)
     run(2)
     assert first is not None
-    (first / "run.json").write_text("{half")
+    text = (first / name).read_text()
+    assert old in text
+    (first / name).write_text(text.replace(old, new))
     assert main([]) == 1
-    assert first.name in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert said.startswith(f"error: {first}: ")
+    assert said.count("\n") == 1
     assert len(held(project)) == 1
 
 
