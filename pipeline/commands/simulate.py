@@ -26,7 +26,7 @@ from pipeline.store.attempts import run_once
 from pipeline.store.case_job import planned, sound_case
 from pipeline.store.files import point_to
 from pipeline.store.leases import sweep_dead
-from pipeline.store.own_runs import keep_own, own_name, remember, remembered
+from pipeline.store.own_runs import keep_own, own_name
 from pipeline.store.runs import RESULTS, run_record
 from pipeline.terminal.arguments import OneLineParser
 from pipeline.terminal.errors import (
@@ -76,15 +76,9 @@ def _simulate(plain: Mapping[str, Any], settings: Any) -> None:
     directory = run_once(job, lambda out: run_case(case, job, out))
     words = list(settings.overrides.task)
     own = own_name(name, words)
-    remember(words, own, job.key, job.config)
-    _show_by_name(own, directory, words)
-
-
-def _show_by_name(name: str, directory: Path, words: Sequence[str]) -> None:
-    """Let the name of a run made by hand point to it, and show it."""
-    if words == [f"case={name}"]:
-        point_to(RESULTS / "simulate" / name, directory)
-    _show(keep_own(name, directory), name)
+    if words == [f"case={own}"]:
+        point_to(RESULTS / "simulate" / own, directory)
+    _show(keep_own(own, directory), own)
 
 
 def _show(directory: Path, name: str) -> None:
@@ -187,9 +181,6 @@ def _run_all(folder: str, words: Sequence[str]) -> dict[str, Exception]:
 def main(argv: list[str] | None = None) -> int:
     """Run the case that the command line names, or several."""
     words = sys.argv[1:] if argv is None else argv
-    if known := remembered(words):
-        _show_by_name(*known, words)
-        return DONE
     given = arguments().parse_intermixed_args(words)
     if given.help:
         cases = "\n".join(f"  {name}" for name in listed("case"))
