@@ -10,7 +10,7 @@ GROUPS = {
     "see what there is, and what came of it": "cases studies figures see film report "
     "paper trace ui",
     "from a scan to a verdict": "ingest markers pick compare deviation "
-    "label_picture input_uncertainty compare_series virtual_scan",
+    "input_uncertainty compare_series virtual_scan",
     "predict an experiment, then look": "predict measured",
     "to the printer and back": "parts calibrate",
     "mechanisms": "mobility branches envelope",

@@ -23,9 +23,9 @@ from pipeline.results.target_file import TargetFile, read_target
 from pipeline.scans.labels import label_scan
 from pipeline.scans.reading.units import unit_named
 from pipeline.scans.spheres import SphereTable, read_spheres
-from pipeline.steps import label_picture
 from pipeline.steps.budget_sources import learnt_from
 from pipeline.steps.input_uncertainty import PrintedAgain, read_printed_again
+from pipeline.steps.label_picture import draw_labels
 from pipeline.steps.run_goals import goals_of
 from pipeline.store.files import replacing
 from pipeline.store.runs import Job, Needs, Numbers
@@ -143,7 +143,7 @@ def run_step(
     }
     _write(tables, out)
     if pictured and (spheres / "points.npy").is_file():
-        label_picture.run_step(spheres, out, out)
+        draw_labels(spheres, out)
     return row
 
 
