@@ -9,7 +9,6 @@ from pathlib import Path
 
 from pipeline.commands.overview import COMMANDS, overview
 from pipeline.terminal.errors import DONE, REFUSED, InputError, command
-from pipeline.terminal.homes import keep_out_of_a_missing_home
 from pipeline.terminal.names import no_such
 from pipeline.terminal.streams import outlive_readers
 
@@ -42,7 +41,6 @@ def main() -> int:
     gc.set_threshold(SELDOM, *gc.get_threshold()[1:])
     atexit.register(gc.freeze)  # else Python's end looks for cycles in all of it again
     outlive_readers()
-    keep_out_of_a_missing_home()
     # solvers share their work among threads of their own: BLAS's would only spin beside
     os.environ.setdefault(BLAS_THREADS, "1")
     words = sys.argv[1:]

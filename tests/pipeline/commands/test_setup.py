@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.terminal.homes import keep_out_of_a_missing_home
 from tests.pipeline.conftest import ROOT
 
 
@@ -53,18 +52,3 @@ def test_a_home_that_is_not_there_keeps_no_packages(tmp_path: Path) -> None:
         (tmp_path / name).touch()
     assert "--no-cache-dir" in made(tmp_path, "-n", "setup", HOME=f"{tmp_path}/none")
     assert "--no-cache-dir" not in made(tmp_path, "-n", "setup", HOME=str(tmp_path))
-
-
-@pytest.mark.parametrize(("home", "kept"), [("none", ".snakemake/home"), ("", "")])
-def test_what_would_go_into_a_home_that_is_not_there_stays_in_the_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, home: str, kept: str
-) -> None:
-    from matplotlib import _get_xdg_cache_dir
-
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("HOME", str(tmp_path / home))
-    for name in ("XDG_CACHE_HOME", "XDG_CONFIG_HOME"):
-        monkeypatch.setenv(name, "")
-        monkeypatch.delenv(name)  # put back as it was, whatever is set here
-    keep_out_of_a_missing_home()
-    assert Path(_get_xdg_cache_dir()) == tmp_path / (kept or ".cache")
