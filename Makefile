@@ -67,7 +67,7 @@ $(PACKAGES): requirements.lock $(MOVED)
 $(READY): $(PACKAGES) pyproject.toml
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-input --no-index \
 	  --no-deps --no-build-isolation --editable .
-	@$(RUN) pipeline system
+	@$(RUN) pipeline.scans.open3d_loader
 	@printf '%s' "$(CURDIR)" > $@
 
 # What the checks and tests need beside it.

@@ -16,7 +16,7 @@ GROUPS = {
     "mechanisms": "mobility branches envelope",
     "origami and rods": "closure fold_file fit_rod",
     "share and serve": "archive track server",
-    "this command": "completion system",
+    "this command": "completion",
 }
 COMMANDS = tuple(name for names in GROUPS.values() for name in names.split())
 

@@ -2,14 +2,15 @@
 
 Open3D links libusb-1.0, which bare machines lack; the libusb-package wheel carries it,
 and loading it first spares an installation as root. The graphics libraries that Open3D
-also links come from the system.
+also links come from the system. make setup runs this module to say what is missing.
 """
 
 import ctypes
 import importlib
+import sys
 from types import ModuleType
 
-from pipeline.terminal.errors import InputError
+from pipeline.terminal.errors import DONE, InputError, command
 
 SYSTEM_LIBRARIES = "apt-get install libegl1 libgl1 libx11-6"
 
@@ -40,3 +41,14 @@ def _load_libusb() -> None:
         ctypes.CDLL(str(package.get_library_path()), mode=ctypes.RTLD_GLOBAL)
     except (ImportError, OSError):
         return  # the system may have its own; if not, importing open3d says so
+
+
+@command
+def main() -> int:
+    """Load it once."""
+    open3d()
+    return DONE
+
+
+if __name__ == "__main__":
+    sys.exit(main())
