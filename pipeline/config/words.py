@@ -1,6 +1,5 @@
 """Words key=value that a case does not take: which one, why, and what it takes."""
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -16,11 +15,12 @@ SUCH_AS = {
     "case.pattern.path": "mine.svg, which `morphtrack new pattern mine` writes",
     "case.body.path": "a structure file with `springs` and `loads`",
 }
-# What Hydra says of words that are sound by themselves, and what is meant.
 SAME = ({"duration", "lasts"}, {"path", "file"})  # for what other cases call so
 SEVERAL = "gives several values: choose one, or add --multirun to run each"
-SECOND = re.compile(r"\s[+~]?[\w.]+=")
-CLOSING = {"]": "[", "}": "{", ")": "("}
+UNREAD = (
+    "write one KEY=VALUE a word, a value with blanks, brackets or quotation marks "
+    "within those of the shell"
+)
 
 
 def refusal_of(
@@ -38,53 +38,39 @@ def refusal_of(
 
     for word in words:
         key = word.partition("=")[0].lstrip("+~")
-        if not key:
-            return f"{word} names no key: write case.KEY=VALUE"
         if word in case_names():
             return f"{word} says no value: did you mean case={word}?"
         if "=" not in word and not word.startswith("~"):
-            return f"{word} says no value: write {_known(key, config) or key}=..."
+            return f"{word} says no value: write KEY=VALUE"
         try:
-            OverridesParser.create().parse_override(word)
+            read = OverridesParser.create().parse_override(word)
         except HydraException:
-            return f"{word} cannot be read: {_unread(word.partition('=')[2])}"
-        if once and _is_several(word):
+            return f"{word} cannot be read: {UNREAD}"
+        if once and read.is_sweep_override():
             return f"{word} {SEVERAL}"
-        if "@" in key:
-            return f"{word}: @ is for the defaults of a file: name a key of the case"
+        if not config or key.startswith("hydra"):
+            continue
+        unknown = _unknown(key, config)
         if word.startswith("+"):
-            told = not key.startswith("hydra") and not _unknown(key, config)
-            if told and not word.startswith("++"):
+            if not (unknown or word.startswith("++")):
                 return f"{word}: there is a {key} already: write it without +"
             continue
-        unknown = _unknown(key, config) or _of_another_kind(word, key, config)
+        unknown = unknown or _of_another_kind(key, read.value(), config)
         if unknown:
             return f"{word}: {unknown}"
     return ""
 
 
-def _of_another_kind(word: str, key: str, config: Mapping[str, Any]) -> str:
+def _of_another_kind(key: str, value: Any, config: Mapping[str, Any]) -> str:
     """What is wrong with keys in place of a list, or a list in place of keys."""
-    from hydra.core.override_parser.overrides_parser import OverridesParser
-
-    if not config or key.startswith("hydra"):
-        return ""
     here: Any = config
     for part in key.split("."):
         here = here[int(part)] if isinstance(here, list) else here[part]
-    value = OverridesParser.create().parse_override(word).value()
     if isinstance(here, list) and isinstance(value, Mapping):
         return f"{key} is a list: write it in [ ], as in '{key}=[{{KEY: VALUE}}]'"
     if isinstance(here, Mapping) and isinstance(value, list):
         return f"{key} is made of keys of its own: write {key}.KEY=VALUE"
     return ""
-
-
-def _is_several(word: str) -> bool:
-    """Whether a word that can be read asks for a run of each of its values."""
-    from hydra.core.override_parser.overrides_parser import OverridesParser
-
-    return OverridesParser.create().parse_override(word).is_sweep_override()
 
 
 def without_value(key: str) -> str:
@@ -94,33 +80,8 @@ def without_value(key: str) -> str:
     return f"{key} has no value yet: write {shown}={value}"
 
 
-def _unread(value: str) -> str:
-    """Why no value can be made of a text."""
-    if SECOND.search(value):
-        return "it is two words: put them apart, without quotation marks around both"
-    quote, opened = "", []
-    for letter in value:
-        if quote:
-            quote = "" if letter == quote else quote
-        elif letter in "'\"":
-            quote = letter
-        elif letter in CLOSING.values():
-            opened.append(letter)
-        elif letter in CLOSING and opened[-1:] == [CLOSING[letter]]:
-            opened.pop()
-        elif letter in CLOSING:
-            return f"{letter} closes no bracket: remove it, or open one"
-    if quote:
-        return f"the quotation mark {quote} is not closed: add another"
-    if opened:
-        return f"the bracket {opened[-1]} is not closed: close it"
-    return "put the value in quotation marks within those of the shell"
-
-
 def _unknown(key: str, config: Mapping[str, Any]) -> str:
-    """What is wrong with a key of no value; empty where there is one, or no telling."""
-    if not config or key.startswith("hydra"):
-        return ""
+    """What is wrong with a key of no value; empty where there is one."""
     here: Any = config
     path: list[str] = []
     for part in key.split("."):
@@ -150,12 +111,11 @@ def _remedy(part: str, path: list[str], here: Mapping[str, Any]) -> str:
     deeper = [".".join([*path, *below]) for below in _below(here) if below[-1] == part]
     if len(deeper) == 1:
         return f"did you mean {deeper[0]}?"
-    known = [str(key) for key in here if not str(key).startswith("_")]
+    known = [str(key) for key in here if not str(key).startswith("_")] + defaults
     for alike in SAME:
         if part in alike and (other := alike.intersection(known)):
             return f"did you mean {'.'.join([*path, *other])}?"
-    close = did_you_mean(part, known + defaults)
-    return f"it knows {', '.join(known + defaults)}{close}"
+    return f"it knows {', '.join(known)}{did_you_mean(part, known)}"
 
 
 def _below(here: Any) -> Iterator[list[str]]:
@@ -182,15 +142,3 @@ def _left_out(here: Mapping[str, Any]) -> list[str]:
     if not callable(made):
         return []
     return [n for n in inspect.signature(made).parameters if n not in here]
-
-
-def _known(key: str, config: Mapping[str, Any]) -> str:
-    """The whole key that a word comes close to."""
-    known = {str(name): str(name) for name in config}
-    case = config.get("case", {})
-    known |= {str(k): f"case.{k}" for k in case} | {
-        f"case.{k}": f"case.{k}" for k in case
-    }
-    close = did_you_mean(key, list(known))
-    found = close.removeprefix(", did you mean ").removesuffix("?")
-    return known.get(found, "")

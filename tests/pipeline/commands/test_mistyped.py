@@ -65,7 +65,7 @@ MISTYPED = [
     ("simulate case=miura case.supports=largest", "or 'largest panel'"),
     (f"simulate {ARCH} case.friction=high", "friction must be 0 or more, not high"),
     ("simulate case=pentapod record_every=x", "must be 1 or more, not x"),
-    ("simulate 'case=pentapod case.starts=3'", "two words: put them apart"),
+    ("simulate 'case=pentapod case.starts=3'", "write one KEY=VALUE a word"),
     (f"simulate {CIRCLE} 'case.perturb={{seed: 1, trun: 1}}'", "give seed, turn and"),
     # options and names of other commands
     ("simulate case=pentapod --multrun", "did you mean --multirun"),
