@@ -23,12 +23,20 @@ from pipeline.config.models import (
     Settings,
     Words,
 )
-from pipeline.config.name_patterns import checked_pattern
 from pipeline.terminal.names import no_such
 from sim.arrays import Floats
 
 KIND = "measured"
-Pattern = Annotated[str, BeforeValidator(checked_pattern)]
+
+
+def _pattern(value: Any) -> str:
+    try:
+        return str(re.compile(value).pattern)
+    except (re.error, TypeError, OverflowError, RecursionError) as error:
+        raise ValueError(f"is {value!r}, which is no pattern: {error}") from error
+
+
+Pattern = Annotated[str, BeforeValidator(_pattern)]
 
 
 class PlaceRange(Entry):

@@ -18,7 +18,6 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from analysis.measured.force_loops import OVER, PLACES, loop_quantities, loops_of
 from analysis.measured.series import Quantities, QuantitySeries, RecordInputs
-from pipeline.config.name_patterns import checked_pattern
 from pipeline.formats.block_files import BlockGeometry, read_blocks
 from pipeline.formats.record_files import FoundRecord
 from pipeline.terminal.errors import InputError
@@ -109,7 +108,7 @@ class BlockMechanism:
             value = getattr(self, name)
             if not 0 < value < np.inf:
                 raise ValueError(f"{name} must be positive, not {value}")
-        checked_pattern(self.fitted_mounting)
+        re.compile(self.fitted_mounting)
         object.__setattr__(self, "grips", tuple(tuple(g) for g in self.grips))
         object.__setattr__(self, "published_strains", tuple(self.published_strains))
 
