@@ -1,4 +1,4 @@
-"""Show a run: morphtrack see RUN [--gif] [--vtk] [--no-open].
+"""Show a run: morphtrack see RUN [--vtk] [--no-open].
 
 RUN is a name (pentapod, simulate/pentapod, compare/cylinder, a run made by hand), the
 folder of a run, or a key. Draws picture.png and run.html beside what the run wrote,
@@ -11,7 +11,6 @@ import sys
 import webbrowser
 from pathlib import Path
 
-from pipeline.pages.film import write_film
 from pipeline.pages.one_run import write_pictures
 from pipeline.results.moving_shape import MovingShape, read_moving_shape
 from pipeline.results.told_run import PAGE, PICTURE, shown_path, told
@@ -27,7 +26,6 @@ STILL = (".png",)  # of them what runs no code
 def arguments() -> OneLineParser:
     parser = OneLineParser("see", __doc__)
     parser.add_argument("run", help=RUN_HELP)
-    parser.add_argument("--gif", action="store_true", help="the motion as moving.gif")
     parser.add_argument(
         "--vtk", action="store_true", help="the steps for ParaView, in the folder vtk"
     )
@@ -87,8 +85,6 @@ def main(argv: list[str] | None = None) -> int:
         print("\n".join(told(record)))
         print(f"picture  {shown_path(directory / PICTURE)}")
     print(f"page     {shown_path(page)}")
-    if given.gif:
-        print(f"gif      {shown_path(write_film(directory, shape_of(directory)))}")
     if given.vtk:
         print(f"vtk      {shown_path(write_vtk(directory))}")
     if not given.no_open and can_open():

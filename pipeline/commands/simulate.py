@@ -89,7 +89,7 @@ def _show(directory: Path, name: str) -> None:
     if _drawn(directory):
         print(f"picture  {shown_path(directory / PICTURE)}")
         print(f"page     {shown_path(directory / PAGE)}")
-    print(f"next     morphtrack see {shlex.quote(name or str(directory))} --gif")
+    print(f"next     morphtrack film {shlex.quote(name or str(directory))}")
 
 
 def _drawn(directory: Path) -> bool:

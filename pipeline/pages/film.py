@@ -43,7 +43,7 @@ def ffmpeg() -> str:
     return shutil.which("ffmpeg") or str(get_ffmpeg_exe())
 
 
-def write_film(directory: Path, shape: MovingShape, suffix: str = ".gif") -> Path:
+def write_film(directory: Path, shape: MovingShape, suffix: str) -> Path:
     """Write the moving shape of a run into its folder, none of its results.
 
     Parameters

@@ -58,7 +58,7 @@ def test_a_run_by_hand_says_what_came_out_and_is_known_again(
     assert f"{result['result']['steps']} steps" in stopped
     told = dict(line.split(maxsplit=1) for line in places)
     assert told["run"] == f"results/own/{NAME}"
-    assert told["next"] == f"morphtrack see {NAME} --gif"
+    assert told["next"] == f"morphtrack film {NAME}"
     assert not re.search(r"[0-9a-f]{16}", done.stdout)
     with Image.open(project / told["picture"]) as picture:
         assert picture.width > 800
@@ -87,8 +87,9 @@ def test_pictures_are_none_of_a_runs_results(project: Path, command: Command) ->
     for name in ("picture.png", "run.html"):
         (run / name).unlink()
     assert content_digest(run) == before
-    seen = command("see", NAME, "--gif", "--vtk", "--no-open")
+    seen = command("see", NAME, "--vtk", "--no-open")
     assert seen.returncode == 0, seen.stderr
+    assert command("film", NAME, "--gif").returncode == 0
     assert content_digest(run) == before
     assert edits(run) == []
     with Image.open(run / "moving.gif") as gif:

@@ -92,7 +92,7 @@ def test_rods_in_space_are_filmed_from_where_their_figure_looks(tmp_path, monkey
     )
     for more in ({"directors": np.zeros((2, 2, 3))}, {}):
         np.savez(tmp_path / "steps.npz", **arrays, **more)
-        write_film(tmp_path, read_moving_shape(tmp_path))
+        write_film(tmp_path, read_moving_shape(tmp_path), ".gif")
     assert seen == [VIEW] * 2 + [view_of(r)] * 2
 
 
