@@ -1,9 +1,8 @@
 """Draw a figure: morphtrack figure NAME [--width 89] [--out DIR] [--row ...].
 
 Without rows, what make figures drew is drawn again, of the same runs.
-Writes NAME.pdf, NAME.png, the plotted numbers as CSV, motions as SVG that play in a
-browser, the caption as caption.md and caption.tex, and for each of them the keys of the
-runs behind it as .trace.json.
+Writes NAME.pdf, NAME.png, the plotted numbers as CSV, the caption as caption.md and
+caption.tex, and for each of them the keys of the runs behind it as .trace.json.
 """
 
 from collections.abc import Sequence

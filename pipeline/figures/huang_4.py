@@ -5,8 +5,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from analysis.figures.huang_2020 import snapshots
-from analysis.figures.motion import animated_svg
-from pipeline.results.rod_run import motion_of, nodes_of, read_rod
+from pipeline.results.rod_run import nodes_of, read_rod
 from pipeline.results.shown import DrawnFigure, Row, only_row
 
 CAPTION = """
@@ -28,6 +27,5 @@ def draw(rows: Sequence[Row]) -> DrawnFigure:
     run = read_rod(only_row(rows, "the case star_robot"))
     shapes = [run.at(time, SWITCHED_ON) for time in TIMES]
     tables = {"shapes": pd.concat(map(nodes_of, TIMES, shapes), ignore_index=True)}
-    moving = {"motion": animated_svg(motion_of(run))}
     figure = snapshots(shapes, [(run.label, run.key)])
-    return DrawnFigure(figure, tables, [run.key], moving)
+    return DrawnFigure(figure, tables, [run.key])

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from analysis.figures.huang_2020 import jumper_paths
-from analysis.figures.motion import animated_svg
-from pipeline.results.rod_run import motion_of, nodes_of, read_rod
+from pipeline.results.rod_run import nodes_of, read_rod
 from pipeline.results.shown import DrawnFigure, Row, only_row
 
 CAPTION = r"""
@@ -29,7 +28,4 @@ def draw(rows: Sequence[Row]) -> DrawnFigure:
     shapes = [run.at(time, SWITCHED_ON) for time in TIMES]
     figure = jumper_paths(shapes, run.table, RADIUS, [(run.label, run.key)])
     drawn = pd.concat(map(nodes_of, TIMES, shapes), ignore_index=True)
-    moving = {"motion": animated_svg(motion_of(run))}
-    return DrawnFigure(
-        figure, {"first-node": run.table, "shapes": drawn}, [run.key], moving
-    )
+    return DrawnFigure(figure, {"first-node": run.table, "shapes": drawn}, [run.key])

@@ -1,4 +1,4 @@
-"""The motion of any rod case: five moments, and a picture that plays."""
+"""The motion of any rod case: five moments."""
 
 from collections.abc import Sequence
 
@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.figures.huang_2020 import snapshots
-from analysis.figures.motion import animated_svg
-from pipeline.results.rod_run import motion_of, nodes_of, read_rod
+from pipeline.results.rod_run import nodes_of, read_rod
 from pipeline.results.shown import DrawnFigure, Row, only_row
 
 CAPTION = """
@@ -28,6 +27,5 @@ def draw(rows: Sequence[Row]) -> DrawnFigure:
     times = np.linspace(recorded[0], recorded[-1], MOMENTS)
     shapes = [run.at(time) for time in times]
     tables = {"shapes": pd.concat(map(nodes_of, times, shapes), ignore_index=True)}
-    moving = {"motion": animated_svg(motion_of(run))}
     figure = snapshots(shapes, [(run.label, run.key)])
-    return DrawnFigure(figure, tables, [run.key], moving, {"moments": MOMENTS})
+    return DrawnFigure(figure, tables, [run.key], said={"moments": MOMENTS})

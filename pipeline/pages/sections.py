@@ -150,8 +150,6 @@ def figures(
     for job in sorted(wanted, key=lambda job: _paper_order(job["name"])):
         picture = _picture(job, room)
         room -= len(picture.get("data", ""))
-        moving = _moving(job, room)
-        room -= sum(map(len, moving))
         shown.append(
             {
                 "name": job["name"],
@@ -165,7 +163,6 @@ def figures(
                 "files": _figure_files(job, out),
                 "data": "",
                 "why": "",
-                "moving": moving,
                 **picture,
             }
         )
@@ -200,19 +197,6 @@ def _picture(job: Mapping[str, Any], room: float) -> dict[str, str]:
     if path.is_file():
         return {"why": "too large for this page: open its file"}
     return {"why": f"{path} is gone: remove {job['directory']} and make figures"}
-
-
-def _moving(job: Mapping[str, Any], room: float) -> list[str]:
-    """The figure's motions, NAME-*.svg, as data addresses, as far as there is room."""
-    found: list[str] = []
-    if job["status"] != "finished":
-        return found
-    for path in sorted(job["directory"].glob(f"{job['name']}-*.svg")):
-        data = base64.b64encode(path.read_bytes()).decode("ascii")
-        if len(data) < room:
-            room -= len(data)
-            found.append(f"data:image/svg+xml;base64,{data}")
-    return found
 
 
 def _shown(job: Mapping[str, Any], known: States) -> list[dict[str, str]]:

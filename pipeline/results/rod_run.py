@@ -8,13 +8,10 @@ import numpy as np
 import pandas as pd
 
 from analysis.figures.huang_2020 import RodShape
-from analysis.figures.motion import Motion
 from pipeline.results.shown import Row, key_of_run
 from pipeline.store.runs import run_record
 from pipeline.terminal.errors import InputError
 from sim.arrays import Floats, Ints
-
-FRAME = 0.05  # s, between two shapes of an animation
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,24 +53,6 @@ def nodes_of(time: float, shape: RodShape) -> pd.DataFrame:
     node = np.arange(len(shape.x))
     return pd.DataFrame(
         {"time": time, "node": node, "x": shape.x[:, 0], "y": shape.x[:, 1]}
-    )
-
-
-def motion_of(run: RodRun) -> Motion:
-    """The recorded motion, the limb switched on last in red."""
-    time = run.table["time"].to_numpy()
-    record = np.diff(time[:2]).sum() or FRAME  # a last step may be shorter
-    whole = np.arange(0, len(time), max(1, round(FRAME / record)))
-    lit = np.zeros(len(time), dtype=np.int64)
-    if "switched_on" in run.table:
-        lit = run.table["switched_on"].to_numpy()
-    return Motion(
-        shapes=run.x[whole],
-        edges=run.edges,
-        part=run.edge_limb + 1,
-        lit=np.where(lit > 0, lit, -1)[whole],
-        ground=run.ground,
-        seconds=float(time[whole[-1]] - time[0]),
     )
 
 

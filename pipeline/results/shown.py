@@ -34,14 +34,12 @@ class DrawnFigure:
 
     Parameters
     ----------
-    moving : texts of SVG files that play, by name
     said : what the template of the caption names beside what its runs found
     """
 
     figure: Figure
     tables: dict[str, pd.DataFrame] = field(default_factory=dict)
     keys: list[str] = field(default_factory=list)
-    moving: dict[str, str] = field(default_factory=dict)
     said: dict[str, Any] = field(default_factory=dict)
 
 

@@ -18,7 +18,7 @@ from pipeline.results.saved_figure import (
 )
 from pipeline.results.shown import DrawnFigure, Row
 from pipeline.steps.figure_names import module_of
-from pipeline.store.files import replacing, write_text
+from pipeline.store.files import replacing
 from pipeline.store.plan_file import needed_keys
 from pipeline.store.provenance.sidecar import Origin, write_sidecars
 from pipeline.store.runs import Job, Needs, Numbers
@@ -97,15 +97,12 @@ def _with_caption(figure: str, rows: Sequence[Row]) -> tuple[DrawnFigure, str]:
 
 
 def _tables(drawn: DrawnFigure, stem: Path) -> list[Path]:
-    """Write the numbers plotted and what moves; the files."""
+    """Write the numbers plotted; the files."""
     files = []
     for name, table in drawn.tables.items():
         files.append(stem.with_name(f"{stem.name}-{name}.csv"))
         with replacing(files[-1]) as temporary:
             table.to_csv(temporary, index=False, lineterminator="\n")
-    for name, text in drawn.moving.items():
-        files.append(stem.with_name(f"{stem.name}-{name}.svg"))
-        write_text(files[-1], text)
     return files
 
 

@@ -1,7 +1,5 @@
 """Figures of [Hu20] show the numbers they are given."""
 
-from xml.etree import ElementTree
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -23,9 +21,7 @@ from analysis.figures.huang_2020 import (
     robot_ways,
     snapshots,
 )
-from analysis.figures.motion import ACTUATED, LIMB, Motion, animated_svg, strokes
 from analysis.figures.style import lines_below
-from sim.arrays import Floats, Ints
 
 RUNS = [("ribbon", "0123456789abcdef")]
 CIRCLE = np.column_stack([np.cos(np.arange(8)), 1.0 + np.sin(np.arange(8))])
@@ -108,45 +104,3 @@ def test_curves_are_those_of_the_table() -> None:
     ribbon = RollingRibbon(0.5, [CIRCLE, CIRCLE], CIRCLE, CIRCLE)
     (ax,) = boundary_paths([ribbon]).axes
     assert len(ax.lines) == 5  # the ground, two shapes, two routes
-
-
-def test_chains_of_nodes_are_drawn_in_one_stroke_each() -> None:
-    assert strokes(EDGES) == [[0, 1, 2, 3], [1, 4]]
-
-
-def _motion(shapes: Floats, lit: Ints) -> Motion:
-    ground = np.array([[-9.0, 0.0], [0.0, 0.0], [0.5, 0.0], [9.0, 0.0]])
-    return Motion(shapes, EDGES, np.array([1, 1, 1, 2]), lit, ground, 2.0)
-
-
-SVG = {"s": "http://www.w3.org/2000/svg"}
-
-
-def test_an_animation_has_a_frame_for_every_shape() -> None:
-    shapes = np.array([CIRCLE + np.array([0.1 * k, 0.0]) for k in range(5)])
-    text = animated_svg(_motion(shapes, np.zeros(5, dtype=np.int64)))
-    paths = ElementTree.fromstring(text).findall("s:path", SVG)
-    assert len(paths) == 3  # the ground and two parts
-    for path in paths[1:]:
-        (move,) = path.findall("s:animate", SVG)
-        frames = move.attrib["values"].split(";")
-        assert len(set(frames)) == 5
-        assert frames[0] == path.attrib["d"]
-        assert move.attrib["dur"] == "2s"
-    starts = [int(frame[1 : frame.index(",")]) for frame in frames]
-    assert np.all(np.diff(starts) > 0)  # it goes to the right
-
-
-def test_a_part_is_coloured_while_it_is_actuated() -> None:
-    shapes = np.array([CIRCLE + np.array([0.1 * k, 0.0]) for k in range(5)])
-    text = animated_svg(_motion(shapes, np.array([1, 1, 2, 2, 1])))
-    _, first, second = ElementTree.fromstring(text).findall("s:path", SVG)
-    colour = first.findall("s:animate", SVG)[1].attrib
-    assert colour["values"].split(";") == [ACTUATED, LIMB, ACTUATED]
-    assert colour["keyTimes"] == "0;0.5;1"
-    assert second.attrib["stroke"] == LIMB
-
-
-def test_an_animation_needs_two_shapes() -> None:
-    with pytest.raises(ValueError, match="1 shapes in 2"):
-        _motion(CIRCLE[None], np.zeros(1, dtype=np.int64))

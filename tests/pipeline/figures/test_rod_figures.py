@@ -1,8 +1,6 @@
 """The figures of [Hu20], drawn from runs as the pipeline leaves them."""
 
-import base64
 from pathlib import Path
-from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -22,10 +20,8 @@ from pipeline.figures import (
     huang_7,
     rod_motion,
 )
-from pipeline.pages.sections import figures
 from pipeline.results.caption_facts import TIMED, facts
 from pipeline.results.shown import Row
-from pipeline.steps.figure import FigureConfig, run_step
 from pipeline.steps.recording import Case, record_steps
 from pipeline.store.files import write_json
 from pipeline.terminal.errors import InputError
@@ -135,39 +131,14 @@ def test_computing_times_are_measured_by_ground_and_step(tmp_path: Path) -> None
     assert names[:2] == ["0\N{DEGREE SIGN}", "+3\N{DEGREE SIGN}"]
 
 
-def test_the_star_robot_rolls_in_the_report(robot: Row, tmp_path: Path) -> None:
-    run_step(FigureConfig("huang-4", ("star_robot",)), [robot], tmp_path)
-    job = {
-        "step": "figure",
-        "name": "huang-4",
-        "key": KEY,
-        "status": "finished",
-        "directory": tmp_path,
-        "edits": [],
-        "needs": [],
-        "result": {"shows": ""},
-    }
-    (shown,) = figures([job], tmp_path, room=1e9)
-    (motion,) = shown["moving"]
-    text = base64.b64decode(motion.removeprefix("data:image/svg+xml;base64,")).decode()
-    root = ElementTree.fromstring(text)
-    moves = root.findall(".//{http://www.w3.org/2000/svg}animate[@attributeName='d']")
-    assert len(moves) == 8  # seven limbs and the tails
-    assert {len(move.attrib["values"].split(";")) for move in moves} == {41}
-    assert "#D55E00" in text  # the limb that is switched on
-
-
-def test_any_moving_rod_is_drawn_and_plays(tmp_path: Path) -> None:
+def test_any_moving_rod_is_drawn(tmp_path: Path) -> None:
     case = OwnRodCase([[0.0, 0.01], [0.01, 0.012], [0.02, 0.01]], duration=0.2, every=8)
     drawn = rod_motion.draw([_row(case, tmp_path / "own", "mine")])
     titles = [ax.get_title() for ax in drawn.figure.axes]
     assert titles[0] == "$t$ = 0 s"
     assert titles[-1] == "$t$ = 0.2 s"
-    root = ElementTree.fromstring(drawn.moving["motion"])
-    (move, _) = root.findall(".//{http://www.w3.org/2000/svg}animate")
-    heights = [int(frame.split(",")[1].split("l")[0]) for frame in
-               move.attrib["values"].split(";")]  # fmt: skip
-    assert np.all(np.diff(heights) > 0)  # it falls: down is positive in a picture
+    heights = drawn.tables["shapes"].groupby("time")["y"].mean()
+    assert np.all(np.diff(heights) < 0)  # it falls
 
 
 def test_a_figure_refuses_runs_it_cannot_show(robot: Row, tmp_path: Path) -> None:
