@@ -16,12 +16,12 @@ lose half of the digits near 0 and pi.)
 import math
 
 from sim.arrays import Floats
-from sim.kernels import inner, kernel
+from sim.kernels import kernel
 
 Vector = tuple[float, float, float]
 
 
-@inner
+@kernel
 def _minus(x: Floats, i: int, j: int) -> Vector:
     return x[i, 0] - x[j, 0], x[i, 1] - x[j, 1], x[i, 2] - x[j, 2]
 
@@ -53,7 +53,7 @@ def hinge_angle(x: Floats) -> float:
     return _angle(_cross(_minus(x, 0, 1), r_kj), _cross(r_kj, r_kl), r_kj, r_kl)
 
 
-@inner
+@kernel
 def _wing(
     v: Vector, m: Vector, scale: float, along: float, r_kj: Vector, out: Floats
 ) -> None:
@@ -66,7 +66,7 @@ def _wing(
             out[c, e] = (scale * (q[c] - mq * m[c]) + along * r_kj[e] * m[c]) / mm
 
 
-@inner
+@kernel
 def _fill_gradient(a: Vector, b: Vector, A: float, B: float, gradient: Floats) -> None:
     for c in range(3):
         gradient[c] = a[c]

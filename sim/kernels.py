@@ -3,42 +3,44 @@
 `numba.njit` has no types of its own; this wrapper keeps the function's, so that
 mypy still checks the callers of a kernel. Kernels compile at their first call.
 
-What was compiled is kept in a folder of its own for each module, named by the digest
-of the syntax trees of all modules that its kernels may call into. A comment, a moved
-project or a new date of a file compiles nothing again; an edit in any of these modules
-does. The folders stand in `.numba_cache` of the project, or in NUMBA_CACHE_DIR, which
-several checkouts may share.
+Numba keeps what it compiled. Its cache looks at the file of a kernel and not at those
+of the kernels that it calls, so that each module has a folder of its own, named by the
+digest of the syntax trees of all modules that its kernels may call into: an edit in any
+of these compiles again. The folders stand in `.numba_cache` of the project, or in
+NUMBA_CACHE_DIR.
+
+Numba's index of a kernel is not made for two writers. So processes compile, read and
+write one after the other, and one that waited takes over what the other compiled.
 """
 
+import contextlib
+import fcntl
 import functools
+import gc
 import hashlib
 import json
 import os
 import platform
 import sys
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import IO, Any, TypeVar, cast
 
 import llvmlite
 import numba
 import numpy as np
+from numba.core import event
 
-from sim.kernel_cache import keep
-from sim.kernel_parts import PartCompiler
-from sim.numba_flags import compare_by_what_is_set
 from sim.syntax import PACKAGES, SOURCE_ROOT, code_closure, module_file
 
 Function = TypeVar("Function", bound=Callable[..., object])
 
 STARTED = time.time()
 CLOCK_GRAIN = 0.02  # s by which a file's time may lag: it is the last tick's
-KNOWN = "0.68."  # the numba whose private interface `sim.kernel_cache` was tried with
+SELDOM = 100_000  # new objects between two looks for cycles: what compiling makes stays
 WITHOUT_EFFECT = ("NUMBA_CACHE_DIR", "NUMBA_NUM_THREADS", "NUMBA_DEBUG_CACHE")
-
-if numba.__version__.startswith(KNOWN):
-    compare_by_what_is_set()
 
 
 def kernel(function: Function) -> Function:
@@ -46,69 +48,44 @@ def kernel(function: Function) -> Function:
     return compiled(function)
 
 
-def inner(function: Function) -> Function:
-    """Compile for other kernels only, without a way in from Python."""
-    return compiled(function, no_cpython_wrapper=True)
-
-
-def spine(function: Function) -> Function:
+def inlined(function: Function) -> Function:
     """Compile as a part of the one kernel that calls it."""
     return compiled(function, inline="always")
 
 
+def released(function: Function) -> Function:
+    """Compile to run without Python's lock, so that threads help."""
+    return compiled(function, nogil=True)
+
+
 def compiled(function: Function, **options: Any) -> Function:
     """Compile at the first call, with further `options` of `numba.njit`."""
-    options = {"error_model": "numpy", "no_cfunc_wrapper": True, **options}
-    if options.get("no_cpython_wrapper") and numba.__version__.startswith(KNOWN):
-        options["pipeline_class"] = PartCompiler
-    made = numba.njit(**options)(function)
-    if not hasattr(made, "_cache"):  # compiling is off
-        return cast(Function, made)
-    _ignore_constants(made)
-    if options.get("no_cpython_wrapper"):
-        _close_to_python(made)
-    digest = _digest_of(function)
-    if digest:
-        _keep(made, _base() / f"{function.__module__}-{digest}")
+    made = numba.njit(error_model="numpy", **options)(function)
+    folder = _folder_of(function)
+    if folder is not None and hasattr(made, "enable_caching"):  # else compiling is off
+        before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, str(folder)
+        try:
+            made.enable_caching()
+        finally:
+            numba.config.CACHE_DIR = before
     return cast(Function, made)
 
 
-def _ignore_constants(made: Any) -> None:
-    """Let a constant in a call count as any value of its type: one specialisation."""
-    general = made.get_call_template
+def _folder_of(function: Callable[..., object]) -> Path | None:
+    """Where a kernel is kept; None if it cannot be.
 
-    def template(args: tuple[Any, ...], kws: dict[str, Any]) -> Any:
-        plain = numba.types.unliteral
-        named = {name: plain(arg) for name, arg in kws.items()}
-        return general(tuple(plain(arg) for arg in args), named)
-
-    made.get_call_template = template
-
-
-def _close_to_python(made: Any) -> None:
-    """Raise TypeError where Python calls what has no way in: numba would crash."""
-
-    def refuse(*_args: Any, **_kws: Any) -> None:
-        raise TypeError(f"{made.__name__} is for other kernels only: make it a kernel")
-
-    made._compile_for_args = refuse
-    made._insert = lambda *_args, **_kws: None  # so that numba never finds it compiled
-
-
-def _keep(made: Any, folder: Path) -> None:
-    """Let what is compiled for `made` be kept in `folder`.
-
-    Another numba may have another interface. Its own cache also looks at path, date
-    and line of a kernel, so that it compiles more often, but it is never wrong here.
+    Without that folder numba would look for one beside the kernel's file, which an edit
+    of another kernel does not change.
     """
-    if numba.__version__.startswith(KNOWN):
-        keep(made, folder)
-        return
-    before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, str(folder)
+    digest = _digest_of(function)
+    if digest is None:
+        return None
+    folder = _base() / f"{function.__module__}-{digest}"
     try:
-        made.enable_caching()
-    finally:
-        numba.config.CACHE_DIR = before
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return None
+    return folder if os.access(folder, os.W_OK) else None
 
 
 def _base() -> Path:
@@ -120,23 +97,49 @@ def _base() -> Path:
     return Path.home() / ".cache" / "morphtrack" / "kernels"
 
 
-def _digest_of(function: Callable[..., object]) -> str | None:
-    """As `code_digest`; None for what is no named function of a file of this project.
+class OneProcessCompiles(event.Listener):  # type: ignore[misc]
+    """Holds a file's lock while this process has numba's lock of its compiler."""
 
-    Numba gives the functions of one name the same symbols in different processes, and
-    would link one in place of the other.
-    """
-    module, name = function.__module__, function.__qualname__
+    def __init__(self) -> None:
+        self._threads = threading.RLock()
+        self._depth = 0
+        self._collections = gc.get_threshold()
+        self._file: IO[str] | None = None
+
+    def on_start(self, _event: event.Event) -> None:
+        """Wait for other processes; without a folder to write to, go on."""
+        self._threads.acquire()
+        self._depth += 1
+        if self._depth == 1:
+            self._collections = gc.get_threshold()
+            gc.set_threshold(SELDOM, *self._collections[1:])
+            with contextlib.suppress(OSError):
+                _base().mkdir(parents=True, exist_ok=True)
+                self._file = (_base() / "lock").open("a")
+                fcntl.flock(self._file, fcntl.LOCK_EX)
+
+    def on_end(self, _event: event.Event) -> None:
+        """Let others compile."""
+        self._depth -= 1
+        if self._depth == 0:
+            gc.set_threshold(*self._collections)
+            if self._file is not None:
+                self._file.close()
+                self._file = None
+        self._threads.release()
+
+
+event.register("numba:compiler_lock", OneProcessCompiles())
+
+
+def _digest_of(function: Callable[..., object]) -> str | None:
+    """As `code_digest`; None for what no file of this project defines by name."""
+    module = function.__module__
     file, written_in = module_file(module), Path(function.__code__.co_filename)
     if file is None or not written_in.exists() or not file.samefile(written_in):
         return None
-    if "." in name or _changed(file):
+    if "." in function.__qualname__ or _changed(file):
         return None
-    if hasattr(function.__globals__.get(name), "py_func"):
-        raise ValueError(
-            f"{module} has two kernels {name}: give one of them another name"
-            " (after a reload: start Python again)"
-        )
     return code_digest(module)
 
 

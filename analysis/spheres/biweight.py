@@ -14,7 +14,7 @@ import numpy as np
 
 from analysis.spheres.thresholds import BIWEIGHT
 from sim.arrays import Bools, Floats, Ints
-from sim.kernels import inner, kernel
+from sim.kernels import kernel
 
 BLIND = np.empty((0, 3))  # lines of sight where they are not known
 
@@ -67,7 +67,7 @@ def settle(
     return theta, step
 
 
-@inner
+@kernel
 def _normal_equations(
     x: Floats, use: Bools, sight: Floats, theta: Floats, gate: float, H: Floats
 ) -> float:
@@ -98,7 +98,7 @@ def _normal_equations(
     return min(BIWEIGHT.longest, weights / slopes) if slopes > 0 else BIWEIGHT.longest
 
 
-@inner
+@kernel
 def _weight_and_slope(e: float, gate: float) -> tuple[float, float]:
     """w = psi / e and psi' of the biweight at a height e within the gate."""
     q = (e / gate) ** 2
@@ -158,7 +158,7 @@ def sandwich(
     return A, B, count
 
 
-@inner
+@kernel
 def height(
     x: Floats, p: int, sight: Floats, theta: Floats
 ) -> tuple[float, tuple[float, float, float, float]]:
@@ -194,7 +194,7 @@ def seen_at(x: Floats, sight: Floats, theta: Floats) -> tuple[Floats, Floats]:
     return u, e
 
 
-@inner
+@kernel
 def _solve(H: Floats, size: int) -> bool:
     """Cholesky in place of the lower triangle; the right side in column 4."""
     for a in range(size):

@@ -9,7 +9,7 @@ outwards, so the cells around whatever sticks out are left out of the fit.
 import numpy as np
 
 from sim.arrays import Bools, Floats, Ints
-from sim.kernels import inner, kernel
+from sim.kernels import kernel
 
 
 def cell_areas(n: int) -> Floats:
@@ -35,7 +35,7 @@ def cells(x: Floats, c: Floats, n: int) -> Ints:
     return _numbered(_on_faces(x, c), n)
 
 
-@inner
+@kernel
 def _on_faces(x: Floats, c: Floats) -> Floats:
     """(k, 3) face of the cube, and two angles on it over the angle of the face."""
     out = np.zeros((len(x), 3))
@@ -57,7 +57,7 @@ def _on_faces(x: Floats, c: Floats) -> Floats:
     return out
 
 
-@inner
+@kernel
 def _numbered(at: Floats, n: int) -> Ints:
     """(k,) cells of places on faces, n x n a face."""
     out = np.empty(len(at), np.int64)
@@ -120,7 +120,7 @@ def hidden(
     return out
 
 
-@inner
+@kernel
 def _renumber(cell: Ints, most: int) -> int:
     """Number the cells that occur from 0 on, in their order; return how many."""
     number = np.zeros(most, np.int64)
@@ -136,7 +136,7 @@ def _renumber(cell: Ints, most: int) -> int:
     return count
 
 
-@inner
+@kernel
 def _units(ways: Floats) -> Floats:
     """(m, 4) unit vectors of the rows that are not zero, and the rows' numbers."""
     out = np.empty((len(ways), 4))
@@ -151,7 +151,7 @@ def _units(ways: Floats) -> Floats:
     return out[:m]
 
 
-@inner
+@kernel
 def _groups(units: Floats, near: float) -> Floats:
     """(g, 6) runs of neighbours: mean direction m, least m.u, first, last.
 
@@ -181,7 +181,7 @@ def _groups(units: Floats, near: float) -> Floats:
     return out
 
 
-@inner
+@kernel
 def _is_close(u: Floats, above: Floats, groups: Floats, least: float) -> bool:
     """Whether u.v exceeds `least` for one of the directions v above."""
     for g in range(len(groups)):

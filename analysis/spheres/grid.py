@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sim.arrays import Bools, Floats, Ints
-from sim.kernels import inner, kernel
+from sim.kernels import kernel
 
 Int32s = NDArray[np.int32]
 
@@ -64,7 +64,7 @@ def bounds(points: Floats) -> tuple[Floats, Floats]:
     return lowest, highest
 
 
-@inner
+@kernel
 def _key(points: Floats, p: int, low: Floats, h: float) -> int:
     """Of the cube that holds the point p."""
     key = 0
@@ -86,7 +86,7 @@ def holding(points: Floats, some: Ints, low: Floats, h: float, keys: Ints) -> In
     return cube
 
 
-@inner
+@kernel
 def _slot(slots: Ints, key: int) -> int:
     """Where the key is, or the empty slot where it belongs."""
     last = len(slots) - 1

@@ -12,7 +12,7 @@ from analysis.spheres.grid import Grid, Int32s, grid, neighbours
 from analysis.spheres.symmetric import eigenvalues
 from analysis.spheres.thresholds import NORMALS
 from sim.arrays import Bools, Floats, Ints
-from sim.kernels import inner, kernel
+from sim.kernels import kernel
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +104,7 @@ def _fit_planes(
     return centroids, normals, flat
 
 
-@inner
+@kernel
 def _add_shifted(total: Floats, near: Floats, i: int, j: int, m: int) -> None:
     """Add the moments of the voxel (i, j, m) sides away, about this one's corner."""
     n, x, y, z = near[0], near[1], near[2], near[3]
@@ -120,7 +120,7 @@ def _add_shifted(total: Floats, near: Floats, i: int, j: int, m: int) -> None:
     total[9] += near[9] + 2 * m * z + m * m * n
 
 
-@inner
+@kernel
 def _least_spread(C: Floats, n: Floats, flattest: float) -> bool:
     """Put into n the eigenvector of C's smallest eigenvalue; true if that is small.
 

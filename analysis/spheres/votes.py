@@ -15,7 +15,7 @@ from analysis.spheres.normals import Surface
 from analysis.spheres.symmetric import eigenvalues
 from analysis.spheres.thresholds import NORMALS
 from sim.arrays import Floats, Ints
-from sim.kernels import inner, kernel
+from sim.kernels import kernel
 
 PAIRS = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
 
@@ -58,7 +58,7 @@ def peaks(
     return centres[best], heights[best]
 
 
-@inner
+@kernel
 def _sum_blocks(votes: Floats, keys: Ints, fewest: float) -> Floats:
     """(m,) votes of the 27 cubes around each that has a 27th of `fewest`, else 0."""
     blocks = np.zeros(len(keys))

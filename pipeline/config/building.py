@@ -20,8 +20,7 @@ OWN_MODULES = ("pipeline.cases.", "pipeline.formats.", "sim.")
 LARGEST = 1e150
 NOT_NAMED = (
     "pipeline.formats.printed_files.", "pipeline.formats.vtk_series.",
-    "sim.kernel_cache.", "sim.kernel_parts.", "sim.kernels.", "sim.numba_flags.",
-    "sim.pointed.",
+    "sim.kernels.", "sim.pointed.",
 )  # fmt: skip
 
 

@@ -18,7 +18,7 @@ from sim.contact.surface import (
     face_weight,
     gather,
 )
-from sim.kernels import inner, kernel
+from sim.kernels import kernel
 
 GRID_FROM = 400  # boxes; below this, testing all against all is faster
 FEW = 64  # numbers up to which plain insertion sorts faster
@@ -39,7 +39,7 @@ def boxes(nodes: Ints, x: Floats, margin: float) -> Floats:
     return out
 
 
-@inner
+@kernel
 def _overlap(a: Floats, i: int, b: Floats, j: int) -> bool:
     return bool(
         a[i, 0] <= b[j, 3]
@@ -51,7 +51,7 @@ def _overlap(a: Floats, i: int, b: Floats, j: int) -> bool:
     )
 
 
-@inner
+@kernel
 def _extended(found: Ints, count: int, i: int, near: Ints) -> Ints:
     """`found` with (i, j) from place `count` on for all j of `near`; larger if full."""
     if count + len(near) > len(found):
@@ -64,7 +64,7 @@ def _extended(found: Ints, count: int, i: int, near: Ints) -> Ints:
     return found
 
 
-@inner
+@kernel
 def _hits(a: Floats, b: Floats, hit: Bools) -> None:
     """Which boxes, the columns of b (6, m), overlap the box a (6,): no branches."""
     a0, a1, a2, a3, a4, a5 = a[0], a[1], a[2], a[3], a[4], a[5]
@@ -100,7 +100,7 @@ def overlaps_by_scan(a: Floats, b: Floats, same: bool) -> Ints:
     return found
 
 
-@inner
+@kernel
 def _stretch(boxes: Floats, low: Floats, high: Floats) -> None:
     """Move the corners of a box outwards until it holds all of `boxes`."""
     for i in range(len(boxes)):
@@ -109,7 +109,7 @@ def _stretch(boxes: Floats, low: Floats, high: Floats) -> None:
             high[c] = max(high[c], boxes[i, c + 3])
 
 
-@inner
+@kernel
 def _grid(a: Floats, b: Floats) -> tuple[Floats, Floats, Ints]:
     """Corner, inverse cell size and cell counts of a grid over all boxes of `b`."""
     low, high, size = np.full(3, np.inf), np.full(3, -np.inf), np.zeros(3)
@@ -133,7 +133,7 @@ def _cell(low: Floats, inverse: Floats, shape: Ints, value: float, c: int) -> in
     return int(min(max(int((value - low[c]) * inverse[c]), 0), shape[c] - 1))
 
 
-@inner
+@kernel
 def _cells(
     low: Floats, inverse: Floats, shape: Ints, box: Floats
 ) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
@@ -144,7 +144,7 @@ def _cells(
     return (x[0], y[0], z[0]), (x[1], y[1], z[1])
 
 
-@inner
+@kernel
 def _fill_cells(
     b: Floats, low: Floats, inverse: Floats, shape: Ints
 ) -> tuple[Ints, Ints]:
@@ -170,7 +170,7 @@ def _fill_cells(
     return start, member
 
 
-@inner
+@kernel
 def _sort(numbers: Ints) -> None:
     """Ascending, by Shell's method; they are few and nearly in order, mostly."""
     stride = 1
@@ -224,7 +224,7 @@ def overlaps(a: Floats, b: Floats, same: bool) -> Ints:
     return overlaps_by_grid(a, b, same)
 
 
-@inner
+@kernel
 def _activation_at_rest(
     surface: ContactSurface, activation: float, distance_at_rest: float
 ) -> tuple[float, float]:
@@ -240,7 +240,7 @@ def _activation_at_rest(
     return activation * share, surface.thickness * share
 
 
-@inner
+@kernel
 def _length_product(x: Floats) -> float:
     """|u|^2 |v|^2 of the edges u and v, (4, 3) their ends."""
     u, v = 0.0, 0.0
@@ -283,7 +283,7 @@ def find_pairs(surface: ContactSurface, x: Floats, within: float) -> ContactPair
     return _described(surface, faces, row[:kept].copy(), weight[:kept].copy())
 
 
-@inner
+@kernel
 def _described(
     surface: ContactSurface, faces: int, row: Ints, weight: Floats
 ) -> ContactPairs:

@@ -19,7 +19,7 @@ problem itself is at rounding.
 import numpy as np
 
 from sim.arrays import Floats
-from sim.kernels import inner, kernel
+from sim.kernels import kernel
 
 SWEEPS = 30
 WARM = 2  # of them, where forces of before are known
@@ -179,7 +179,7 @@ def _forces_from(
     return p, size
 
 
-@inner
+@kernel
 def _moved(W: Floats, b: Floats, p: Floats) -> Floats:
     """(c, 3) what forces p bring."""
     return b + (W @ p.ravel()).reshape(p.shape)

@@ -3,10 +3,10 @@
 from sim.arrays import Floats, Ints
 from sim.contact.candidates import boxes, overlaps
 from sim.contact.surface import share_tag
-from sim.kernels import inner, kernel
+from sim.kernels import kernel
 
 
-@inner
+@kernel
 def _volume(a: Floats, b: Floats, c: Floats, d: Floats) -> float:
     """Six times the signed volume of a tetrahedron."""
     out = 0.0

@@ -20,7 +20,7 @@ n = r / d, M_ab = t_a . t_b and w'_a = dw/dp_a,
 import numpy as np
 
 from sim.arrays import Floats
-from sim.kernels import inner, kernel
+from sim.kernels import kernel
 
 PARALLEL = 1e-14  # sin^2 of the angle below which two edges count as parallel
 
@@ -30,7 +30,7 @@ def _dot(a: Floats, b: Floats) -> float:
     return float(a[0] * b[0] + a[1] * b[1] + a[2] * b[2])
 
 
-@inner
+@kernel
 def _along(a: Floats, b: Floats, p: Floats, q: Floats) -> float:
     """(b - a) . (q - p)."""
     return float(
@@ -40,7 +40,7 @@ def _along(a: Floats, b: Floats, p: Floats, q: Floats) -> float:
     )
 
 
-@inner
+@kernel
 def closest_on_triangle(x: Floats) -> tuple[float, float, float, int]:
     """Weights of the corners at the point of a triangle closest to a node; the zone.
 
@@ -95,7 +95,7 @@ def triangle_weights(x: Floats, w: Floats, dw: Floats) -> int:
     return k
 
 
-@inner
+@kernel
 def closest_on_edges(x: Floats) -> tuple[float, float]:
     """Places s and t, from 0 to 1 along each of two edges, of their closest points.
 
@@ -159,19 +159,19 @@ def edge_edge_distance(x: Floats) -> float:
     return _length(x, 1.0 - s, s, t - 1.0, -t)
 
 
-@inner
+@kernel
 def pair_distance(x: Floats, first: int) -> float:
     """Distance of x[:first] from the rest of x (4, 3): node and triangle, or edges."""
     return point_triangle_distance(x) if first == 1 else edge_edge_distance(x)
 
 
-@inner
+@kernel
 def pair_weights(x: Floats, first: int, w: Floats, dw: Floats) -> int:
     """Fill w (4,) and the k rows of dw (2, 4) as above; return k."""
     return triangle_weights(x, w, dw) if first == 1 else edge_weights(x, w, dw)
 
 
-@inner
+@kernel
 def _inverse(t: Floats, k: int, inverse: Floats) -> None:
     """M^-1 for the k rows of t."""
     if k == 1:
@@ -209,7 +209,7 @@ def distance_slopes(
     return d
 
 
-@inner
+@kernel
 def _fill_block(
     i: int,
     j: int,

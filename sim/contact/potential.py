@@ -11,7 +11,7 @@ from sim.arrays import Floats, Ints
 from sim.contact.barrier import barrier, mollifier
 from sim.contact.distance import distance_slopes, pair_distance, pair_weights
 from sim.contact.surface import ContactPairs, apart, gather
-from sim.kernels import inner, kernel
+from sim.kernels import kernel
 
 
 @kernel
@@ -43,7 +43,7 @@ def _cross(x: Floats, gradient: Floats, hessian: Floats) -> float:
     return cross_square(x)
 
 
-@inner
+@kernel
 def cross_square(x: Floats) -> float:
     """c = |u x v|^2 of two edges."""
     out = 0.0
@@ -55,7 +55,7 @@ def cross_square(x: Floats) -> float:
     return float(out)
 
 
-@inner
+@kernel
 def pair_energy(
     pairs: ContactPairs, k: int, ke: float, x: Floats, y: Floats
 ) -> tuple[float, float]:
@@ -131,7 +131,7 @@ def smallest_distance(
     return smallest, which
 
 
-@inner
+@kernel
 def _of_potential(
     slope: float, curvature: float, gradient: Floats, hessian: Floats
 ) -> None:
@@ -145,7 +145,7 @@ def _of_potential(
         gradient[i] *= slope
 
 
-@inner
+@kernel
 def _mollified(
     y: Floats, scale: float, energy: float, gradient: Floats, hessian: Floats
 ) -> None:

@@ -14,12 +14,12 @@ import numpy as np
 from sim.arrays import Floats
 from sim.contact.distance import pair_distance
 from sim.contact.surface import ContactPairs, gather
-from sim.kernels import inner, kernel
+from sim.kernels import kernel
 
 KEEP = 0.1  # of the clearance that a pair has before the step; advancing ends there
 
 
-@inner
+@kernel
 def _fastest(move: Floats, first: int) -> float:
     """Bound on the closing speed; the mean move is taken out of `move` (4, 3)."""
     for c in range(3):

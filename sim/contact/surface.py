@@ -7,7 +7,7 @@ are; like the frozen dataclasses elsewhere they are never changed.
 from typing import NamedTuple
 
 from sim.arrays import Floats, Ints
-from sim.kernels import inner, kernel
+from sim.kernels import kernel
 
 
 class ContactSurface(NamedTuple):
@@ -70,7 +70,7 @@ class ContactPairs(NamedTuple):
     mollifier_scale: Floats
 
 
-@inner
+@kernel
 def share_tag(tag: Ints, i: int, j: int) -> bool:
     """Whether two nodes stem from a common vertex of the pattern."""
     a, b, c, d = tag[i, 0], tag[i, 1], tag[j, 0], tag[j, 1]
@@ -78,7 +78,7 @@ def share_tag(tag: Ints, i: int, j: int) -> bool:
     return bool(one | ((b >= 0) & ((b == c) | (b == d))))
 
 
-@inner
+@kernel
 def face_weight(
     tag: Ints, panels: Ints, node: int, triangle: Ints, panel: int
 ) -> float:
@@ -98,7 +98,7 @@ def face_weight(
     return weight
 
 
-@inner
+@kernel
 def edge_left_out(tag: Ints, edge: Ints, i: int, j: int) -> bool:
     """Whether rows `i` and `j` of `edge` (e, 2) are joined."""
     for a in range(2):
@@ -109,7 +109,7 @@ def edge_left_out(tag: Ints, edge: Ints, i: int, j: int) -> bool:
     return False
 
 
-@inner
+@kernel
 def gather(nodes: Ints, x: Floats, out: Floats) -> None:
     """Rows of x (n, 3) of these nodes."""
     for a in range(len(nodes)):

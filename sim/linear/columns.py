@@ -3,11 +3,11 @@
 import numpy as np
 
 from sim.arrays import Floats
-from sim.kernels import inner
+from sim.kernels import kernel
 from sim.linear.fronts import Fronts
 
 
-@inner
+@kernel
 def _forward(fronts: Fronts, L: Floats, b: Floats, y: Floats) -> None:
     """y (n, k) <- L^-1 P b, columns side by side."""
     n, many = b.shape
@@ -27,7 +27,7 @@ def _forward(fronts: Fronts, L: Floats, b: Floats, y: Floats) -> None:
                     later[c] -= weight * done[c]
 
 
-@inner
+@kernel
 def compliance(fronts: Fronts, L: Floats, pivot: Floats, b: Floats) -> Floats:
     """b^T A^-1 b (k, k) of columns b (n, k); dropped pivots give nothing."""
     y = np.empty(b.shape)

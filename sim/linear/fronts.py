@@ -22,17 +22,12 @@ from numba.extending import overload
 from numba.np.linalg import _BLAS
 
 from sim.arrays import Floats, Ints
-from sim.kernels import Function, compiled, inner, kernel
+from sim.kernels import kernel, released
 
 BLOCK = 4  # columns that are subtracted from later ones in one sweep
 LARGE = 64  # rows from which a front is eliminated by products of matrices,
 PANEL = 16  # this many columns at first,
 TILE = 64  # and subtracted from as many later ones at once
-
-
-def released(function: Function) -> Function:
-    """Compile as a kernel that runs without Python's lock, so that threads help."""
-    return compiled(function, nogil=True)
 
 
 class Fronts(NamedTuple):
@@ -158,7 +153,7 @@ def factorise_branch(
     return True
 
 
-@inner
+@kernel
 def _place_entries(
     fronts: Fronts, entries: Floats, s: int, F: Floats, rows: Ints, local: Ints,
     terms: Floats,
@@ -174,7 +169,7 @@ def _place_entries(
         terms[low + k] += abs(F[k, k])
 
 
-@inner
+@kernel
 def _copy_triangle(source: Floats, target: Floats) -> None:
     """The columns of a lower triangle, as far as `target` has them."""
     for k in range(len(target)):
@@ -182,7 +177,7 @@ def _copy_triangle(source: Floats, target: Floats) -> None:
             target[k, i] = source[k, i]
 
 
-@inner
+@kernel
 def _extend_add(
     F: Floats, flat: Floats, fronts: Fronts, child: int, local: Ints
 ) -> None:
@@ -199,7 +194,7 @@ def _extend_add(
             column[local[rows[i]]] += U[k, i]
 
 
-@inner
+@kernel
 def _eliminate_columns(
     F: Floats, width: int, rows: Ints, terms: Floats, drop: float, pivot: Floats
 ) -> None:
@@ -228,7 +223,7 @@ def _eliminate_columns(
         _subtract_panels(F, 0, width, size, pivot)
 
 
-@inner
+@kernel
 def _finish(
     F: Floats, low: int, high: int, rows: Ints, terms: Floats, drop: float,
     pivot: Floats,
@@ -253,7 +248,7 @@ def _finish(
                 terms[rows[i]] += column[i] * column[i] * abs(pivot[k])
 
 
-@inner
+@kernel
 def _subtract(F: Floats, low: int, high: int, end: int, pivot: Floats) -> None:
     """Subtract at most four finished columns from later ones, up to `end`."""
     if high - low < BLOCK:
@@ -274,7 +269,7 @@ def _subtract(F: Floats, low: int, high: int, end: int, pivot: Floats) -> None:
             column[i] -= wa * a[i] + wb * b[i] + wc * c[i] + wd * d[i]
 
 
-@inner
+@kernel
 def _subtract_panels(F: Floats, low: int, high: int, end: int, pivot: Floats) -> None:
     """Subtract finished columns from those up to `end`, tile by tile, by BLAS."""
     scaled = np.empty((high - low) * TILE)

@@ -18,7 +18,7 @@ are `neighbours[start[i]:start[i + 1]]`.
 import numpy as np
 
 from sim.arrays import Ints
-from sim.kernels import inner, kernel
+from sim.kernels import kernel
 
 LEAF = 64  # bits of an integer
 
@@ -81,7 +81,7 @@ def _principal_graph(
     return short_start, short[:filled]
 
 
-@inner
+@kernel
 def _level_structure(
     start: Ints, neighbours: Ints, piece: Ints, root: int, level: Ints, queue: Ints
 ) -> int:
@@ -105,7 +105,7 @@ def _level_structure(
     return tail
 
 
-@inner
+@kernel
 def _separator_level(level: Ints, queue: Ints, size: int) -> int:
     """The smallest level that as separator leaves a third of `size` on either side.
 
@@ -126,7 +126,7 @@ def _separator_level(level: Ints, queue: Ints, size: int) -> int:
     return chosen
 
 
-@inner
+@kernel
 def _minimum_degree(
     start: Ints, neighbours: Ints, piece: Ints, members: Ints, local: Ints
 ) -> Ints:
@@ -172,7 +172,7 @@ def _minimum_degree(
     return order
 
 
-@inner
+@kernel
 def _separate(
     start: Ints,
     neighbours: Ints,
@@ -196,7 +196,7 @@ def _separate(
                 break
 
 
-@inner
+@kernel
 def _arrange(members: Ints, side: Ints, buffer: Ints) -> tuple[int, int]:
     """Sort members by side, in place; returns how many are on sides 0 and 1."""
     filled = 0

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sim.arrays import Floats, Ints
-from sim.kernels import inner, kernel
+from sim.kernels import kernel
 from sim.linear.fronts import Fronts
 
 
@@ -113,7 +113,7 @@ def _reflect(
     return pivot
 
 
-@inner
+@kernel
 def _own_rows(F: Floats, A: SparseRows, rows: Ints, place: Ints, local: Ints) -> None:
     """Add the rows of A that begin in a front to the first ones of F."""
     for i in range(len(rows)):
@@ -121,7 +121,7 @@ def _own_rows(F: Floats, A: SparseRows, rows: Ints, place: Ints, local: Ints) ->
             F[i, local[place[A.column[e]]]] += A.value[e]
 
 
-@inner
+@kernel
 def _eliminate(F: Floats, length: Floats, drop: float, pivot: Floats) -> int:
     """Bring a front's own columns to triangular form; the rows that they take.
 
@@ -141,7 +141,7 @@ def _eliminate(F: Floats, length: Floats, drop: float, pivot: Floats) -> int:
     return done
 
 
-@inner
+@kernel
 def _take(
     F: Floats, begin: int, flat: Floats, height: int, columns: Ints, local: Ints
 ) -> None:
@@ -152,7 +152,7 @@ def _take(
             F[begin + i, local[columns[k]]] = flat[i * size + k]
 
 
-@inner
+@kernel
 def _triangular(F: Floats, done: int, width: int) -> int:
     """Bring what is left of F to no more rows than columns; how many there are."""
     height, size = F.shape
@@ -168,7 +168,7 @@ def _triangular(F: Floats, done: int, width: int) -> int:
     return low - done
 
 
-@inner
+@kernel
 def _column_length(F: Floats, low: int, k: int) -> float:
     """Of column k from row `low` on."""
     square = 0.0
@@ -178,7 +178,7 @@ def _column_length(F: Floats, low: int, k: int) -> float:
     return length
 
 
-@inner
+@kernel
 def _reflect_column(F: Floats, low: int, k: int, length: float) -> None:
     """Householder's reflection, after which column k ends with row `low`."""
     height, size = F.shape

@@ -48,7 +48,7 @@ import numpy as np
 from scipy.sparse import coo_array
 
 from sim.arrays import Floats, Ints
-from sim.kernels import inner, kernel
+from sim.kernels import kernel
 from sim.linear.fronts import (
     Fronts,
     factorise_branch,
@@ -289,7 +289,7 @@ def sorted_places(
     return np.cumsum(start), found[:filled].copy(), slot
 
 
-@inner
+@kernel
 def _counted(n: int, key: Ints, order: Ints) -> Ints:
     """The entries of `order` by their keys below n, those of one key as they were."""
     begin = np.zeros(n + 1, dtype=np.int64)

@@ -40,7 +40,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sim.arrays import Bools, Floats, Ints
-from sim.kernels import inner, kernel
+from sim.kernels import kernel
 from sim.morph.blocks.assembly import BlockAssembly, LigamentHinges
 
 LOWER = np.tril_indices(6)  # the entries of a hinge's 6 x 6 block of the Hessian
@@ -90,14 +90,14 @@ def hinge_arrays(assembly: BlockAssembly) -> HingeArrays:
     )  # fmt: skip
 
 
-@inner
+@kernel
 def _turned(r: Floats, theta: float) -> tuple[float, float]:
     """R r."""
     c, s = math.cos(theta), math.sin(theta)
     return c * r[0] - s * r[1], s * r[0] + c * r[1]
 
 
-@inner
+@kernel
 def _rubbing(w: float, slip: float, k: float, m: float) -> tuple[float, float, float]:
     """Energy, moment and stiffness of the Jenkins element."""
     over = w - slip
@@ -106,7 +106,7 @@ def _rubbing(w: float, slip: float, k: float, m: float) -> tuple[float, float, f
     return m * abs(over) - 0.5 * m * m / k, math.copysign(m, over), 0.0
 
 
-@inner
+@kernel
 def _turning(
     w: float, slip: float, h: int, hinges: HingeArrays
 ) -> tuple[float, float, float]:
@@ -127,7 +127,7 @@ def _turning(
     return E, M, slope
 
 
-@inner
+@kernel
 def _strains(
     h: int, dx: float, dy: float, mean: float, hinges: HingeArrays
 ) -> tuple[float, float, float, float, float, float]:
@@ -142,7 +142,7 @@ def _strains(
     return ux, uy, ux * dx + uy * dy, ux * dy - uy * dx, hinges.shear[h], 1.0
 
 
-@inner
+@kernel
 def _curved(
     i: int, j: int, a: Floats, b: Floats, dm: Floats, N: float, Q: float, along: float,
     s: float, polar: bool,

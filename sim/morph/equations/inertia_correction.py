@@ -11,7 +11,6 @@ from functools import cached_property
 import numpy as np
 
 from sim.arrays import Bools, Floats
-from sim.kernels import inner as inner_kernel
 from sim.kernels import kernel
 from sim.linear.sparse import Factor
 from sim.morph.equations.constraint_forces import (
@@ -82,7 +81,7 @@ def positive_part(W: Floats) -> Floats:
     return convex
 
 
-@inner_kernel
+@kernel
 def _rotate(A: Floats, V: Floats, p: int, q: int) -> None:
     """Turn A <- R^T A R, V <- V R so that A[p, q] vanishes."""
     if abs(A[p, q]) <= 1e-18 * (abs(A[p, p]) + abs(A[q, q])):
@@ -99,7 +98,7 @@ def _rotate(A: Floats, V: Floats, p: int, q: int) -> None:
     A[p, q] = A[q, p] = 0.0
 
 
-@inner_kernel
+@kernel
 def _may_be_negative(M: Floats) -> bool:
     """Not where the leading minors of M + tiny I are all positive."""
     tiny = 1e-12 * (abs(M[0, 0]) + abs(M[1, 1]) + abs(M[2, 2]))

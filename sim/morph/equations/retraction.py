@@ -7,7 +7,7 @@ several iterations with an old one, so it is renewed only where those are slow.
 import numpy as np
 
 from sim.arrays import Floats
-from sim.kernels import inner, kernel
+from sim.kernels import kernel
 from sim.linear.fronts import Fronts, solve_fronts
 from sim.linear.sparse import Factor
 from sim.morph.equations import jacobian, rows
@@ -90,7 +90,7 @@ def _iterate(
     return residual
 
 
-@inner
+@kernel
 def _share(change: Floats, before: Floats, c: Floats) -> float:
     """How much of the change of c (m,) shortens J^+ c most if it comes once more.
 

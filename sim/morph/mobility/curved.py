@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sim.arrays import Floats
-from sim.kernels import inner, kernel
+from sim.kernels import kernel
 from sim.morph.equations.system import ConstraintSystem
 from sim.morph.mobility.tangent import dense_jacobian, null_space
 
@@ -89,7 +89,7 @@ def _shift(size: Floats, slope: Floats, longest: float) -> float:
     return high
 
 
-@inner
+@kernel
 def _length(size: Floats, slope: Floats, shift: float) -> float:
     """|slope / (size + shift)|."""
     square = 0.0

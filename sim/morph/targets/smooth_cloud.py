@@ -33,7 +33,7 @@ from scipy.spatial import cKDTree
 
 from sim.arrays import Bools, Floats, Ints
 from sim.convergence import NotConvergedError
-from sim.kernels import inner, kernel
+from sim.kernels import kernel
 from sim.morph.targets.protocol import Wireframe, shown
 
 NEIGHBOURS = 30  # points that a quadric is fitted to
@@ -225,7 +225,7 @@ def _tangents(n: Floats) -> tuple[Floats, Floats]:
     return s, np.cross(n, s)
 
 
-@inner
+@kernel
 def _level(
     at: Floats, c: Floats, g: Floats, C: Floats, width: float, near: Ints, side: Floats,
     x: Floats, gradient: Floats, hessian: Floats,
@@ -258,7 +258,7 @@ def _level(
     return value
 
 
-@inner
+@kernel
 def _squares(at: Floats, near: Ints, x: Floats, own: Floats) -> float:
     """Squared distances of the quadrics' points from x, into own[:, 0]; the least."""
     least = np.inf
@@ -271,14 +271,14 @@ def _squares(at: Floats, near: Ints, x: Floats, own: Floats) -> float:
     return least
 
 
-@inner
+@kernel
 def _facing(normal: Floats, side: Floats) -> float:
     """The sign with which a quadric counts, so that all face the same side."""
     along = normal[0] * side[0] + normal[1] * side[1] + normal[2] * side[2]
     return 1.0 if along >= 0.0 else -1.0
 
 
-@inner
+@kernel
 def _blended(
     C: Floats, g: Floats, near: Ints, side: Floats, own: Floats,
     total: float, value: float, gradient: Floats, hessian: Floats,
@@ -300,7 +300,7 @@ def _blended(
                 )
 
 
-@inner
+@kernel
 def _tangent(
     gradient: Floats, hessian: Floats, mu: float, T: Floats, B: Floats
 ) -> None:
@@ -328,7 +328,7 @@ def _tangent(
                     B[a, b] += mu * T[a, i] * hessian[i, j] * T[b, j]
 
 
-@inner
+@kernel
 def _with_tangential(apart: Floats, T: Floats, B: Floats, step: Floats) -> float:
     """Add the part of a step along the surface, downhill; its length with that part."""
     a = b = 0.0

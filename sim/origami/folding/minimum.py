@@ -12,7 +12,7 @@ curvature. Where the stiffness K is not positive definite, K + mu I takes its pl
 import numpy as np
 
 from sim.arrays import Floats
-from sim.kernels import inner, kernel, spine
+from sim.kernels import inlined, kernel
 from sim.origami.folding.equilibrium import NewtonResult, norm, spread
 from sim.origami.folding.problem import (
     FoldingProblem,
@@ -79,7 +79,7 @@ def minimise(
     )
 
 
-@spine
+@inlined
 def _full_steps(
     problem: FoldingProblem,
     near: NearbyPairs,
@@ -111,7 +111,7 @@ def _full_steps(
     return NewtonResult(x, near, system.energies, residual, most, False, 1.0), negative
 
 
-@spine
+@inlined
 def _line_search_descent(
     problem: FoldingProblem,
     near: NearbyPairs,
@@ -150,7 +150,7 @@ def _line_search_descent(
     return NewtonResult(x, near, system.energies, residual, most, False, 1.0)
 
 
-@spine
+@inlined
 def _backtracked(
     problem: FoldingProblem,
     near: NearbyPairs,
@@ -171,7 +171,7 @@ def _backtracked(
         step *= CONTRACTION
 
 
-@inner
+@kernel
 def _largest_diagonal(system: EquilibriumSystem) -> float:
     largest = 0.0
     for i in range(len(system.first)):
@@ -179,7 +179,7 @@ def _largest_diagonal(system: EquilibriumSystem) -> float:
     return largest
 
 
-@inner
+@kernel
 def _inertia_corrected_step(system: EquilibriumSystem, r: Floats) -> tuple[Floats, int]:
     """Solve (K + mu I) p = r with the smallest mu tried that makes all pivots positive.
 
@@ -202,7 +202,7 @@ def _inertia_corrected_step(system: EquilibriumSystem, r: Floats) -> tuple[Float
     return p, negative
 
 
-@inner
+@kernel
 def _negative_curvature(system: EquilibriumSystem, r: Floats) -> Floats:
     """Direction of negative curvature, of length 1: where the energy falls at a saddle.
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from sim.arrays import Floats
-from sim.kernels import inner, kernel
+from sim.kernels import kernel
 
 MOST_POINTS = 4  # positions from which the next is foretold,
 OF_LARGE = 10  # and of large sheets, whose iterations cost more
@@ -32,7 +32,7 @@ def extrapolated_move(times: Floats, places: Floats, t: float) -> Floats:
     return move
 
 
-@inner
+@kernel
 def _extrapolated(
     times: Floats, places: Floats, low: int, high: int, t: float
 ) -> Floats:

@@ -13,7 +13,7 @@ from sim.arrays import Floats
 from sim.contact.candidates import find_pairs
 from sim.contact.safe_step import largest_step
 from sim.contact.surface import ContactPairs, ContactSurface
-from sim.kernels import inner, kernel
+from sim.kernels import kernel
 from sim.origami.model.assembly import energies_at
 from sim.origami.model.model import BarHingeModel
 
@@ -108,7 +108,7 @@ def safe_step_length(
     return near, step
 
 
-@inner
+@kernel
 def moved_safely(
     problem: FoldingProblem, near: NearbyPairs, x: Floats, move: Floats
 ) -> tuple[NearbyPairs, Floats]:

@@ -8,7 +8,7 @@ from sim.arrays import Floats, Ints
 from sim.contact.potential import contact_energy, pair_terms, touching
 from sim.contact.surface import ContactPairs, gather
 from sim.hinges import hinge_angle, hinge_slopes
-from sim.kernels import inner, kernel, spine
+from sim.kernels import inlined, kernel
 from sim.origami.model.bars import bar_strain, bar_terms
 from sim.origami.model.model import BarHingeModel
 from sim.origami.model.skyline import row_starts
@@ -70,7 +70,7 @@ def energies_at(
     return out
 
 
-@inner
+@kernel
 def _widen(model: BarHingeModel, nodes: Ints, first: Ints) -> None:
     """Let the rows of these nodes reach to the lowest number among them."""
     lowest = len(first)
@@ -111,7 +111,7 @@ def _add(
                 system.values[begin + column] += hessian[i, j]
 
 
-@inner
+@kernel
 def _add_bars(model: BarHingeModel, x: Floats, system: EquilibriumSystem) -> None:
     dx, force, block = np.empty(3), np.empty(3), np.empty((3, 3))
     for bar in range(len(model.bar)):
@@ -143,7 +143,7 @@ def _add_bars(model: BarHingeModel, x: Floats, system: EquilibriumSystem) -> Non
                             system.values[begin + column] += value if a == b else -value
 
 
-@inner
+@kernel
 def _add_hinges(
     model: BarHingeModel, x: Floats, angles: Floats, system: EquilibriumSystem
 ) -> None:
@@ -164,7 +164,7 @@ def _add_hinges(
         _add(model, system, model.hinge[h], gradient, hessian, rows)
 
 
-@spine
+@inlined
 def _add_contact(
     model: BarHingeModel,
     pairs: ContactPairs,

@@ -24,7 +24,7 @@ from sim.arrays import Floats, Ints
 from sim.contact.potential import pair_terms, touching, within_reach
 from sim.contact.surface import ContactPairs, gather
 from sim.hinges import hinge_slopes
-from sim.kernels import inner, kernel
+from sim.kernels import kernel
 from sim.linear.sparse import Factor, SparsityPattern, analyse, factorise
 from sim.origami.model.assembly import (
     CONTACT,
@@ -167,14 +167,14 @@ def fronts_for(
     return fronts, fronts.blocks._replace(pair=place)
 
 
-@inner
+@kernel
 def _add_force(nodes: Ints, gradient: Floats, force: Floats) -> None:
     for a in range(4):
         for c in range(3):
             force[nodes[a], c] += gradient[3 * a + c]
 
 
-@inner
+@kernel
 def _add_blocks(nodes: Ints, blocks: Ints, hessian: Floats, values: Floats) -> None:
     """Add the matrix (12, 12) of an element; a block has the later node's rows."""
     k = 0
@@ -191,7 +191,7 @@ def _add_blocks(nodes: Ints, blocks: Ints, hessian: Floats, values: Floats) -> N
             k += 1
 
 
-@inner
+@kernel
 def _add_bar_blocks(
     model: BarHingeModel, blocks: Ints, x: Floats, at: Slopes,
     energies: Floats, force: Floats, values: Floats,
@@ -223,7 +223,7 @@ def _add_bar_blocks(
                 values[other, c, f] += value
 
 
-@inner
+@kernel
 def _add_hinge_blocks(
     model: BarHingeModel, blocks: Ints, x: Floats, angles: Floats, at: Slopes,
     energies: Floats, force: Floats, values: Floats,

@@ -21,12 +21,12 @@ from typing import NamedTuple
 import numpy as np
 
 from sim.arrays import Floats
+from sim.kernels import kernel
 from sim.limits import (
     refuse_negative,
     refuse_unless_finite,
     refuse_unless_positive,
 )
-from sim.rod.compiled import kernel
 from sim.rod.energy.elastic import Actuated
 
 SEAM = 1e-9  # of the ramp, before whose end the later branch holds: sums of steps round

@@ -27,7 +27,7 @@ import numpy as np
 
 from sim.arrays import Floats, Ints
 from sim.choice import Choice
-from sim.rod.compiled import inner, kernel
+from sim.kernels import kernel
 
 OPEN, STICK, FORTH, BACK = 0, 1, 2, 3  # FORTH: u_t > 0, BACK: u_t < 0
 ALL_AT_ONCE = 12  # rounds in which every contact may change its state
@@ -107,7 +107,7 @@ def coulomb(
     return residual(W, u, mu, p)
 
 
-@inner
+@kernel
 def without_friction(
     W: Floats, b: Floats, state: Ints, p: Floats, space: Scratch
 ) -> None:
@@ -143,7 +143,7 @@ def without_friction(
         state[at] = FORTH
 
 
-@inner
+@kernel
 def _share(state: int, before: float, wanted: float) -> float:
     """The part of the way to a wanted impulse on which a closed contact pushes."""
     if state == OPEN or wanted > 0.0:
@@ -151,7 +151,7 @@ def _share(state: int, before: float, wanted: float) -> float:
     return before / (before - wanted) if before > 0.0 else 0.0
 
 
-@inner
+@kernel
 def _rounding(W: Floats, u: Floats, p: Floats) -> float:
     """What of velocities is at rounding, m/s."""
     scale = 1e-300
@@ -160,7 +160,7 @@ def _rounding(W: Floats, u: Floats, p: Floats) -> float:
     return 1e-12 * scale
 
 
-@inner
+@kernel
 def _state_of(p_n: float, p_t: float, mu: float) -> int:
     """The state of a contact whose impulse comes from `alone`."""
     if p_n <= 0.0:
@@ -193,7 +193,7 @@ def residual(W: Floats, u: Floats, mu: float, p: Floats) -> float:
     return worst
 
 
-@inner
+@kernel
 def impulses(
     W: Floats, b: Floats, mu: float, state: Ints, p: Floats, space: Scratch
 ) -> None:
@@ -231,13 +231,13 @@ def impulses(
             p[2 * k + 1] = _slide_ratio(state[k], mu) * p[2 * k]
 
 
-@inner
+@kernel
 def _slide_ratio(state: int, mu: float) -> float:
     """p_t / p_n of a sliding contact: friction opposes the velocity."""
     return -mu if state == FORTH else mu
 
 
-@inner
+@kernel
 def _eliminate(A: Floats, x: Floats, n: int) -> None:
     """Solve A x = b of n unknowns in place (x holds b), with row pivoting."""
     for k in range(n):
@@ -262,7 +262,7 @@ def _eliminate(A: Floats, x: Floats, n: int) -> None:
         x[k] /= A[k, k]
 
 
-@inner
+@kernel
 def _wanted_states(
     W: Floats,
     u: Floats,
@@ -298,7 +298,7 @@ def _wanted_states(
     return changes
 
 
-@inner
+@kernel
 def _sweep(W: Floats, b: Floats, mu: float, p: Floats) -> None:
     """Block Gauss-Seidel: each contact is solved alone, the others held."""
     for k in range(len(p) // 2):
@@ -332,7 +332,7 @@ def alone(
     return -u_n / nn, 0.0
 
 
-@inner
+@kernel
 def kept_friction(
     W: Floats, b: Floats, state: Ints, p: Floats, friction: Floats, space: Scratch
 ) -> None:

@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from sim.arrays import Floats
+from sim.kernels import kernel
 from sim.limits import refuse_unless_finite, refuse_unless_positive
-from sim.rod.compiled import kernel
 
 
 class Relief(NamedTuple):

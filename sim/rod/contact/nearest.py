@@ -3,7 +3,7 @@
 import numpy as np
 
 from sim.arrays import Floats
-from sim.rod.compiled import inner, kernel
+from sim.kernels import kernel
 from sim.rod.contact.ground import Relief, gap
 
 SAMPLES = 16  # of an edge above the ground
@@ -14,7 +14,7 @@ CLOSE = 0.1  # of its length, nearer than which the lowest point is looked for
 NEVER = 2.0  # a time after the step, in steps
 
 
-@inner
+@kernel
 def crossing(x0: Floats, x1: Floats, i: int, j: int, k: int) -> float:
     """When node i crosses edge (j, k) between x0 and x1, as a fraction of the step.
 
@@ -38,7 +38,7 @@ def crossing(x0: Floats, x1: Floats, i: int, j: int, k: int) -> float:
     return found
 
 
-@inner
+@kernel
 def _root(a: float, b: float, c: float, sign: float) -> float:
     """A root of a t^2 + b t + c, without cancellation; NEVER if there is none."""
     under = b * b - 4.0 * a * c
@@ -70,7 +70,7 @@ def node_to_edge(
     return side * away - distance, s, side * dx / away, side * dy / away
 
 
-@inner
+@kernel
 def point_gap(relief: Relief, x: Floats, j: int, k: int, s: float) -> float:
     """How far the ground is from where an edge is at s."""
     px, py = x[j, 0] + s * (x[k, 0] - x[j, 0]), x[j, 1] + s * (x[k, 1] - x[j, 1])
@@ -109,7 +109,7 @@ def edge_to_ground(relief: Relief, x: Floats, j: int, k: int) -> tuple[float, fl
     return least, best
 
 
-@inner
+@kernel
 def lowest_near(
     relief: Relief, x: Floats, j: int, k: int, s: float
 ) -> tuple[float, float]:

@@ -19,8 +19,8 @@ from typing import NamedTuple
 import numpy as np
 
 from sim.arrays import Bools, Floats, Ints
+from sim.kernels import kernel
 from sim.linear.ordering import nested_dissection
-from sim.rod.compiled import kernel
 
 
 class BlockPattern(NamedTuple):

@@ -29,7 +29,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sim.arrays import Floats, Ints
-from sim.rod.compiled import inner, kernel
+from sim.kernels import kernel
 from sim.rod.rod.rod import Rod
 
 
@@ -145,19 +145,19 @@ def unstrained(rod: Rod) -> Strains:
     return Strains(np.zeros(m), np.zeros(b), np.zeros((m, 2)), np.zeros((b, 4)))
 
 
-@inner
+@kernel
 def edge_between(x: Floats, i: int, j: int) -> tuple[float, float]:
     """The edge from node i to node j of x (n, 2)."""
     return x[j, 0] - x[i, 0], x[j, 1] - x[i, 1]
 
 
-@inner
+@kernel
 def edge_law(element: Elements, actuated: Actuated, k: int) -> float:
     """EA of edge k as it is actuated, N."""
     return float(element.stretching[k] * actuated.modulus[element.edge_limb[k]])
 
 
-@inner
+@kernel
 def bend_law(element: Elements, actuated: Actuated, b: int) -> tuple[float, float]:
     """EI / dl of bend b as it is actuated, N m, and its turning at rest, kbar dl."""
     limb = element.bend_limb[b]
@@ -184,7 +184,7 @@ def join(element: Elements, actuated: Actuated) -> None:
         actuated.curvature[first + p] = rest + turn[1] * actuated.curvature[limb[1]]
 
 
-@inner
+@kernel
 def bend_geometry(
     ex: float, ey: float, fx: float, fy: float, fold: float
 ) -> tuple[float, float, float, float, float]:
@@ -202,7 +202,7 @@ def bend_geometry(
     return tan, -ey * u, ex * u, -fy * w, fx * w
 
 
-@inner
+@kernel
 def add_pair(total: Floats, i: int, j: int, fx: float, fy: float) -> None:
     """An edge pulls its ends apart: f on j, -f on i."""
     total[i, 0] -= fx
@@ -211,7 +211,7 @@ def add_pair(total: Floats, i: int, j: int, fx: float, fy: float) -> None:
     total[j, 1] += fy
 
 
-@inner
+@kernel
 def add_triple(
     total: Floats,
     i: int,
@@ -296,7 +296,7 @@ def gradients(
     )
 
 
-@inner
+@kernel
 def _bend_gradients(
     x: Floats,
     element: Elements,
@@ -333,7 +333,7 @@ def _bend_gradients(
         add_triple(viscous_gradient, i, j, k, px, py, qx, qy)
 
 
-@inner
+@kernel
 def stretch_stiffness(
     ex: float, ey: float, rest: float, EA: float, weight: Rates, eps_before: float
 ) -> tuple[float, float, float]:
@@ -356,7 +356,7 @@ def stretch_stiffness(
     )
 
 
-@inner
+@kernel
 def bend_stiffness(
     tan: float, s: float, rest: float, weight: Rates, turn_before: float
 ) -> tuple[float, float]:

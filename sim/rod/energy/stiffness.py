@@ -1,7 +1,7 @@
 """The matrix of a step, put together from the elements in 2 x 2 blocks."""
 
 from sim.arrays import Bools, Floats, Ints
-from sim.rod.compiled import inner, kernel
+from sim.kernels import kernel
 from sim.rod.energy.blocks import BlockMatrix, BlockPattern
 from sim.rod.energy.elastic import (
     Actuated,
@@ -21,7 +21,7 @@ BendTerms = tuple[float, float, float, float, float, float, float, float, float]
 HELD = 1e30  # diagonal entry of a held coordinate, far above any stiffness
 
 
-@inner
+@kernel
 def set_multiple(factor: float, source: BlockMatrix, target: BlockMatrix) -> None:
     """target <- factor * source."""
     for i in range(len(source.diagonal)):
@@ -62,7 +62,7 @@ def add_stiffness(
         _add_bend_pairs(matrix.lower, pattern.bend_slot[b], pattern.bend_flip[b], terms)
 
 
-@inner
+@kernel
 def _add_bend_nodes(
     diagonal: Floats, place: Ints, bend: Ints, terms: BendTerms
 ) -> None:
@@ -89,7 +89,7 @@ def _add_bend_nodes(
     )
 
 
-@inner
+@kernel
 def _add_bend_pairs(lower: Floats, slot: Ints, flip: Bools, terms: BendTerms) -> None:
     """The blocks of the pairs before-at, at-after, before-after."""
     second, ax, ay, bx, by, uxx, uxy, wxx, wxy = terms
@@ -114,7 +114,7 @@ def _add_bend_pairs(lower: Floats, slot: Ints, flip: Bools, terms: BendTerms) ->
     _add_block(lower[slot[2]], flip[2], ax * sbx, ax * sby, ay * sbx, ay * sby)
 
 
-@inner
+@kernel
 def _bend_terms(
     x: Floats,
     element: Elements,
@@ -139,14 +139,14 @@ def _bend_terms(
     return second, ax, ay, bx, by, uxx, uxy, wxx, wxy
 
 
-@inner
+@kernel
 def _add_diagonal(block: Floats, xx: float, xy: float, yy: float) -> None:
     block[0] += xx
     block[1] += xy
     block[2] += yy
 
 
-@inner
+@kernel
 def _add_block(
     block: Floats, flip: bool, xx: float, xy: float, yx: float, yy: float
 ) -> None:
@@ -157,7 +157,7 @@ def _add_block(
     block[3] += yy
 
 
-@inner
+@kernel
 def _add_edges(
     x: Floats,
     element: Elements,

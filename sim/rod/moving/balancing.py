@@ -13,7 +13,7 @@ leaves out pressure where it is not positive. What is balanced stays the same.
 import numpy as np
 
 from sim.arrays import Floats
-from sim.kernels import inner, kernel
+from sim.kernels import kernel
 from sim.linear.fronts import factorise_fronts, solve_fronts
 from sim.linear.sparse import DROP
 from sim.rod.moving.conserving_forces import add_forces_between, fill_frames
@@ -32,7 +32,7 @@ HARDER = 4.0  # of the inertia, by which Newton's matrix is shifted
 START, FORCES, MATRIX, ADVANCE = range(4)
 
 
-@inner
+@kernel
 def _move(work: SpaceWork, state: SpaceState, change: Floats, share: float) -> None:
     """spare <- a state after a share of a change, but for its twists."""
     n = len(state.x)
@@ -43,7 +43,7 @@ def _move(work: SpaceWork, state: SpaceState, change: Floats, share: float) -> N
     carry(state.x, state.d, work.part.edges, work.spare.x, turn, work.spare.d)
 
 
-@inner
+@kernel
 def _move_on(work: SpaceWork) -> None:
     """`at` goes on by `change`."""
     at, spare = work.at, work.spare
@@ -57,7 +57,7 @@ def _move_on(work: SpaceWork) -> None:
     twists(at.x, at.d, work.part.edges, work.part.bends, at.twist)
 
 
-@inner
+@kernel
 def _unbalance(work: SpaceWork, h: float, alpha: float, beta: float) -> float:
     """moves, inner, unbalanced <- those of a step that ends at `at`; damping, J."""
     n, moves = 3 * len(work.at.x), work.moves
@@ -76,7 +76,7 @@ def _unbalance(work: SpaceWork, h: float, alpha: float, beta: float) -> float:
     return float(damped)
 
 
-@inner
+@kernel
 def _renew(
     work: SpaceWork, h: float, alpha: float, beta: float, positive: bool
 ) -> None:
@@ -114,7 +114,7 @@ def _renew(
             heavier *= HARDER
 
 
-@inner
+@kernel
 def _take_slopes(work: SpaceWork) -> None:
     """values <- half the Hessian of softened elements, in the state `spare`."""
     add_elastic(work.spare, work.soft, work.change, work.of_edges, work.of_bends)
@@ -122,7 +122,7 @@ def _take_slopes(work: SpaceWork) -> None:
         work.values[i] = 0.5 * work.entries[work.entry[i]]
 
 
-@inner
+@kernel
 def _stretch_as_told(work: SpaceWork, more: float, least: float) -> None:
     """Softened elements in the state `spare` pull by the strains told, from least up.
 
@@ -138,7 +138,7 @@ def _stretch_as_told(work: SpaceWork, more: float, least: float) -> None:
         work.soft.stretching[e] = part.stretching[e] * more * longer
 
 
-@inner
+@kernel
 def _foretell(work: SpaceWork, viscous: float) -> None:
     """told <- (e0 + e1) / 2 + viscous (e1 - e0), with e1 as `change` will make it."""
     part, old, new = work.part, np.empty(3), np.empty(3)
@@ -156,7 +156,7 @@ def _foretell(work: SpaceWork, viscous: float) -> None:
         work.told[e] = 0.5 * (e0 + e1) + viscous * (e1 - e0)
 
 
-@inner
+@kernel
 def _solve(work: SpaceWork) -> None:
     """change <- that of an iteration."""
     b = np.empty(len(work.pivot))
@@ -168,7 +168,7 @@ def _solve(work: SpaceWork) -> None:
         work.change[i] = x[work.number[i]] if work.free[i] else 0.0
 
 
-@inner
+@kernel
 def _start(work: SpaceWork) -> None:
     """`at` <- the first guess, which is `change` from where the step begins."""
     for own, given in ((work.at.x, work.before.x), (work.at.d, work.before.d)):
@@ -183,7 +183,7 @@ def _start(work: SpaceWork) -> None:
     _move_on(work)
 
 
-@inner
+@kernel
 def _shorten(work: SpaceWork) -> float:
     """change <- as much of it as edges may turn; how far that is, m, or inf."""
     turned, size = edge_turn(work.at.x, work.part.edges, work.change), 0.0

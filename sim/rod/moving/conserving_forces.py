@@ -30,21 +30,20 @@ import numpy as np
 
 from sim.arrays import Floats, Ints
 from sim.kernels import kernel
-from sim.rod.compiled import inner
 from sim.rod.space.elastic import edge_of
 from sim.rod.space.elements import SpaceElements
 from sim.rod.space.frames import SpaceState, cross, dot, edge_frame, transport
 from sim.rod.space.hinges import SMALL, hinge_strains, turned_frame
 
 
-@inner
+@kernel
 def fill_frames(state: SpaceState, edges: Ints, frames: Floats, size: Floats) -> None:
     """(m, 3, 3) frames (t, d1, d2) and (m,) lengths of edges."""
     for e in range(len(edges)):
         size[e] = edge_frame(state.x, state.d, edges, e, frames[e])
 
 
-@inner
+@kernel
 def _fill_spin(old: Floats, new: Floats, spin: Floats, v: Floats) -> None:
     """spin (m,) <- c of each edge: tan of half an angle of this sine and cosine."""
     u, w = v[0], v[1]
@@ -55,7 +54,7 @@ def _fill_spin(old: Floats, new: Floats, spin: Floats, v: Floats) -> None:
         spin[e] = 2.0 * sine / (cosine + np.sqrt(sine**2 + cosine**2))
 
 
-@inner
+@kernel
 def _run_frame(frames: Floats, k: int, out: Floats) -> None:
     """out <- the frame (t, d1, d2) of run k: edge k, or edge k - m backwards."""
     e = edge_of(k, len(frames))
@@ -66,7 +65,7 @@ def _run_frame(frames: Floats, k: int, out: Floats) -> None:
         out[2, a] = frames[e, 2, a]
 
 
-@inner
+@kernel
 def _strains(a: Floats, b: Floats, out: Floats) -> None:
     """out <- C1, C2, X, Y, chi of frames a and b."""
     out[0] = dot(a[0], b[2]) - dot(b[0], a[2])
@@ -76,7 +75,7 @@ def _strains(a: Floats, b: Floats, out: Floats) -> None:
     out[4] = 1.0 + dot(a[0], b[0])
 
 
-@inner
+@kernel
 def _over_sine(change: float) -> float:
     """A change of an angle over its sine."""
     if abs(change) < SMALL:
@@ -84,7 +83,7 @@ def _over_sine(change: float) -> float:
     return float(change / np.sin(change))
 
 
-@inner
+@kernel
 def _bend_moment(
     part: SpaceElements, j: int, twist: tuple[float, float], viscous: float,
     s: Floats, pair: Floats, slope: Floats,
@@ -112,7 +111,7 @@ def _bend_moment(
     return float(damped)
 
 
-@inner
+@kernel
 def _add_moment(
     a0: Floats, a1: Floats, b0: Floats, b1: Floats, c: Floats, v: Floats, out: Floats,
     other: Floats,
@@ -132,7 +131,7 @@ def _add_moment(
             other[i] += v[4, i]
 
 
-@inner
+@kernel
 def _add_turning(u: Floats, w: Floats, by: float, v: Floats, out: Floats) -> None:
     """out (2, 3) += moments on both edges that work by times as u.w, means, falls."""
     cross(u, w, v)
@@ -141,7 +140,7 @@ def _add_turning(u: Floats, w: Floats, by: float, v: Floats, out: Floats) -> Non
         out[1, i] += by * v[i]
 
 
-@inner
+@kernel
 def _add_hinge(
     part: SpaceElements, j: int, viscous: float, pair: Floats, s: Floats, v: Floats,
     moment: Floats,
@@ -193,7 +192,7 @@ def _add_hinge(
     return float(damped)
 
 
-@inner
+@kernel
 def _add_edge(
     part: SpaceElements, e: int, old: Floats, new: Floats,
     size: tuple[float, float, float], moment: Floats, viscous: float, v: Floats,
@@ -248,7 +247,7 @@ def force_space(m: int) -> ForceSpace:
     return ForceSpace(*(np.empty(shape) for shape in shapes))
 
 
-@inner
+@kernel
 def add_forces_between(
     before: SpaceState, after: SpaceState, part: SpaceElements, viscous: float,
     inertia: Floats, h: float, space: ForceSpace, total: Floats, spin: Floats,

@@ -6,7 +6,7 @@ import numpy as np
 
 from sim.arrays import Floats, Ints
 from sim.contact.distance import closest_on_edges
-from sim.kernels import inner, kernel
+from sim.kernels import kernel
 from sim.rod.moving.beside import FIRST_BODY
 from sim.rod.moving.touching import Contacts, Touching
 from sim.rod.space.frames import SpaceState, cross, dot, tangent
@@ -84,7 +84,7 @@ def push_by_rows(at: Ints, value: Floats, force: Floats, out: Floats) -> None:
                 out[at[k, j]] += value[k, row, j] * force[k, row]
 
 
-@inner
+@kernel
 def _touched(edges: Ints, contacts: Contacts, n: int) -> Ints:
     """(c, 14) unknowns of contacts; n coordinates come before the angles."""
     at = np.zeros((len(contacts.gap), TOUCHED), dtype=np.int64)
@@ -98,7 +98,7 @@ def _touched(edges: Ints, contacts: Contacts, n: int) -> Ints:
     return at
 
 
-@inner
+@kernel
 def _values(
     ends: tuple[SpaceState, SpaceState], edges: Ints, radius: Floats, rims: Floats,
     contacts: Contacts,
@@ -145,7 +145,7 @@ def _values(
     return value
 
 
-@inner
+@kernel
 def _outward(
     x: Floats, edges: Ints, radius: Floats, contacts: Contacts, k: int, out: Floats
 ) -> bool:
@@ -163,7 +163,7 @@ def _outward(
     return True
 
 
-@inner
+@kernel
 def _mean_tangent(
     ends: tuple[Floats, Floats], edge: Ints, other: Floats, mean: Floats
 ) -> None:
@@ -174,7 +174,7 @@ def _mean_tangent(
         mean[a] = 0.5 * (mean[a] + other[a])
 
 
-@inner
+@kernel
 def _apart(x: Floats, edges: Ints, pair: Ints, share: Floats, out: Floats) -> None:
     """out <- from the axis of edge B to that of edge A, at their shares, m."""
     s, u = share[0], share[1]
@@ -183,7 +183,7 @@ def _apart(x: Floats, edges: Ints, pair: Ints, share: Floats, out: Floats) -> No
         out[a] -= (1.0 - u) * x[edges[pair[1], 0], a] + u * x[edges[pair[1], 1], a]
 
 
-@inner
+@kernel
 def _midway(
     before: Contacts, after: Contacts, slack: float, half: Floats, edges: Ints
 ) -> Contacts:
@@ -224,7 +224,7 @@ def _midway(
     return Contacts(after.edge, share, after.gap, frame)
 
 
-@inner
+@kernel
 def _turn(frame: Floats, n: Floats) -> None:
     """frame (3, 3) <- turned so that its first direction is along n."""
     u, size, along = frame[1], np.sqrt(dot(n, n)), 0.0
@@ -239,7 +239,7 @@ def _turn(frame: Floats, n: Floats) -> None:
     cross(frame[0], u, frame[2])
 
 
-@inner
+@kernel
 def _carried(
     x: Floats, edges: Ints, radius: Floats, contacts: Contacts, slides: Floats
 ) -> Floats:

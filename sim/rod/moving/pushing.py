@@ -18,7 +18,7 @@ import numpy as np
 
 from sim.arrays import Bools, Floats, Ints
 from sim.contact.cones import coulomb_forces, coulomb_in_space, largest_left
-from sim.kernels import inner, kernel
+from sim.kernels import kernel
 from sim.linear.columns import compliance
 from sim.linear.fronts import Fronts, solve_fronts
 from sim.linear.sparse import Factor
@@ -195,7 +195,7 @@ def _push_at(
     return float(largest_left(_ways(rows, gap, moves), mu, scale, force))
 
 
-@inner
+@kernel
 def _ways(rows: ContactRows, gap: Floats, moves: Floats) -> Floats:
     """(c, 3) gaps at the end, and ways of skins past each other, m."""
     w = np.empty((len(gap), 3))
@@ -270,7 +270,7 @@ def _push_further(
     return force
 
 
-@inner
+@kernel
 def _add_free(change: Floats, number: Ints, found: Floats) -> None:
     """change (3 n + m,) += of free unknowns."""
     for i in range(len(number)):

@@ -11,7 +11,6 @@ import numpy as np
 
 from sim.arrays import Floats, Ints
 from sim.kernels import kernel
-from sim.rod.compiled import inner
 from sim.rod.space.bends import bend_binormal
 from sim.rod.space.elements import SpaceElements, copied
 from sim.rod.space.frames import (
@@ -25,7 +24,7 @@ from sim.rod.space.frames import (
 from sim.rod.space.hinges import add_hinge_strains
 
 
-@inner
+@kernel
 def _add_strains(
     state: SpaceState, part: SpaceElements, share: float, v: Floats, stretch: Floats,
     turn: Floats,

@@ -19,7 +19,7 @@ from sim.arrays import Bools, Floats, Ints
 from sim.contact.candidates import boxes, overlaps
 from sim.contact.distance import closest_on_edges
 from sim.contact.safe_step import pair_step
-from sim.kernels import inner, kernel
+from sim.kernels import kernel
 from sim.limits import refuse_negative, refuse_unless_finite
 from sim.rod.moving.beside import (
     FIRST_BODY,
@@ -321,7 +321,7 @@ def chosen_once(edges: Ints, edge: Ints, share: Floats) -> Bools:
     return chosen
 
 
-@inner
+@kernel
 def _closer_beyond(
     edges: Ints, edge: Ints, at: Ints, ends: Bools, k: int, side: int
 ) -> bool:

@@ -13,13 +13,13 @@ are symmetric. Unknowns are e, the angle of e, f, the angle of f: eight, in this
 """
 
 from sim.arrays import Floats
-from sim.rod.compiled import inner
+from sim.kernels import kernel
 from sim.rod.space.frames import cross, dot
 
 LOCAL = 8
 
 
-@inner
+@kernel
 def add_outer(H: Floats, r: int, c: int, a: Floats, b: Floats, by: float) -> None:
     """Block (r, c) of H += by a b^T."""
     for i in range(3):
@@ -27,14 +27,14 @@ def add_outer(H: Floats, r: int, c: int, a: Floats, b: Floats, by: float) -> Non
             H[r + i, c + j] += by * a[i] * b[j]
 
 
-@inner
+@kernel
 def add_unit(H: Floats, r: int, c: int, by: float) -> None:
     """Block (r, c) of H += by I."""
     for i in range(3):
         H[r + i, c + i] += by
 
 
-@inner
+@kernel
 def add_cross(H: Floats, r: int, c: int, a: Floats, by: float) -> None:
     """Block (r, c) of H += by [a]x, the matrix of a cross product with a."""
     for i in range(3):
@@ -43,7 +43,7 @@ def add_cross(H: Floats, r: int, c: int, a: Floats, by: float) -> None:
         H[r + i, c + k] += by * a[j]
 
 
-@inner
+@kernel
 def mirror(H: Floats) -> None:
     """Block (f, e) of H <- that of (e, f), transposed."""
     for i in range(3):
@@ -51,7 +51,7 @@ def mirror(H: Floats) -> None:
             H[4 + i, j] = H[j, 4 + i]
 
 
-@inner
+@kernel
 def bend_binormal(t: Floats, s: Floats, k: Floats, w: Floats) -> float:
     """k and w of tangents t and s; chi."""
     chi = 1.0 + dot(t, s)
@@ -62,7 +62,7 @@ def bend_binormal(t: Floats, s: Floats, k: Floats, w: Floats) -> float:
     return chi
 
 
-@inner
+@kernel
 def _angle_row(
     at: int, d: Floats, t: Floats, s: Floats, k: Floats, w: Floats, chi: float,
     size: tuple[float, float], g: Floats, H: Floats, v: Floats,
@@ -81,7 +81,7 @@ def _angle_row(
         H[at, 4 + i] = H[4 + i, at] = f / size[1]
 
 
-@inner
+@kernel
 def turn_slopes(
     t: Floats, s: Floats, k: Floats, w: Floats, chi: float,
     size: tuple[float, float], a: Floats, b: Floats, g: Floats, H: Floats,
@@ -121,7 +121,7 @@ def turn_slopes(
     return q
 
 
-@inner
+@kernel
 def twist_slopes(
     t: Floats, s: Floats, k: Floats, w: Floats, chi: float,
     size: tuple[float, float], g: Floats, H: Floats, scratch: Floats,
@@ -143,7 +143,7 @@ def twist_slopes(
     mirror(H)
 
 
-@inner
+@kernel
 def to_nodes(G: Floats, K: Floats, gradient: Floats, matrix: Floats, M: Floats) -> None:
     """From (e, angle, f, angle) to (tail, angle, middle, angle, head).
 

@@ -17,9 +17,7 @@ on any stretch.
 import numpy as np
 
 from sim.arrays import Floats, Ints
-from sim.kernels import inner as allocating
 from sim.kernels import kernel
-from sim.rod.compiled import inner
 from sim.rod.space.bends import (
     LOCAL,
     bend_binormal,
@@ -41,7 +39,7 @@ from sim.rod.space.hinges import hinge_energy, hinge_slopes, hinge_space
 OF_BEND, OF_EDGE = LOCAL + 3, 6
 
 
-@inner
+@kernel
 def _stretch(rubber: bool, lam: float) -> tuple[float, float, float]:
     """w and its two derivatives."""
     if rubber:
@@ -53,7 +51,7 @@ def _stretch(rubber: bool, lam: float) -> tuple[float, float, float]:
     return 0.5 * (lam - 1.0) ** 2, lam - 1.0, 1.0
 
 
-@inner
+@kernel
 def _bending(rubber: bool, lam: float) -> tuple[float, float, float]:
     """b and its two derivatives."""
     if rubber:
@@ -65,13 +63,13 @@ def _bending(rubber: bool, lam: float) -> tuple[float, float, float]:
     return 1.0, 0.0, 0.0
 
 
-@inner
+@kernel
 def _twisting(rubber: bool, lam: float) -> tuple[float, float, float]:
     """c and its two derivatives."""
     return (1.0 / lam, -(lam**-2.0), 2.0 * lam**-3.0) if rubber else (1.0, 0.0, 0.0)
 
 
-@inner
+@kernel
 def edge_of(run: int, m: int) -> int:
     """Of m edges that which a run goes along, one way or the other."""
     return run if run < m else run - m
@@ -111,7 +109,7 @@ def energies(state: SpaceState, part: SpaceElements) -> tuple[float, float, floa
     return stretch, bend, twist
 
 
-@inner
+@kernel
 def _add_strain(
     k: float, apart: float, g: Floats, H: Floats, G: Floats, K: Floats
 ) -> float:
@@ -123,7 +121,7 @@ def _add_strain(
     return 0.5 * k * apart * apart
 
 
-@inner
+@kernel
 def _follow_stretch(
     law: tuple[float, float, float], U: float, L0: float, t: Floats, s: Floats,
     size: tuple[float, float], G: Floats, K: Floats, g: Floats,
@@ -150,7 +148,7 @@ def _follow_stretch(
                 K[at + i, at + j] -= by * tan[i] * tan[j]
 
 
-@inner
+@kernel
 def _bend(
     state: SpaceState, part: SpaceElements, j: int, v: Floats, g: Floats, H: Floats,
     G: Floats, K: Floats,
@@ -198,7 +196,7 @@ def _bend(
             K[0, p, c] += K[1, p, c]
 
 
-@inner
+@kernel
 def keep_triangle(matrix: Floats, values: Floats) -> None:
     """values <- the lower triangle of a matrix, row by row."""
     at = 0
@@ -208,7 +206,7 @@ def keep_triangle(matrix: Floats, values: Floats) -> None:
             at += 1
 
 
-@inner
+@kernel
 def joined_at(edges: Ints, e: int, f: int) -> tuple[int, int, int]:
     """The node of run e alone, that of both runs, that of run f alone."""
     m = len(edges)
@@ -219,7 +217,7 @@ def joined_at(edges: Ints, e: int, f: int) -> tuple[int, int, int]:
     return tail, middle, other[1] if other[0] == middle else other[0]
 
 
-@inner
+@kernel
 def _reversed_at(G: Floats, K: Floats, start: int, stop: int) -> None:
     """G, K <- derivatives by these unknowns with the other sign."""
     for p in range(start, stop):
@@ -230,7 +228,7 @@ def _reversed_at(G: Floats, K: Floats, start: int, stop: int) -> None:
             K[c, p] = -K[c, p]
 
 
-@inner
+@kernel
 def _from_middle(edges: Ints, e: int, f: int, G: Floats, K: Floats) -> None:
     """From both runs' vectors and angles to edges from tail to middle to head."""
     m, middle = len(edges), joined_at(edges, e, f)[1]
@@ -244,7 +242,7 @@ def _from_middle(edges: Ints, e: int, f: int, G: Floats, K: Floats) -> None:
         _reversed_at(G, K, 7, 8)
 
 
-@inner
+@kernel
 def add_to(
     gradient: Floats, own: Floats, edges: Ints, e: int, f: int, angles: int
 ) -> None:
@@ -304,7 +302,7 @@ def add_elastic(
         _add_hinges(state, part, gradient, of_bends[len(part.bends) :])
 
 
-@allocating
+@kernel
 def _add_hinges(
     state: SpaceState, part: SpaceElements, gradient: Floats, values: Floats
 ) -> None:

@@ -12,7 +12,6 @@ import numpy as np
 
 from sim.arrays import Floats, Ints
 from sim.kernels import kernel
-from sim.rod.compiled import inner
 
 FULL = 2.0 * np.pi
 
@@ -32,7 +31,7 @@ class SpaceState(NamedTuple):
     twist: Floats
 
 
-@inner
+@kernel
 def cross(a: Floats, b: Floats, out: Floats) -> None:
     """out <- a x b."""
     out[0] = a[1] * b[2] - a[2] * b[1]
@@ -40,13 +39,13 @@ def cross(a: Floats, b: Floats, out: Floats) -> None:
     out[2] = a[0] * b[1] - a[1] * b[0]
 
 
-@inner
+@kernel
 def dot(a: Floats, b: Floats) -> float:
     """a . b of vectors in space."""
     return float(a[0] * b[0] + a[1] * b[1] + a[2] * b[2])
 
 
-@inner
+@kernel
 def tangent(x: Floats, edge: Ints, t: Floats) -> float:
     """t <- the unit vector along an edge; its length."""
     for a in range(3):
@@ -57,7 +56,7 @@ def tangent(x: Floats, edge: Ints, t: Floats) -> float:
     return float(length)
 
 
-@inner
+@kernel
 def edge_frame(x: Floats, d: Floats, edges: Ints, e: int, out: Floats) -> float:
     """out (3, 3) <- the frame (t, d1, d2) of an edge; its length."""
     size = tangent(x, edges[e], out[0])
@@ -67,7 +66,7 @@ def edge_frame(x: Floats, d: Floats, edges: Ints, e: int, out: Floats) -> float:
     return size
 
 
-@inner
+@kernel
 def run_tangent(x: Floats, edges: Ints, k: int, t: Floats) -> float:
     """t <- the unit vector along run k: edge k, or edge k - m backwards; its length."""
     size = tangent(x, edges[k % len(edges)], t)
@@ -77,14 +76,14 @@ def run_tangent(x: Floats, edges: Ints, k: int, t: Floats) -> float:
     return size
 
 
-@inner
+@kernel
 def run_director(d: Floats, k: int, out: Floats) -> None:
     """out <- d1 of run k; backwards, a frame is turned by half a turn about d2."""
     for a in range(3):
         out[a] = d[k, a] if k < len(d) else -d[k - len(d), a]
 
 
-@inner
+@kernel
 def transport(d: Floats, t: Floats, to: Floats, out: Floats) -> None:
     """out <- d, across t, turned by the smallest rotation from t to `to`."""
     share = dot(d, to) / (1.0 + dot(t, to))
@@ -92,7 +91,7 @@ def transport(d: Floats, t: Floats, to: Floats, out: Floats) -> None:
         out[a] = d[a] - share * (t[a] + to[a])
 
 
-@inner
+@kernel
 def angle_between(d: Floats, to: Floats, t: Floats, across: Floats) -> float:
     """The angle from d to `to` about t, in (-pi, pi]."""
     cross(t, d, across)

@@ -21,9 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sim.arrays import Floats
-from sim.kernels import inner as allocating
 from sim.kernels import kernel
-from sim.rod.compiled import inner
 from sim.rod.space.bends import LOCAL
 from sim.rod.space.elements import SpaceElements
 from sim.rod.space.frames import SpaceState, cross, dot, edge_frame
@@ -49,7 +47,7 @@ class HingeSpace(NamedTuple):
     T: Floats
 
 
-@allocating
+@kernel
 def hinge_space() -> HingeSpace:
     """Of one hinge."""
     return HingeSpace(
@@ -58,7 +56,7 @@ def hinge_space() -> HingeSpace:
     )  # fmt: skip
 
 
-@inner
+@kernel
 def turned_frame(axes: Floats, frame: Floats, out: Floats) -> None:
     """out (3, 3) <- the frame of a hinge in an edge of this frame (t, d1, d2)."""
     for i in range(3):
@@ -69,14 +67,14 @@ def turned_frame(axes: Floats, frame: Floats, out: Floats) -> None:
             out[i, k] = own
 
 
-@inner
+@kernel
 def _both_sines(pair: Floats) -> tuple[float, float]:
     """X and Y."""
     p, r, q, s = pair[0, 1], pair[0, 2], pair[1, 1], pair[1, 2]
     return dot(p, q) + dot(r, s), dot(r, q) - dot(p, s)
 
 
-@inner
+@kernel
 def hinge_strains(pair: Floats, out: Floats) -> None:
     """out (3,) <- strains of a hinge with these frames (2, 3, 3)."""
     X, Y = _both_sines(pair)
@@ -85,7 +83,7 @@ def hinge_strains(pair: Floats, out: Floats) -> None:
     out[2] = np.arctan2(Y, X)
 
 
-@inner
+@kernel
 def fill_hinge(
     state: SpaceState, part: SpaceElements, j: int, frame: Floats, pair: Floats
 ) -> tuple[float, float]:
@@ -100,7 +98,7 @@ def fill_hinge(
     return size
 
 
-@inner
+@kernel
 def add_hinge_strains(
     state: SpaceState, part: SpaceElements, share: float, v: Floats, total: Floats
 ) -> None:
@@ -125,7 +123,7 @@ def strains_of_hinges(state: SpaceState, part: SpaceElements) -> Floats:
     return total
 
 
-@inner
+@kernel
 def hinge_energy(state: SpaceState, part: SpaceElements, j: int, v: Floats) -> float:
     """Of hinge j, J; v (5, 3, 3) is scratch."""
     fill_hinge(state, part, j, v[:2], v[2:4])
@@ -137,7 +135,7 @@ def hinge_energy(state: SpaceState, part: SpaceElements, j: int, v: Floats) -> f
     return total
 
 
-@inner
+@kernel
 def _add_product(
     u: Floats, v: Floats, by: float, c: Floats, g: Floats, H: Floats
 ) -> None:
@@ -157,7 +155,7 @@ def _add_product(
             H[3 + j, i] += other
 
 
-@inner
+@kernel
 def _products(pair: Floats, c: Floats, g: Floats, H: Floats) -> None:
     """g (4, 6), H (4, 6, 6) <- slopes of the products that strains are made of."""
     g[:] = 0.0
@@ -171,7 +169,7 @@ def _products(pair: Floats, c: Floats, g: Floats, H: Floats) -> None:
     _add_product(one[1], other[2], -1.0, c, g[3], H[3])
 
 
-@inner
+@kernel
 def _to_angle(X: float, Y: float, g: Floats, H: Floats) -> None:
     """g[2], H[2] <- slopes of atan2(Y, X), from those of X at 2 and of Y at 3."""
     n = X * X + Y * Y
@@ -186,7 +184,7 @@ def _to_angle(X: float, Y: float, g: Floats, H: Floats) -> None:
         g[2, i] = cosine * g[3, i] - sine * g[2, i]
 
 
-@inner
+@kernel
 def _to_edge(
     frame: Floats, size: float, at: int, w: Floats, T: Floats, K: Floats
 ) -> None:
@@ -212,7 +210,7 @@ def _to_edge(
             K[at + i, at + o] -= (t[i] * c[o] + c[i] * t[o]) / size**2
 
 
-@inner
+@kernel
 def hinge_slopes(
     state: SpaceState, part: SpaceElements, j: int, space: HingeSpace, G: Floats,
     K: Floats,

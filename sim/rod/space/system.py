@@ -7,8 +7,8 @@ import numpy as np
 from scipy.sparse import coo_array
 
 from sim.arrays import Bools, Floats, Ints
+from sim.kernels import kernel
 from sim.linear.sparse import Factor, SparsityPattern, analyse, factorise
-from sim.rod.compiled import kernel
 from sim.rod.space.edge_fit import EdgeFit, edge_fit
 from sim.rod.space.elastic import OF_BEND, OF_EDGE, add_elastic, energies
 from sim.rod.space.elements import SpaceElements, space_elements

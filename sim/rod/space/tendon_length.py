@@ -19,7 +19,6 @@ import numpy as np
 
 from sim.arrays import Floats, Ints
 from sim.kernels import kernel
-from sim.rod.compiled import inner
 from sim.rod.space.bends import (
     LOCAL,
     add_outer,
@@ -85,7 +84,7 @@ def segments(rod: SpaceRod, tendons: Sequence[Tendon]) -> TendonSegments:
     )
 
 
-@inner
+@kernel
 def _width(rubber: bool, lam: float) -> tuple[float, float, float]:
     """r and its two derivatives."""
     if not rubber:
@@ -93,7 +92,7 @@ def _width(rubber: bool, lam: float) -> tuple[float, float, float]:
     return lam**-0.5, -0.5 * lam**-1.5, 0.75 * lam**-2.5
 
 
-@inner
+@kernel
 def _piece(
     part: SpaceElements,
     way: TendonSegments,
@@ -136,7 +135,7 @@ def tendon_lengths(
         length[j] = _piece(part, way, j, size, (q1, q2, state.twist[way.bend[j]]))[0]
 
 
-@inner
+@kernel
 def _piece_slopes(
     part: SpaceElements, way: TendonSegments, k: int, size: tuple[float, float],
     q: tuple[float, float, float], t: Floats, s: Floats, g: Floats, H: Floats,

@@ -11,8 +11,8 @@ With `reversals` a step in which a contact stops to slide as it did is cut there
 """
 
 from sim.arrays import Floats
+from sim.kernels import inlined, kernel
 from sim.rod.actuation.actuation import actuate
-from sim.rod.compiled import inner, spine
 from sim.rod.contact.touching import TouchSetting
 from sim.rod.energy.elastic import Strains, gradients, join
 from sim.rod.stepping.contacts import (
@@ -43,7 +43,7 @@ LANDING = 0.25  # of the shortest step, where none so long ends on a ground
 FITS = 8  # rounds in which the frames of contacts are fitted to the end of the step
 
 
-@inner
+@kernel
 def make_ready(setting: Setting, state: RodState, work: Work) -> None:
     """Gradient and strains at the start of a run."""
     if state.clock.ready != 0.0:
@@ -65,7 +65,7 @@ def make_ready(setting: Setting, state: RodState, work: Work) -> None:
         state.clock.at_work = energy_at_work(setting, state, work)
 
 
-@inner
+@kernel
 def copy_strain(source: Strains, target: Strains) -> None:
     for k in range(len(source.stretch)):
         target.stretch[k] = source.stretch[k]
@@ -77,7 +77,7 @@ def copy_strain(source: Strains, target: Strains) -> None:
             target.bend_slope[b, a] = source.bend_slope[b, a]
 
 
-@inner
+@kernel
 def accept(
     setting: Setting,
     touch: TouchSetting | None,
@@ -113,7 +113,7 @@ def accept(
     clock.worst_complementarity = max(clock.worst_complementarity, left)
 
 
-@spine
+@inlined
 def add_reactions(work: Work, count: int, full: float, reaction: Floats) -> None:
     """Add the impulses of a step to the mean forces on the nodes in `full` seconds."""
     for s in range(work.memo.nodes if count > 0 else 0):
@@ -122,7 +122,7 @@ def add_reactions(work: Work, count: int, full: float, reaction: Floats) -> None
         reaction[i, 1] += work.impulse[i, 1] / full
 
 
-@spine
+@inlined
 def attempt(
     setting: Setting,
     scheme: Scheme,
@@ -173,7 +173,7 @@ def attempt(
     return 0.0, count
 
 
-@spine
+@inlined
 def stands(
     setting: Setting,
     scheme: Scheme,
@@ -198,7 +198,7 @@ def stands(
     return bool(work.memo.unsound == 0)
 
 
-@spine
+@inlined
 def advance(
     setting: Setting,
     scheme: Scheme,

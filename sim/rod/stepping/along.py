@@ -14,19 +14,19 @@ has that of drag in v; how forces turn is not symmetric and left to the iteratio
 import numpy as np
 
 from sim.arrays import Floats
-from sim.rod.compiled import inner, spine
+from sim.kernels import inlined, kernel
 from sim.rod.stepping.setting import Scheme, Setting
 from sim.rod.stepping.state import RodState
 from sim.rod.stepping.workspace import Work
 
 
-@inner
+@kernel
 def overlap(window: Floats, time: float, h: float) -> float:
     """How long of the step from `time` the load acts, s."""
     return float(max(0.0, min(window[1], time + h) - max(window[0], time)))
 
 
-@spine
+@inlined
 def find_edge_forces(
     setting: Setting, scheme: Scheme, state: RodState, work: Work, h: float
 ) -> None:
@@ -55,7 +55,7 @@ def find_edge_forces(
             work.drag[i, 1] += dn * vy + slip * ty
 
 
-@spine
+@inlined
 def add_drag(
     setting: Setting, scheme: Scheme, state: RodState, work: Work, h: float
 ) -> None:
@@ -72,7 +72,7 @@ def add_drag(
             block[2] += dn + less * ty * ty
 
 
-@inner
+@kernel
 def mean_tangent(
     setting: Setting, scheme: Scheme, state: RodState, work: Work, k: int
 ) -> tuple[float, float, float]:

@@ -16,7 +16,7 @@ touches with its nodes.
 import numpy as np
 
 from sim.arrays import Floats
-from sim.rod.compiled import inner
+from sim.kernels import kernel
 from sim.rod.contact.coulomb import OPEN, STICK
 from sim.rod.contact.ground import bend, gap, surface
 from sim.rod.stepping.setting import Scheme, Setting
@@ -31,7 +31,7 @@ REACH = 1.5  # of an edge, how far it is drawn on in a step
 BESIDE = 0.05  # of an edge, from the end of an arc, where the next is not listed too
 
 
-@inner
+@kernel
 def lowest_place(setting: Setting, x: Floats, i: int) -> float:
     """s of the lowest point above the ground of the arc of node i, drawn on."""
     j, k = setting.touch.before[i], setting.touch.after[i]
@@ -50,14 +50,14 @@ def lowest_place(setting: Setting, x: Floats, i: int) -> float:
     return s
 
 
-@inner
+@kernel
 def own_reach(setting: Setting, i: int, s: float) -> float:
     """How far the arc of node i is its own on the side of s."""
     n = setting.touch.after[i] if s > 0.0 else setting.touch.before[i]
     return OWN if n >= 0 and setting.touch.before[n] >= 0 else 1.0
 
 
-@inner
+@kernel
 def weights(setting: Setting, i: int, s: float) -> tuple[float, float, float]:
     """How much the point s of an arc moves with the node before, its own and after."""
     if setting.touch.before[i] < 0:
@@ -65,7 +65,7 @@ def weights(setting: Setting, i: int, s: float) -> tuple[float, float, float]:
     return 0.5 * s * (s - 1.0), 1.0 - s * s, 0.5 * s * (s + 1.0)
 
 
-@inner
+@kernel
 def arc_gap(setting: Setting, x: Floats, i: int, s: float) -> tuple[float, float]:
     """How far the point s of the arc of node i is above the ground, m; its x, m."""
     j, k = setting.touch.before[i], setting.touch.after[i]
@@ -75,7 +75,7 @@ def arc_gap(setting: Setting, x: Floats, i: int, s: float) -> tuple[float, float
     return gap(setting.relief, px, py), px
 
 
-@inner
+@kernel
 def set_arc_arms(setting: Setting, work: Work, c: int, i: int, s: float) -> None:
     """The nodes that a contact on an arc acts on, and how much of each it moves."""
     before, own, after = weights(setting, i, s)
@@ -86,7 +86,7 @@ def set_arc_arms(setting: Setting, work: Work, c: int, i: int, s: float) -> None
         work.arm[c, 2], work.lever[c, 2] = setting.touch.after[i], after
 
 
-@inner
+@kernel
 def approach(
     setting: Setting, scheme: Scheme, work: Work, c: int, i: int, s: float, h: float
 ) -> float:
@@ -104,7 +104,7 @@ def approach(
     return low - h * scheme.gamma * apart
 
 
-@inner
+@kernel
 def place_arc(
     setting: Setting,
     scheme: Scheme,
@@ -142,7 +142,7 @@ def place_arc(
     work.middle[c, 0], work.middle[c, 1] = tx, ty
 
 
-@inner
+@kernel
 def find_arcs(
     setting: Setting,
     scheme: Scheme,
@@ -178,7 +178,7 @@ def find_arcs(
     return count, first
 
 
-@inner
+@kernel
 def is_handed_on(setting: Setting, work: Work, i: int) -> bool:
     """Whether a contact of a neighbour has rolled onto the arc of node i."""
     j, k = setting.touch.before[i], setting.touch.after[i]
@@ -191,7 +191,7 @@ def is_handed_on(setting: Setting, work: Work, i: int) -> bool:
     return found
 
 
-@inner
+@kernel
 def arc_time(setting: Setting, state: RodState, work: Work, i: int, h: float) -> float:
     """When the arc of node i first meets the ground, s, by bisection; spoils work.r."""
     low, high = 0.0, h
@@ -211,7 +211,7 @@ def arc_time(setting: Setting, state: RodState, work: Work, i: int, h: float) ->
     return high
 
 
-@inner
+@kernel
 def hand_over(setting: Setting, work: Work, c: int, count: int) -> None:
     """Let contact c be that of the node on whose arc it is at work.x, if none is."""
     i = work.who[c]

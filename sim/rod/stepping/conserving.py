@@ -24,7 +24,7 @@ the slope at the mean shape would be, the forces have no moment about it.
 import numpy as np
 
 from sim.arrays import Floats
-from sim.rod.compiled import inner, kernel
+from sim.kernels import kernel
 from sim.rod.energy.elastic import (
     Actuated,
     Elements,
@@ -51,7 +51,7 @@ def conserving_gradient(
     _add_bending(x0, x1, element, actuated, viscous, total)
 
 
-@inner
+@kernel
 def _add_stretching(
     x0: Floats,
     x1: Floats,
@@ -73,7 +73,7 @@ def _add_stretching(
         add_pair(total, i, j, c * ex, c * ey)
 
 
-@inner
+@kernel
 def _add_bending(
     x0: Floats,
     x1: Floats,
@@ -106,20 +106,20 @@ def _add_bending(
         add_triple(total, i, j, k, -px, -py, qx, qy)
 
 
-@inner
+@kernel
 def _length(x: Floats, i: int, j: int) -> float:
     ex, ey = edge_between(x, i, j)
     return float(np.sqrt(ex * ex + ey * ey))
 
 
-@inner
+@kernel
 def _mean_edge(x0: Floats, x1: Floats, i: int, j: int) -> tuple[float, float]:
     e0x, e0y = edge_between(x0, i, j)
     e1x, e1y = edge_between(x1, i, j)
     return 0.5 * (e0x + e1x), 0.5 * (e0y + e1y)
 
 
-@inner
+@kernel
 def _products(x: Floats, i: int, j: int, k: int, fold: float) -> tuple[float, float]:
     """e x f and e . f of the edges (i, j), reversed if fold is -1, and (j, k)."""
     ex, ey = edge_between(x, i, j)

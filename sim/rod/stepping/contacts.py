@@ -12,7 +12,7 @@ a pair of columns for each node that a contact acts on: one, for a node on the g
 import numpy as np
 
 from sim.arrays import Floats
-from sim.rod.compiled import inner, spine
+from sim.kernels import inlined, kernel
 from sim.rod.contact.coulomb import (
     OPEN,
     STICK,
@@ -46,7 +46,7 @@ from sim.rod.stepping.touches import (
 from sim.rod.stepping.workspace import Work
 
 
-@inner
+@kernel
 def closed_contacts(
     setting: Setting, touch: TouchSetting | None, state: RodState, work: Work
 ) -> int:
@@ -61,7 +61,7 @@ def closed_contacts(
     return count
 
 
-@inner
+@kernel
 def list_node(work: Work, c: int, i: int, was: int, now: int) -> None:
     """List a contact of node i with the ground."""
     work.who[c], work.edge[c] = i, ON_GROUND
@@ -70,7 +70,7 @@ def list_node(work: Work, c: int, i: int, was: int, now: int) -> None:
     work.was[c], work.state[c] = was, now
 
 
-@inner
+@kernel
 def gather_nodes(work: Work, count: int) -> None:
     """List the nodes that contacts act on, each once."""
     nodes = 0
@@ -87,7 +87,7 @@ def gather_nodes(work: Work, count: int) -> None:
     work.memo.nodes = nodes
 
 
-@inner
+@kernel
 def end_gap(
     setting: Setting, scheme: Scheme, state: RodState, i: int, end: float, h: float
 ) -> tuple[float, float, float]:
@@ -106,7 +106,7 @@ def end_gap(
     return gap(setting.relief, x, y), tx, ty
 
 
-@inner
+@kernel
 def place_frames(
     setting: Setting,
     scheme: Scheme,
@@ -146,7 +146,7 @@ def place_frames(
     gather_nodes(work, count)
 
 
-@inner
+@kernel
 def lean_to_middle(tangent: Floats, slope: float) -> None:
     """Turn the tangent at the end of a step halfway to that at its start.
 
@@ -161,7 +161,7 @@ def lean_to_middle(tangent: Floats, slope: float) -> None:
     tangent[0], tangent[1] = x / length, y / length
 
 
-@inner
+@kernel
 def fill_columns(setting: Setting, state: RodState, work: Work) -> None:
     """Columns Y and the Delassus matrix by coordinates, where not yet known."""
     pattern, factor, count = setting.pattern, state.factor, work.memo.nodes
@@ -185,7 +185,7 @@ def fill_columns(setting: Setting, state: RodState, work: Work) -> None:
     work.memo.count = count
 
 
-@inner
+@kernel
 def turn_to_frames(work: Work, count: int) -> None:
     """W by (normal, tangential) from the matrix by (x, y).
 
@@ -204,7 +204,7 @@ def turn_to_frames(work: Work, count: int) -> None:
             work.W[2 * a + 1, 2 * b + 1] = ux * sx + uy * sy
 
 
-@inner
+@kernel
 def solve_coulomb(setting: Setting, scheme: Scheme, work: Work, count: int) -> float:
     """Impulses by the exact law; the residual, m/s.
 
@@ -229,7 +229,7 @@ def solve_coulomb(setting: Setting, scheme: Scheme, work: Work, count: int) -> f
     return left
 
 
-@inner
+@kernel
 def by_coordinates(work: Work, a: int, b: int) -> tuple[float, float, float, float]:
     """The velocities of contact a that impulses of contact b make along x and y."""
     xx, xy, yx, yy = 0.0, 0.0, 0.0, 0.0
@@ -244,7 +244,7 @@ def by_coordinates(work: Work, a: int, b: int) -> tuple[float, float, float, flo
     return xx, xy, yx, yy
 
 
-@inner
+@kernel
 def free_velocities(setting: Setting, state: RodState, work: Work) -> None:
     """Those of the nodes that contacts act on, without impulses."""
     pattern, factor = setting.pattern, state.factor
@@ -257,7 +257,7 @@ def free_velocities(setting: Setting, state: RodState, work: Work) -> None:
             work.free[2 * s + a] = work.v[i, a] + gained
 
 
-@spine
+@inlined
 def add_impulses(
     setting: Setting, scheme: Scheme, state: RodState, work: Work, count: int
 ) -> float:
@@ -289,7 +289,7 @@ def add_impulses(
     return left
 
 
-@inner
+@kernel
 def _spread(setting: Setting, work: Work, count: int) -> None:
     """Impulses by coordinates, and z += Y p along the paths of the contacts."""
     work.impulse[:] = 0.0
@@ -313,7 +313,7 @@ def _spread(setting: Setting, work: Work, count: int) -> None:
             j = pattern.row[begin] if end > begin else -1
 
 
-@inner
+@kernel
 def landing_time(
     setting: Setting, state: RodState, work: Work, i: int, h: float
 ) -> float:
@@ -334,7 +334,7 @@ def landing_time(
     return high
 
 
-@inner
+@kernel
 def find_landings(
     setting: Setting,
     scheme: Scheme,
@@ -380,7 +380,7 @@ def find_landings(
     return listed, first
 
 
-@inner
+@kernel
 def contact_gap(
     setting: Setting,
     touch: TouchSetting | None,
@@ -407,7 +407,7 @@ def contact_gap(
     return largest
 
 
-@inner
+@kernel
 def keep_contacts(
     setting: Setting,
     touch: TouchSetting | None,

@@ -18,8 +18,8 @@ Newmark's rule, nothing with `conserving`.
 
 import numpy as np
 
+from sim.kernels import kernel
 from sim.rod.actuation.actuation import actuate
-from sim.rod.compiled import inner, kernel
 from sim.rod.energy.elastic import bend_law, edge_law, energies, join
 from sim.rod.stepping.along import overlap
 from sim.rod.stepping.setting import Scheme, Setting
@@ -30,7 +30,7 @@ ROUNDING = 1e-12  # of the elastic energy
 OF_CONTACTS = 0.03  # of `balance`, that contacts may give
 
 
-@inner
+@kernel
 def account(
     setting: Setting, scheme: Scheme, state: RodState, work: Work, count: int, h: float
 ) -> None:
@@ -52,7 +52,7 @@ def account(
     flow.scale += abs(flow.friction) + abs(flow.impact)
 
 
-@inner
+@kernel
 def _add_element(
     flow: EnergyFlow, weight: float, old: float, told: float, moved: float, new: float
 ) -> None:
@@ -72,7 +72,7 @@ def _add_element(
     flow.rounding += ROUNDING * (old + new)
 
 
-@inner
+@kernel
 def _add_edges(
     setting: Setting, scheme: Scheme, state: RodState, work: Work, h: float
 ) -> None:
@@ -89,7 +89,7 @@ def _add_edges(
         work.flow.damped += viscous * EA * rest * (eps1 - eps0) ** 2
 
 
-@inner
+@kernel
 def _add_bends(
     setting: Setting, scheme: Scheme, state: RodState, work: Work, h: float
 ) -> None:
@@ -106,7 +106,7 @@ def _add_bends(
         work.flow.damped += viscous * s1 * (t1 - t0) ** 2
 
 
-@inner
+@kernel
 def _add_nodes(
     setting: Setting, scheme: Scheme, state: RodState, work: Work, h: float
 ) -> None:
@@ -137,7 +137,7 @@ def _add_nodes(
             flow.rounding += scheme.tolerance * force
 
 
-@inner
+@kernel
 def _add_contacts(setting: Setting, state: RodState, work: Work, count: int) -> None:
     """Work of the contacts along their normals and tangents.
 
@@ -173,7 +173,7 @@ def mechanical_energies(setting: Setting, state: RodState) -> tuple[float, float
     return kinetic, height
 
 
-@inner
+@kernel
 def energy_at_work(setting: Setting, state: RodState, work: Work) -> float:
     """Kinetic and elastic energy of a state, actuated as in work.actuated, J."""
     kinetic, _ = mechanical_energies(setting, state)
@@ -181,7 +181,7 @@ def energy_at_work(setting: Setting, state: RodState, work: Work) -> float:
     return float(kinetic + stretching + bending)
 
 
-@inner
+@kernel
 def copy_flow(source: Clock, target: Clock) -> None:
     """The energies since the start, as they were there."""
     target.given = source.given
@@ -193,7 +193,7 @@ def copy_flow(source: Clock, target: Clock) -> None:
     target.rounding = source.rounding
 
 
-@inner
+@kernel
 def keep_flow(state: RodState, work: Work) -> None:
     """Add the energies of an accepted step to those since the start."""
     clock, flow = state.clock, work.flow
@@ -209,7 +209,7 @@ def keep_flow(state: RodState, work: Work) -> None:
         clock.worst_balance = max(clock.worst_balance, over / flow.scale)
 
 
-@inner
+@kernel
 def is_sound(scheme: Scheme, state: RodState, work: Work) -> bool:
     """Whether strains stay those of a rod, and no energy comes from nowhere.
 
@@ -237,19 +237,19 @@ def is_sound(scheme: Scheme, state: RodState, work: Work) -> bool:
     return bool(abs(clock.left + flow.left) <= scheme.balance * at_work + rounding)
 
 
-@inner
+@kernel
 def given_by_contacts(clock: Clock, flow: EnergyFlow) -> float:
     """What they gave since the start, beyond what they took."""
     return -(clock.friction + flow.friction) - (clock.impact + flow.impact)
 
 
-@inner
+@kernel
 def _together(before: float, rounding: float) -> float:
     """What rounds off to either side grows as the root of the number of steps."""
     return float(np.sqrt(before * before + rounding * rounding))
 
 
-@inner
+@kernel
 def _put_in(flow: EnergyFlow) -> float:
     """What a step adds to the energies at work since the start, J."""
     return max(flow.given, 0.0) + max(flow.fallen, 0.0)

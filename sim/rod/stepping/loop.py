@@ -10,7 +10,7 @@ third derivative: it is accepted, and not used to choose the next.
 """
 
 from sim.arrays import Floats
-from sim.rod.compiled import inner, released, spine
+from sim.kernels import inlined, kernel, released
 from sim.rod.contact.touching import TouchSetting
 from sim.rod.stepping.advance import advance, copy_strain, make_ready
 from sim.rod.stepping.energy_balance import copy_flow
@@ -23,7 +23,7 @@ FIRST = 1e-3  # adapted step, as a fraction of the longest
 SHORTEST = 1e-6  # adapted step, as a fraction of the longest
 
 
-@spine
+@inlined
 def step_error(before: RodState, state: RodState) -> float:
     """Error of the last step, m; negative where contacts changed."""
     rate, rate_before = 0.0, 0.0
@@ -39,7 +39,7 @@ def step_error(before: RodState, state: RodState) -> float:
     return float(h * h / 12.0 * change * 2.0 * h / (h + h_before))
 
 
-@inner
+@kernel
 def copy_motion(source: RodState, target: RodState) -> None:
     """Copy all but the factor, which stays usable for any state."""
     for i in range(len(source.x)):
@@ -59,7 +59,7 @@ def copy_motion(source: RodState, target: RodState) -> None:
     copy_flow(source.clock, target.clock)
 
 
-@spine
+@inlined
 def next_length(trial: float, h: float, error: float, accuracy: float) -> float:
     """The length that brings the error of a step to `accuracy`, with some safety."""
     factor = SAFETY * (accuracy / max(error, 1e-3 * accuracy)) ** (1.0 / 3.0)
@@ -67,7 +67,7 @@ def next_length(trial: float, h: float, error: float, accuracy: float) -> float:
     return trial * factor if error > accuracy or trial == h else h
 
 
-@spine
+@inlined
 def one_step(
     setting: Setting,
     scheme: Scheme,

@@ -17,7 +17,7 @@ as they were, and states are changed until all conditions hold, as in
 import numpy as np
 
 from sim.arrays import Floats
-from sim.rod.compiled import inner, spine
+from sim.kernels import inlined, kernel
 from sim.rod.contact.coulomb import BACK, FORTH, OPEN, STICK
 from sim.rod.energy.blocks import BlockPattern
 from sim.rod.energy.stiffness import multiply
@@ -30,7 +30,7 @@ ONE_BY_ONE = 200  # then rounds in which the first of them does
 ROUNDING = 1e-11  # of the largest velocity
 
 
-@spine
+@inlined
 def solve_many(setting: Setting, work: Work, count: int) -> float:
     """Fill work.z with dv, in the order of the columns, and the impulses.
 
@@ -48,7 +48,7 @@ def solve_many(setting: Setting, work: Work, count: int) -> float:
     return np.inf
 
 
-@inner
+@kernel
 def set_rows(setting: Setting, work: Work, count: int) -> None:
     """The rows and right-hand side for the present states of the contacts."""
     place, pattern = setting.pattern.place, setting.pattern
@@ -80,7 +80,7 @@ def set_rows(setting: Setting, work: Work, count: int) -> None:
             _hold(work, c, place[work.who[c]])
 
 
-@inner
+@kernel
 def _hold(work: Work, c: int, j: int) -> None:
     """Let contact c, of column j, keep its normal velocity; both where it sticks."""
     vx, vy = work.v[work.who[c], 0], work.v[work.who[c], 1]
@@ -93,7 +93,7 @@ def _hold(work: Work, c: int, j: int) -> None:
         work.z[j, 1] = -tx * vx - ty * vy
 
 
-@inner
+@kernel
 def times(
     row: Floats, xx: float, xy: float, yx: float, yy: float, product: Floats
 ) -> None:
@@ -102,7 +102,7 @@ def times(
     product[2], product[3] = row[2] * xx + row[3] * yx, row[2] * xy + row[3] * yy
 
 
-@inner
+@kernel
 def less_product(block: Floats, a: Floats, b: Floats) -> None:
     """block <- block - a b."""
     block[0] -= a[0] * b[0] + a[1] * b[2]
@@ -111,7 +111,7 @@ def less_product(block: Floats, a: Floats, b: Floats) -> None:
     block[3] -= a[2] * b[1] + a[3] * b[3]
 
 
-@inner
+@kernel
 def factorise_rows(
     pattern: BlockPattern, diagonal: Floats, below: Floats, above: Floats
 ) -> None:
@@ -142,7 +142,7 @@ def factorise_rows(
                 less_product(above[t], below[p], above[q])
 
 
-@inner
+@kernel
 def solve_rows(
     pattern: BlockPattern, diagonal: Floats, below: Floats, above: Floats, z: Floats
 ) -> None:
@@ -162,7 +162,7 @@ def solve_rows(
         z[j, 0], z[j, 1] = d[0] * x + d[1] * y, d[2] * x + d[3] * y
 
 
-@inner
+@kernel
 def new_states(
     setting: Setting, work: Work, count: int, first: bool
 ) -> tuple[int, float]:
@@ -203,14 +203,14 @@ def new_states(
     return changes, worst
 
 
-@inner
+@kernel
 def softness(work: Work, j: int) -> float:
     """Of a contact of column j, 1/kg: what makes velocities of impulses."""
     d = work.matrix.diagonal[j]
     return float(1.0 / max(d[0], d[2]))
 
 
-@inner
+@kernel
 def wanted(
     state: int, u_n: float, u_t: float, p_n: float, p_t: float, mu: float, small: float
 ) -> int:

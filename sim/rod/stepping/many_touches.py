@@ -19,7 +19,7 @@ ch. 4): for rods that lie on each other as many blocks a node, however long they
 
 import numpy as np
 
-from sim.rod.compiled import inner, spine
+from sim.kernels import inlined, kernel
 from sim.rod.contact.coulomb import FORTH, OPEN, STICK
 from sim.rod.contact.touching import TouchSetting
 from sim.rod.energy.blocks import BlockMatrix, BlockPattern
@@ -39,7 +39,7 @@ from sim.rod.stepping.workspace import Work
 UNPLACED = -1
 
 
-@spine
+@inlined
 def solve_many_touches(
     setting: Setting,
     scheme: Scheme,
@@ -65,7 +65,7 @@ def solve_many_touches(
     return left
 
 
-@inner
+@kernel
 def with_softness(setting: Setting, work: Work, count: int, soft: float) -> float:
     """Look for the states of contacts whose edges give way by this share."""
     space = work.envelope
@@ -81,7 +81,7 @@ def with_softness(setting: Setting, work: Work, count: int, soft: float) -> floa
     return np.inf
 
 
-@inner
+@kernel
 def measure_softness(
     pattern: BlockPattern, factor: BlockMatrix, work: Work, count: int
 ) -> None:
@@ -106,7 +106,7 @@ def measure_softness(
         space.W[c, 0], space.W[c, 1] = normal, along
 
 
-@inner
+@kernel
 def first_column(space: TouchSystem) -> int:
     """The first of the columns at which the paths of a contact's nodes are."""
     first = UNPLACED
@@ -116,7 +116,7 @@ def first_column(space: TouchSystem) -> int:
     return first
 
 
-@inner
+@kernel
 def leave_column(
     pattern: BlockPattern, factor: BlockMatrix, space: TouchSystem, j: int
 ) -> None:
@@ -132,7 +132,7 @@ def leave_column(
             space.at[a] = pattern.row[begin] if end > begin else UNPLACED
 
 
-@inner
+@kernel
 def place_blocks(setting: Setting, touch: TouchSetting, work: Work, count: int) -> bool:
     """Places of nodes and contacts in the envelope; False where it has no room."""
     space, n = work.envelope, len(work.r)
@@ -152,7 +152,7 @@ def place_blocks(setting: Setting, touch: TouchSetting, work: Work, count: int) 
     return open_rows(setting.pattern, work, count)
 
 
-@inner
+@kernel
 def chain_arms(work: Work, count: int) -> None:
     """Of each node the contacts that act on it, as a chain."""
     space = work.envelope
@@ -165,7 +165,7 @@ def chain_arms(work: Work, count: int) -> None:
             space.head[i] = arms * c + a
 
 
-@inner
+@kernel
 def spread_from(
     setting: Setting, touch: TouchSetting, work: Work, root: int, found: int
 ) -> int:
@@ -196,7 +196,7 @@ def spread_from(
     return end
 
 
-@inner
+@kernel
 def place_contacts(work: Work) -> None:
     """Let each contact follow the last of its nodes, in their reversed order."""
     space, n = work.envelope, len(work.r)
@@ -218,7 +218,7 @@ def place_contacts(work: Work) -> None:
     space.seen[:] = 0
 
 
-@inner
+@kernel
 def open_rows(pattern: BlockPattern, work: Work, count: int) -> bool:
     """Where the blocks of each row begin; False where there is no room for them."""
     space, n = work.envelope, len(work.r)
@@ -245,7 +245,7 @@ def open_rows(pattern: BlockPattern, work: Work, count: int) -> bool:
     return filled <= len(space.below)
 
 
-@inner
+@kernel
 def fill_envelope(setting: Setting, work: Work, count: int, soft: float) -> None:
     """The system for the present states of the contacts."""
     space, pattern, n = work.envelope, setting.pattern, len(work.r)
@@ -270,13 +270,13 @@ def fill_envelope(setting: Setting, work: Work, count: int, soft: float) -> None
         fill_contact(setting, work, c, softness_of(work, c, soft))
 
 
-@inner
+@kernel
 def softness_of(work: Work, c: int, soft: float) -> float:
     """Of a contact, as a share of what its own impulse moves it."""
     return soft if work.edge[c] >= 0 else 0.0
 
 
-@inner
+@kernel
 def fill_contact(setting: Setting, work: Work, c: int, soft: float) -> None:
     """The two rows and columns of contact c."""
     space, state = work.envelope, work.state[c]
@@ -307,7 +307,7 @@ def fill_contact(setting: Setting, work: Work, c: int, soft: float) -> None:
         column[2], column[3] = column[2] - share * mx, column[3] - share * my
 
 
-@inner
+@kernel
 def eliminate(space: TouchSystem, size: int) -> None:
     """Overwrite the blocks by L, U and the inverses of its diagonal; solve for z."""
     below, above, diagonal, z = space.below, space.above, space.diagonal, space.z
@@ -341,7 +341,7 @@ def eliminate(space: TouchSystem, size: int) -> None:
             z[q, 1] -= U[2] * x + U[3] * y
 
 
-@inner
+@kernel
 def states_asked_for(
     setting: Setting, work: Work, count: int, soft: float, first: bool
 ) -> tuple[int, float]:
@@ -382,7 +382,7 @@ def states_asked_for(
     return changes, worst
 
 
-@inner
+@kernel
 def spread_impulses(setting: Setting, work: Work, count: int) -> None:
     """Impulses by coordinates, and dv in the order of the columns."""
     space, place = work.envelope, setting.pattern.place

@@ -19,8 +19,8 @@ keeps that of Newmark's rule, from which it differs by the turning of an edge in
 
 import numpy as np
 
+from sim.kernels import inlined, kernel
 from sim.rod.actuation.actuation import actuate
-from sim.rod.compiled import inner, spine
 from sim.rod.contact.touching import TouchSetting
 from sim.rod.energy.blocks import backward, factorise, forward
 from sim.rod.energy.elastic import Rates, gradients, join
@@ -35,12 +35,12 @@ from sim.rod.stepping.state import RodState
 from sim.rod.stepping.workspace import Work
 
 
-@inner
+@kernel
 def strain_rate_weight(setting: Setting, h: float) -> float:
     return 0.0 if setting.rayleigh else setting.beta / h
 
 
-@spine
+@inlined
 def evaluate(
     setting: Setting, scheme: Scheme, state: RodState, work: Work, h: float
 ) -> None:
@@ -88,7 +88,7 @@ def evaluate(
             work.r[i, a] = 0.0 if setting.held[i, a] else r
 
 
-@spine
+@inlined
 def renew_factor(
     setting: Setting,
     scheme: Scheme,
@@ -128,7 +128,7 @@ def renew_factor(
     work.report.factorisations += 1.0
 
 
-@spine
+@inlined
 def improve(
     setting: Setting,
     scheme: Scheme,
@@ -170,7 +170,7 @@ def improve(
     return scheme.gamma * h * largest, left
 
 
-@inner
+@kernel
 def guess(setting: Setting, state: RodState, work: Work, h: float) -> None:
     """Start the iteration from the velocities that constant acceleration gives."""
     for i in range(len(work.v)):
@@ -179,7 +179,7 @@ def guess(setting: Setting, state: RodState, work: Work, h: float) -> None:
             work.v[i, a] = state.v[i, a] + forecast
 
 
-@inner
+@kernel
 def solve_step(
     setting: Setting,
     scheme: Scheme,
@@ -227,7 +227,7 @@ def solve_step(
     return False
 
 
-@spine
+@inlined
 def _paper_stiffness(setting: Setting, state: RodState, work: Work) -> None:
     """K at the start of the step: then d(K v)/dv1 is known exactly.
 
@@ -248,7 +248,7 @@ def _paper_stiffness(setting: Setting, state: RodState, work: Work) -> None:
     )
 
 
-@inner
+@kernel
 def _report(
     setting: Setting, state: RodState, work: Work, count: int, left: float, h: float
 ) -> float:
@@ -273,7 +273,7 @@ def _report(
     return largest
 
 
-@inner
+@kernel
 def bound(setting: Setting, scheme: Scheme, largest: float, h: float) -> float:
     """The residual of a step that may be accepted, N.
 

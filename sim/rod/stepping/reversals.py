@@ -5,14 +5,14 @@ velocity then errs by up to 2 mu g times the part of it on the other side, at fi
 order in h. A step that is cut at the reversal keeps its order.
 """
 
-from sim.rod.compiled import spine
+from sim.kernels import inlined
 from sim.rod.contact.coulomb import FORTH, OPEN, STICK
 from sim.rod.stepping.setting import Setting
 from sim.rod.stepping.state import RodState
 from sim.rod.stepping.workspace import Work
 
 
-@spine
+@inlined
 def reversal_time(
     setting: Setting, state: RodState, work: Work, count: int, h: float, many: bool
 ) -> float:
@@ -42,7 +42,7 @@ def reversal_time(
     return first
 
 
-@spine
+@inlined
 def unreversed(setting: Setting, work: Work, count: int, c: int) -> float:
     """What contact c would gain in velocity if none had changed its friction, m/s.
 
@@ -58,7 +58,7 @@ def unreversed(setting: Setting, work: Work, count: int, c: int) -> float:
     return gained
 
 
-@spine
+@inlined
 def stops(work: Work, c: int) -> bool:
     """Whether a contact slid before the step, and after it does not slide that way."""
     was, now = work.was[c], work.state[c]

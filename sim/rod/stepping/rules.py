@@ -11,7 +11,7 @@ which. (In the paper the constrained coordinates are removed from the equations,
 the same condition is imposed by an impulse.)
 """
 
-from sim.rod.compiled import inner, spine
+from sim.kernels import inlined, kernel
 from sim.rod.contact.coulomb import BACK, FORTH, OPEN, STICK
 from sim.rod.contact.touching import TouchSetting
 from sim.rod.stepping.newmark import solve_step
@@ -23,7 +23,7 @@ PASSES = 10
 PASSES_WITH_RELEASE = 5
 
 
-@spine
+@inlined
 def solve_with_contacts(
     setting: Setting,
     scheme: Scheme,
@@ -51,7 +51,7 @@ def solve_with_contacts(
     return True
 
 
-@inner
+@kernel
 def change_by_rules(
     setting: Setting, state: RodState, work: Work, count: int, turn: int
 ) -> bool:

@@ -9,7 +9,7 @@ of each contact, far below the tolerances, then shares the impulse between them.
 import numpy as np
 
 from sim.arrays import Floats, Ints
-from sim.rod.compiled import inner
+from sim.kernels import kernel
 from sim.rod.contact.coulomb import OPEN, STICK
 from sim.rod.contact.ground import surface
 from sim.rod.contact.nearest import crossing, edge_to_ground, node_to_edge
@@ -24,7 +24,7 @@ SOFTER = (1.0, 10.0, 100.0)  # times that, where eq. (3) is not met
 CORNER = 1e-3  # of an edge, from its end, within which its node is touched
 
 
-@inner
+@kernel
 def closed_pairs(setting: Setting, state: RodState, work: Work, count: int) -> int:
     """List the contacts of edges at the end of the last step after `count` others."""
     work.of_edge[:] = EMPTY
@@ -39,7 +39,7 @@ def closed_pairs(setting: Setting, state: RodState, work: Work, count: int) -> i
     return count
 
 
-@inner
+@kernel
 def closing(scheme: Scheme, edges: bool, left: float, h: float) -> float:
     """The velocity that closes the gap `left` that a contact would keep.
 
@@ -51,7 +51,7 @@ def closing(scheme: Scheme, edges: bool, left: float, h: float) -> float:
     return float((1.0 if edges else scheme.closing) * left / length)
 
 
-@inner
+@kernel
 def touches_inside(setting: Setting, state: RodState, e: int) -> bool:
     """Whether the lowest point of an edge is none of its nodes."""
     j, k = setting.element.edge[e, 0], setting.element.edge[e, 1]
@@ -59,7 +59,7 @@ def touches_inside(setting: Setting, state: RodState, e: int) -> bool:
     return bool(0.0 < s < 1.0)
 
 
-@inner
+@kernel
 def list_pair(work: Work, c: int, node: int, e: int, was: int) -> None:
     work.who[c], work.edge[c] = node, e
     work.after[c], work.of_edge[e] = work.of_edge[e], c
@@ -67,7 +67,7 @@ def list_pair(work: Work, c: int, node: int, e: int, was: int) -> None:
     work.state[c] = was if was != OPEN else STICK
 
 
-@inner
+@kernel
 def keep_pairs(state: RodState, work: Work, count: int) -> None:
     """Write the contacts of edges that are closed into the state."""
     state.pair[:] = 0
@@ -79,7 +79,7 @@ def keep_pairs(state: RodState, work: Work, count: int) -> None:
             m += 1
 
 
-@inner
+@kernel
 def meeting(
     setting: Setting, state: RodState, work: Work, node: int, e: int
 ) -> tuple[float, float, float, float]:
@@ -93,7 +93,7 @@ def meeting(
     return low, s, -slope / length, 1.0 / length
 
 
-@inner
+@kernel
 def set_arms(setting: Setting, work: Work, c: int, node: int, e: int, s: float) -> None:
     """The nodes that a contact of edge e acts on, and how much of each it moves."""
     sign = 1.0 if node < 0 else -1.0
@@ -107,7 +107,7 @@ def set_arms(setting: Setting, work: Work, c: int, node: int, e: int, s: float) 
     work.lever[c, first + 1] = sign * s
 
 
-@inner
+@kernel
 def place_pair(
     setting: Setting, scheme: Scheme, state: RodState, work: Work, c: int, h: float
 ) -> None:
@@ -132,7 +132,7 @@ def place_pair(
         share_halfway(setting, state, work, c, s)
 
 
-@inner
+@kernel
 def share_halfway(
     setting: Setting, state: RodState, work: Work, c: int, s: float
 ) -> None:
@@ -161,7 +161,7 @@ def share_halfway(
     set_arms(setting, work, c, node, e, s)
 
 
-@inner
+@kernel
 def pair_gap(setting: Setting, state: RodState, work: Work, count: int) -> float:
     """How far a contact of an edge ends open or deep, the largest, m."""
     largest = 0.0
@@ -172,7 +172,7 @@ def pair_gap(setting: Setting, state: RodState, work: Work, count: int) -> float
     return largest
 
 
-@inner
+@kernel
 def bin_edges(
     setting: Setting, state: RodState, work: Work, margin: float
 ) -> tuple[float, float]:
@@ -194,20 +194,20 @@ def bin_edges(
     return size, longest
 
 
-@inner
+@kernel
 def middle_of(setting: Setting, state: RodState, e: int) -> tuple[float, float]:
     j, k = setting.element.edge[e, 0], setting.element.edge[e, 1]
     x, y = state.x[j, 0] + state.x[k, 0], state.x[j, 1] + state.x[k, 1]
     return 0.5 * x, 0.5 * y
 
 
-@inner
+@kernel
 def cell(a: int, b: int, cells: int) -> int:
     """Where in the table a cell of the grid stands; others may stand there too."""
     return (a * 73856093 + b * 19349663) % cells
 
 
-@inner
+@kernel
 def is_own(setting: Setting, i: int, e: int) -> bool:
     """Whether an edge is beside a node of the same rod."""
     touch = setting.touch
@@ -217,7 +217,7 @@ def is_own(setting: Setting, i: int, e: int) -> bool:
     return found
 
 
-@inner
+@kernel
 def is_listed(work: Work, node: int, e: int) -> bool:
     c = work.of_edge[e]
     while c != EMPTY and work.who[c] != node:
@@ -225,7 +225,7 @@ def is_listed(work: Work, node: int, e: int) -> bool:
     return bool(c != EMPTY)
 
 
-@inner
+@kernel
 def says_the_same(setting: Setting, work: Work, node: int, e: int, s: float) -> bool:
     """Whether a contact at an end of an edge is of two nodes that touch already.
 
@@ -237,7 +237,7 @@ def says_the_same(setting: Setting, work: Work, node: int, e: int, s: float) -> 
     return ends_at(setting, work, node, other) or ends_at(setting, work, other, node)
 
 
-@inner
+@kernel
 def ends_at(setting: Setting, work: Work, node: int, other: int) -> bool:
     """Whether a contact of a node with an edge stands at the other node, its end."""
     touch, found = setting.touch, False
@@ -253,7 +253,7 @@ def ends_at(setting: Setting, work: Work, node: int, other: int) -> bool:
     return found
 
 
-@inner
+@kernel
 def find_touches(
     setting: Setting,
     scheme: Scheme,
@@ -304,7 +304,7 @@ def find_touches(
     return count, first
 
 
-@inner
+@kernel
 def begins_to_cross(
     setting: Setting, state: RodState, work: Work, i: int, e: int
 ) -> bool:
@@ -328,7 +328,7 @@ def begins_to_cross(
     return found
 
 
-@inner
+@kernel
 def edges_cross(x: Floats, one: Ints, other: Ints) -> bool:
     """Whether two edges have a point between their ends in common."""
     a, b, p, q = one[0], one[1], other[0], other[1]
@@ -342,7 +342,7 @@ def edges_cross(x: Floats, one: Ints, other: Ints) -> bool:
     return bool(0.0 < s < 1.0 and 0.0 < t < 1.0)
 
 
-@inner
+@kernel
 def land(
     setting: Setting,
     scheme: Scheme,
@@ -379,7 +379,7 @@ def land(
     return count, min(first, meeting_time(setting, state, work, node, e, h))
 
 
-@inner
+@kernel
 def passes(
     setting: Setting, state: RodState, work: Work, i: int, j: int, k: int
 ) -> bool:
@@ -389,7 +389,7 @@ def passes(
     return crossing(state.x, work.x, i, j, k) <= 1.0
 
 
-@inner
+@kernel
 def at_time(state: RodState, work: Work, i: int, s: float, h: float) -> None:
     """Where node i is at time s of the path that Newmark's rule takes, in work.r."""
     w = 0.5 * s * s / h
@@ -398,7 +398,7 @@ def at_time(state: RodState, work: Work, i: int, s: float, h: float) -> None:
         work.r[i, a] = state.x[i, a] + s * state.v[i, a] + w * gained
 
 
-@inner
+@kernel
 def meeting_time(
     setting: Setting, state: RodState, work: Work, node: int, e: int, h: float
 ) -> float:

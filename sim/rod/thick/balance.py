@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sim.arrays import Bools, Floats
-from sim.kernels import inner, kernel
+from sim.kernels import kernel
 from sim.rod.thick.elements import add_elements, solve
 from sim.rod.thick.thick_rod import ThickRod
 
@@ -97,7 +97,7 @@ AT_REST = NewmarkRates(0.0, 0.0, 1.0)
 SETTING_OUT = NewmarkRates(1.0, 0.0, 0.0)
 
 
-@inner
+@kernel
 def _add_inertia(
     part: ThickNumbers,
     now: SectionMotion,
@@ -115,7 +115,7 @@ def _add_inertia(
         force[i, 1] += part.inertia[i, 1] * part.gravity
 
 
-@inner
+@kernel
 def _add_tip(
     part: ThickNumbers,
     now: SectionMotion,
@@ -148,7 +148,7 @@ def _add_tip(
     band[k + 2, 0] += mass * (rate * (ux * ux + uy * uy + own) - tilting)
 
 
-@inner
+@kernel
 def pull_of_link(
     part: ThickNumbers, now: SectionMotion, scheme: NewmarkRates
 ) -> tuple[float, float, float]:
@@ -170,7 +170,7 @@ def pull_of_link(
     return pull, growth, height
 
 
-@inner
+@kernel
 def _add_hung(
     part: ThickNumbers,
     now: SectionMotion,
@@ -192,7 +192,7 @@ def _add_hung(
     band[k + 2, 0] += growth * ux * ux - scheme.elastic * pull * uy
 
 
-@inner
+@kernel
 def _add_clamp(part: ThickNumbers, q: Floats, force: Floats, band: Floats) -> None:
     for k in range(2):
         if part.spring[k] < np.inf:

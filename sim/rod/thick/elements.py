@@ -10,12 +10,12 @@ Two nodes an element, with one strain each in its middle: it does not lock.
 import numpy as np
 
 from sim.arrays import Floats
-from sim.kernels import inner, kernel
+from sim.kernels import kernel
 
 BAND = 6  # diagonals kept of a matrix of three unknowns a node
 
 
-@inner
+@kernel
 def _shape(q: Floats, i: int, size: float) -> tuple[float, float, float, float, float]:
     """Cosine, sine, eps, gamma, kappa of element i."""
     angle = 0.5 * (q[i, 2] + q[i + 1, 2])
@@ -76,7 +76,7 @@ def add_elements(
                 band[3 * i + a, a - b] += k
 
 
-@inner
+@kernel
 def _turned(
     a: int,
     b: int,

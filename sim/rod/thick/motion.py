@@ -18,7 +18,7 @@ import numpy as np
 
 from sim.arrays import Bools, Floats
 from sim.convergence import NotConvergedError
-from sim.kernels import inner, kernel
+from sim.kernels import kernel
 from sim.relaxation import PronySeries
 from sim.rod.thick.balance import (
     SETTING_OUT,
@@ -123,7 +123,7 @@ def _branches(series: PronySeries, h: float) -> Branches:
     return Branches(decay, ramp, float(series.equilibrium + ramp.sum()))
 
 
-@inner
+@kernel
 def _advance(
     part: ThickNumbers,
     start: SectionMotion,
