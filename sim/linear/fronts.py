@@ -13,13 +13,9 @@ stack until the parent takes it. `F[k, i]` is row i of column k, i >= k, so that
 column is contiguous. `sim.linear.symbolic` prepares the places.
 """
 
-from collections.abc import Callable
 from typing import NamedTuple
 
-import numba
 import numpy as np
-from numba.extending import overload
-from numba.np.linalg import _BLAS
 
 from sim.arrays import Floats, Ints
 from sim.kernels import kernel, released
@@ -271,7 +267,7 @@ def _subtract(F: Floats, low: int, high: int, end: int, pivot: Floats) -> None:
 
 @kernel
 def _subtract_panels(F: Floats, low: int, high: int, end: int, pivot: Floats) -> None:
-    """Subtract finished columns from those up to `end`, tile by tile, by BLAS."""
+    """Subtract finished columns from those up to `end`, tile by tile."""
     scaled = np.empty((high - low) * TILE)
     for a in range(high, end, TILE):
         b = min(a + TILE, end)
@@ -279,38 +275,8 @@ def _subtract_panels(F: Floats, low: int, high: int, end: int, pivot: Floats) ->
         for j in range(low, high):
             for k in range(a, b):
                 S[j - low, k - a] = F[j, k] * pivot[j]
-        subtract_product(F, a, low, S)
-
-
-def subtract_product(F: Floats, a: int, low: int, S: Floats) -> None:
-    """F[a : a + m, a:] -= S^T F[low : low + k, a:] with S (k, m), in place."""
-    k, m = S.shape
-    F[a : a + m, a:] -= S.T @ F[low : low + k, a:]
-
-
-def _by_blas(F: Floats, a: int, low: int, S: Floats) -> Callable[..., None]:
-    """One call of dgemm, in place of which `numpy.dot` makes a product and no more.
-
-    BLAS counts by columns, and so sees the transpose of everything.
-    """
-    del F, a, low, S
-    gemm = _BLAS.numba_xxgemm(numba.float64)
-    kind, plain, turned = ord("d"), ord("n"), ord("t")
-
-    def subtracted(F: Floats, a: int, low: int, S: Floats) -> None:
-        k, m = S.shape
-        size = F.shape[1]
-        factors = np.array([-1.0, 1.0])
-        gemm(
-            kind, plain, turned, size - a, m, k, factors[:1].ctypes,
-            F[low, a:].ctypes, size, S.ctypes, m, factors[1:].ctypes,
-            F[a, a:].ctypes, size,
-        )  # fmt: skip
-
-    return subtracted
-
-
-overload(subtract_product)(_by_blas)
+        done = np.ascontiguousarray(F[low:high, a:])
+        F[a:b, a:] -= np.dot(S.T, done)
 
 
 @kernel
