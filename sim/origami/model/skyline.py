@@ -86,17 +86,3 @@ def back_substitute(values: Floats, start: Ints, first: Ints, b: Floats) -> None
         begin, x = start[i] - first[i], b[i]
         for k in range(first[i], i):
             b[k] -= values[begin + k] * x
-
-
-@reordering_kernel
-def multiply(values: Floats, start: Ints, first: Ints, x: Floats) -> Floats:
-    """A x, before A is factorised."""
-    out = np.zeros(len(x))
-    for i in range(len(first)):
-        begin = start[i] - first[i]
-        total = values[begin + i] * x[i]
-        for k in range(first[i], i):
-            total += values[begin + k] * x[k]
-            out[k] += values[begin + k] * x[i]
-        out[i] += total
-    return out
