@@ -89,16 +89,9 @@ def reached_folds(mesh: BarHingeMesh, x: Floats) -> Floats:
     Of a crease with a width: the sum over its rims and its middle, which is two lines.
     """
     folding = mesh.hinge_share > 0
-    turns = np.zeros(len(folding))
-    turns[folding] = hinge_angles(mesh, x, folding) - np.pi
-    return by_crease(mesh, turns)
-
-
-def by_crease(mesh: BarHingeMesh, turns: Floats) -> Floats:
-    """(c,) what turns (h,) of all hinges are together as folds."""
-    folding = mesh.hinge_share > 0
     whole = np.zeros(len(mesh.pattern.edges))
-    each = fold_weights(mesh)[folding] * turns[folding]
+    turns = hinge_angles(mesh, x, folding) - np.pi
+    each = fold_weights(mesh)[folding] * turns
     np.add.at(whole, mesh.hinge_crease[folding], each)
     return whole[mesh.pattern.creases]
 
