@@ -216,12 +216,6 @@ def _fill_scale(W: Floats, scale: Floats) -> None:
         scale[k, 1] = 0.5 * (W[u, u] + W[v, v]) + twice
 
 
-def cone_residual(w: Floats, mu: float, scale: Floats, p: Floats) -> float:
-    """The largest part of r in m, of forces p and what they bring, w, (c, 3)."""
-    w, scale, p = (np.ascontiguousarray(given) for given in (w, scale, p))
-    return largest_left(w, mu, scale, p)
-
-
 def contact_tangents(normal: Floats) -> Floats:
     """(c, 2, 3) unit vectors across normals (c, 3), and each other."""
     axis = np.eye(3)[np.abs(normal).argmin(axis=1)]
