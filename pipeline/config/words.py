@@ -51,7 +51,7 @@ def refusal_of(
         if not config or key.startswith("hydra"):
             continue
         unknown = _unknown(key, config)
-        if word.startswith("+"):
+        if word.startswith("+") and ("." in key or not unknown):
             if not (unknown or word.startswith("++")):
                 return f"{word}: there is a {key} already: write it without +"
             continue

@@ -34,7 +34,7 @@ MISTYPED = [
     ("simulate case=fold_file case.path=a.svg", "a.svg cannot be read (No such file"),
     ("simulate case=structure_file case.structure=a.yaml", "made of keys of its own"),
     ("simulate case=design_sheet case.structure=[1]", "made of keys of its own: write"),
-    ("simulate case=design_sheet case.sizes={a:1}", "is a list: write it in [ ], as"),
+    ("simulate case=miura case.phases={a:1}", "is a list: write it in [ ], as"),
     ("simulate case=structure_file case.structure.path=no.yaml", "give the path of a"),
     ("simulate case=rod_file case.path=conf", "(Is a directory): give the path of a"),
     # keys
