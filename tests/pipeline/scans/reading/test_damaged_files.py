@@ -31,6 +31,7 @@ LZF_BOMB = PCD.format(n=10**9, data="binary_compressed").encode() + (
     np.array([8, 12 * 10**9 % 2**32], dtype="<u4").tobytes() + bytes(8)
 )
 NPY = np.lib.format.magic(1, 0)
+NPY_HEADER = b"{'descr': '<f4', 'fortran_order': False, 'shape': (-9, 3), }"
 
 
 def refused(path: Path, content: bytes, choices: Choices | None = None) -> str:
@@ -114,6 +115,8 @@ def refused(path: Path, content: bytes, choices: Choices | None = None) -> str:
         ("a.obj", b"v 1 2 3\nv 1 2\nv 1 2 3\n", "E-FORMAT", "line 2"),
         ("a.npy", b"not numpy", "E-FORMAT", "offset 0"),
         ("a.npy", NPY + b"\xff\xff{", "E-FORMAT", "header"),
+        ("a.npy", NPY + b"\xff\x0f" + b"-" * 0xFFF, "E-FORMAT", "header"),
+        ("a.npy", NPY + b"\x3c\0" + NPY_HEADER + BODY, "E-FORMAT", "shape '(-9"),
         ("a.e57", b"ASTM-E57", "E-FORMAT", "as PLY"),
         ("a", b"1 2 3\n", "E-FORMAT", "without suffix"),
         ("a.xyz", b"1 2 nan\n1 2 inf\n1 2 3\n", "E-NONFINITE", "2 of 3"),
