@@ -51,6 +51,19 @@ def test_binary_ply_of_either_byte_order_with_extra_properties(
     np.testing.assert_array_equal(read_cloud(path, Unit.MM).points, POINTS)
 
 
+@pytest.mark.parametrize("encoding", ["binary_little_endian", "ascii"])
+def test_ply_of_whole_numbers_and_of_mixed_types(tmp_path: Path, encoding: str) -> None:
+    """Open3D reads neither short numbers nor mixed types."""
+    points = np.array([[1, 2.5, 0.1], [-3, 4.25, 1e-9], [7, 8, 9.125]])
+    properties = "property short x\nproperty float y\nproperty double z\n"
+    record = np.dtype([("x", "<i2"), ("y", "<f4"), ("z", "<f8")])
+    body = np.array([tuple(p) for p in points], record).tobytes()
+    if encoding == "ascii":
+        body = "".join(f"{x:.0f} {y} {z}\n" for x, y, z in points).encode()
+    path = ply(tmp_path / "a.ply", encoding, body, properties)
+    np.testing.assert_array_equal(read_cloud(path, Unit.MM).points, points)
+
+
 def test_ply_with_an_element_before_the_vertices_and_faces_after(
     tmp_path: Path,
 ) -> None:
@@ -121,6 +134,22 @@ def test_pcd_of_every_encoding(tmp_path: Path, encoding: str) -> None:
     cloud = read_cloud(path, Unit.CM)
     np.testing.assert_array_equal(cloud.points, 10 * POINTS)
     assert cloud.viewpoint == (10, 20, 30)
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "binary"])
+def test_pcd_of_mixed_types_with_unknown_header_lines(
+    tmp_path: Path, encoding: str
+) -> None:
+    """Open3D takes each line that begins with a keyword for that keyword's."""
+    header = (
+        "VERSION 0.7\nFIELDS x y z\nSIZE 2 4 8\nTYPE I F F\nCOUNT 1 1 1\n"
+        f"SIZES 1 1 1\nDATATYPE ascii\nWIDTH 1\nHEIGHT 1\nPOINTS 1\nDATA {encoding}\n"
+    )
+    record = np.array((-3, 4.25, 0.1), [("x", "<i2"), ("y", "<f4"), ("z", "<f8")])
+    body = b"-3 4.25 0.1\n" if encoding == "ascii" else record.tobytes()
+    path = tmp_path / "a.pcd"
+    path.write_bytes(header.encode() + body)
+    np.testing.assert_array_equal(read_cloud(path, Unit.MM).points, [[-3, 4.25, 0.1]])
 
 
 def test_lzf_back_references_may_overlap_what_they_write() -> None:
