@@ -1,4 +1,4 @@
-"""Rigid bodies that rods touch: spheres, bars, plates, height fields, meshes.
+"""Rigid bodies that rods touch: spheres, bars, plates, height fields.
 
 A body says how far points are from its surface, and which way is out there. Within it
 the distance is negative, so that what has gone too far comes back.
@@ -6,16 +6,13 @@ the distance is negative, so that what has gone too far comes back.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Protocol
 
 import numpy as np
 
-from sim.arrays import Floats, Ints
+from sim.arrays import Floats
 from sim.contact.cones import contact_tangents
-from sim.contact.distance import closest_on_triangle
 from sim.convergence import NotConvergedError
-from sim.kernels import kernel
 from sim.limits import refuse_unless_count, refuse_unless_positive
 
 FEET = 60  # iterations to the closest points of a height field
@@ -249,136 +246,3 @@ class HeightField:
                 break
             step[far] *= 0.5
         return step
-
-
-@dataclass(frozen=True, eq=False)
-class MeshBody:
-    """A body, or a ground, of triangles.
-
-    Its side is told by the normals of faces, edges and corners, of corners weighted by
-    angles (Baerentzen and Aanaes, IEEE TVCG 11, 2005), so that a mesh is closed, or
-    what it meets stays above it.
-
-    Attributes
-    ----------
-    corners : (n, 3) m
-    faces : (t, 3) corners, counterclockwise from outside
-    pieces : of an edge, each with at most one place where it is closest
-    """
-
-    corners: Floats
-    faces: Ints
-    pieces: int = 2
-
-    def __post_init__(self) -> None:
-        refuse_unless_count(self, "pieces", of="mesh")
-        _refuse_bad_mesh(self.corners, self.faces)
-
-    @cached_property
-    def _triangles(self) -> Floats:
-        return np.ascontiguousarray(self.corners[self.faces], dtype=np.float64)
-
-    @cached_property
-    def _normals(self) -> Floats:
-        """(t, 8, 3) by the corners that are closest, as bits: face, edges, corners."""
-        y = self._triangles
-        face = np.cross(y[:, 1] - y[:, 0], y[:, 2] - y[:, 0])
-        face /= np.linalg.norm(face, axis=1, keepdims=True)
-        found = np.empty((len(y), 8, 3))
-        found[:, 7] = face
-        at = np.zeros_like(self.corners, dtype=np.float64)
-        beside: dict[tuple[int, int], Floats] = {}
-        for k in range(3):
-            i, j = self.faces[:, k], self.faces[:, (k + 1) % 3]
-            a, b = y[:, (k + 1) % 3] - y[:, k], y[:, (k + 2) % 3] - y[:, k]
-            angle = np.arctan2(
-                np.linalg.norm(np.cross(a, b), axis=1), np.sum(a * b, axis=1)
-            )
-            np.add.at(at, i, angle[:, None] * face)
-            pairs = np.sort(np.column_stack([i, j])).tolist()
-            for pair, n in zip(map(tuple, pairs), face, strict=True):
-                beside[pair] = beside.get(pair, 0.0) + n
-        for k, bits in enumerate((3, 6, 5)):
-            pairs = np.sort(self.faces[:, [k, (k + 1) % 3]]).tolist()
-            found[:, bits] = [beside[tuple(pair)] for pair in pairs]
-        for k in range(3):
-            found[:, 1 << k] = at[self.faces[:, k]]
-        found[:, 0] = face
-        return found
-
-    def distance(self, x: Floats) -> tuple[Floats, Floats]:
-        """As `Body.distance`."""
-        x = np.ascontiguousarray(x)
-        face, bits = np.empty((2, len(x)), dtype=np.int64)
-        foot = np.empty_like(x)
-        _closest_faces(x, self._triangles, face, bits, foot)
-        side = self._normals[face, bits]
-        apart = x - foot
-        far = np.linalg.norm(apart, axis=1)
-        sign = np.where(np.sum(apart * side, axis=1) < 0.0, -1.0, 1.0)
-        side /= np.linalg.norm(side, axis=1, keepdims=True)
-        out = sign[:, None] * apart / np.maximum(far, 1e-300)[:, None]
-        return sign * far, np.where(far[:, None] > 1e-12, out, side)
-
-    def lines(self, x: Floats) -> Floats:  # noqa: ARG002
-        """As `Body.lines`: the edges of all faces."""
-        pairs = np.sort(np.concatenate([self.faces[:, [k, k - 1]] for k in range(3)]))
-        return np.asarray(self.corners[np.unique(pairs, axis=0)], dtype=np.float64)
-
-
-@kernel
-def _closest_faces(
-    x: Floats, triangles: Floats, face: Ints, bits: Ints, foot: Floats
-) -> None:
-    """face, bits (k,), foot (k, 3) <- the closest triangle and point of it."""
-    y = np.empty((4, 3))
-    for k in range(len(x)):
-        best = np.inf
-        for t in range(len(triangles)):
-            away = 0.0
-            for a in range(3):
-                low = min(triangles[t, 0, a], triangles[t, 1, a], triangles[t, 2, a])
-                high = max(triangles[t, 0, a], triangles[t, 1, a], triangles[t, 2, a])
-                out = max(low - x[k, a], x[k, a] - high, 0.0)
-                away += out * out
-            if away >= best:
-                continue
-            for a in range(3):
-                y[0, a] = x[k, a]
-                for i in range(3):
-                    y[1 + i, a] = triangles[t, i, a]
-            u, v, w, zone = closest_on_triangle(y)
-            far = 0.0
-            for a in range(3):
-                far += (u * y[1, a] + v * y[2, a] + w * y[3, a] - y[0, a]) ** 2
-            if far < best:
-                best, face[k], bits[k] = far, t, zone
-                for a in range(3):
-                    foot[k, a] = u * y[1, a] + v * y[2, a] + w * y[3, a]
-
-
-def _refuse_bad_mesh(corners: Floats, faces: Ints) -> None:
-    if corners.ndim != 2 or corners.shape[1] != 3 or not np.isfinite(corners).all():
-        raise ValueError("mesh: give finite corners, rows of x y z")
-    if faces.ndim != 2 or faces.shape[1] != 3 or not len(faces):
-        raise ValueError(f"mesh: faces of shape {faces.shape}: give rows of 3 corners")
-    if faces.min() < 0 or faces.max() >= len(corners):
-        raise ValueError(
-            f"mesh: a face names corner {faces.max()}, but corners are numbered 0 to "
-            f"{len(corners) - 1}"
-        )
-    y = corners[faces]
-    area = np.linalg.norm(np.cross(y[:, 1] - y[:, 0], y[:, 2] - y[:, 0]), axis=1)
-    size = np.linalg.norm(y[:, [1, 2, 0]] - y, axis=2).max(axis=1)
-    for k in np.flatnonzero(area <= 1e-9 * size**2).tolist():
-        raise ValueError(f"mesh: face {k} has no area: leave it out")
-    seen: set[tuple[int, int]] = set()
-    for k, face in enumerate(faces.tolist()):
-        for i in range(3):
-            way = face[i], face[(i + 1) % 3]
-            if way in seen:
-                raise ValueError(
-                    f"mesh: two faces run from corner {way[0]} to {way[1]}, one of "
-                    f"them face {k}: turn it over, or part the mesh"
-                )
-            seen.add(way)
