@@ -13,7 +13,7 @@ from sim.morph.targets.level_set import closest_on_level_set, level_set_slopes
 from sim.morph.targets.protocol import Wireframe
 from sim.morph.targets.surfaces import Vector, on_sphere, positive, vector
 
-SHORT = 1e-5  # of a radius or a wave, displacement of differences
+SHORT = 1e-5  # of a radius, displacement of differences
 
 
 def _amplitudes(name: str, values: Sequence[float]) -> Floats:
@@ -175,70 +175,4 @@ class FourierBlob:
             (0.1 * np.pi, 0.9 * np.pi),
             (0.0, 2.0 * np.pi),
             (8, 16),
-        )
-
-
-@dataclass(frozen=True)
-class FourierRelief:
-    """Bumps on the plane z = level.
-
-    z = level + sum_j amplitudes_j cos(waves_j . (x, y) + phases_j)
-    """
-
-    amplitudes: Sequence[float]
-    waves: Sequence[Sequence[float]]
-    phases: Sequence[float]
-    level: float = 0.0
-
-    def __post_init__(self) -> None:
-        a = _amplitudes("amplitudes", self.amplitudes)
-        p = _amplitudes("phases", self.phases)
-        if not len(a) == len(p) == len(self.waves):
-            raise ValueError(
-                f"the target has {len(a)} amplitudes, {len(self.waves)} waves and "
-                f"{len(p)} phases: give as many of each"
-            )
-        if np.asarray(self.waves, dtype=float).shape != (len(a), 2):
-            raise ValueError(
-                f"waves of the target are {self.waves}: give [kx, ky] each"
-            )
-
-    def height(self, x: Floats, y: Floats) -> Floats:
-        K = np.asarray(self.waves, dtype=float)
-        angle = np.column_stack([x, y]) @ K.T + np.asarray(self.phases)
-        z: Floats = self.level + np.cos(angle) @ np.asarray(self.amplitudes)
-        return z
-
-    def _level_set(self, x: Floats) -> tuple[Floats, Floats]:
-        """F = z - height(x, y)."""
-        K, a = np.asarray(self.waves, dtype=float), np.asarray(self.amplitudes)
-        angle = x[:, :2] @ K.T + np.asarray(self.phases)
-        grad = np.column_stack([(np.sin(angle) * a) @ K, np.ones(len(x))])
-        return x[:, 2] - self.level - np.cos(angle) @ a, grad
-
-    def closest(self, points: Floats) -> Floats:
-        """From the best of 25 x 25 samples around the shadow of each point."""
-        depth = np.abs(points[:, 2] - self.height(points[:, 0], points[:, 1]))
-        offset = np.linspace(-1.0, 1.0, 25)
-        best, least = points.copy(), np.full(len(points), np.inf)
-        for a, b in np.stack(np.meshgrid(offset, offset), -1).reshape(-1, 2):
-            x, y = points[:, 0] + a * depth, points[:, 1] + b * depth
-            trial = np.column_stack([x, y, self.height(x, y)])
-            distance = np.linalg.norm(trial - points, axis=1)
-            best[distance < least] = trial[distance < least]
-            least = np.minimum(distance, least)
-        return closest_on_level_set(points, best, self._level_set)
-
-    def slopes(self, points: Floats, goals: Floats) -> Floats:
-        fastest = float(np.abs(self.waves).max(initial=1e-300))
-        return level_set_slopes(points, goals, self._level_set, SHORT / fastest)
-
-    def wireframe(self, around: Floats) -> Wireframe:
-        (x0, y0), (x1, y1) = around[:, :2].min(axis=0), around[:, :2].max(axis=0)
-        spacing = max(float(x1 - x0), float(y1 - y0), 1e-9) / 8.0
-        return lattice(
-            lambda s, t: np.column_stack([s, t, self.height(s, t)]),
-            (float(x0), float(x1)),
-            (float(y0), float(y1)),
-            (cells(float(x1 - x0), spacing), cells(float(y1 - y0), spacing)),
         )

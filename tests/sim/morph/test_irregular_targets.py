@@ -9,7 +9,7 @@ from scipy.spatial import cKDTree
 
 from sim.arrays import Floats
 from sim.morph.targets.cloud import CloudTarget, normals_of
-from sim.morph.targets.fourier import FourierBlob, FourierCylinder, FourierRelief
+from sim.morph.targets.fourier import FourierBlob, FourierCylinder
 from sim.morph.targets.mesh import MeshTarget, closest_on_triangles
 from sim.morph.targets.norms import AlongAxis
 from sim.morph.targets.pose import Moved, perturbed
@@ -24,9 +24,8 @@ BLOB = FourierBlob(
     (0.1, 0.5, 0.9),
     (0.1, -0.1, 0.2),
 )
-RELIEF = FourierRelief((0.3, 0.2), ((2.0, 1.0), (-1.0, 2.0)), (0.1, 0.2), 0.4)
 TUBE = FourierCylinder(1.4, (-0.1, 0.05), (0.05, -0.08), (0.05, 0.03, 0.0))
-SMOOTH: dict[str, Target] = {"blob": BLOB, "relief": RELIEF, "tube": TUBE}
+SMOOTH: dict[str, Target] = {"blob": BLOB, "tube": TUBE}
 
 
 def gap(target: Target, points: Floats) -> Floats:
@@ -199,7 +198,6 @@ def test_perturbation_is_the_seed_s_and_no_other() -> None:
         (lambda: FourierCylinder(1.0, (2.0,), (0.0,)), "negative at some angle"),
         (lambda: FourierCylinder(1.0, (0.1,), ()), "give as many"),
         (lambda: FourierBlob(1.0, (1.2,), ((1, 0, 0),), (0.0,)), "add up to 1.2"),
-        (lambda: FourierRelief((1.0,), ((1.0,),), (0.0,)), "kx, ky"),
         (lambda: AlongAxis(Sphere(1.0), (0.0, 0.0, 0.0)), "give a direction"),
         (lambda: perturbed(Plane(), seed=0, turn=-1.0, shift=0.0), "turn of the pose"),
     ],
