@@ -24,14 +24,14 @@ from pipeline.cases.rod import StarCase
 from sim.rod.contact.ground import Wave
 from sim.rod.contact.standing import standing
 from sim.rod.gravity import GRAVITY
-from sim.rod.rod.rod import RodMaterial, cantilever, moved, ring, straight
+from sim.rod.rod.rod import RodMaterial, cantilever, moved, ring
 from sim.rod.rod.star import star
 from sim.rod.stepping.options import StepOptions
 from sim.rod.stepping.simulate import simulate
 from sim.rod.stepping.step import RodStep
 from sim.rod.stepping.world import Damping, World
 from tests.recorded import summary
-from tests.sim.rod.known import SOFT, table
+from tests.sim.rod.known import SOFT, straight, table
 from tests.sim.rod.stepping.test_arcs import rolled
 from tests.sim.rod.stepping.test_reversals import in_the_trough, slid, thrown_up
 

@@ -314,11 +314,6 @@ def chain(nodes: Floats, material: RodMaterial, *, closed: bool = False) -> Rod:
     return network(nodes, edges, bends, material)
 
 
-def straight(length: float, n: int, material: RodMaterial) -> Rod:
-    """A straight rod of n nodes along x, from the origin."""
-    return chain(np.column_stack([np.linspace(0.0, length, n), np.zeros(n)]), material)
-
-
 def cantilever(length: float, n: int, material: RodMaterial) -> Rod:
     """A straight rod, n nodes, the first two held: a clamped beam of this length.
 

@@ -17,7 +17,7 @@ from sim.rod.energy.elastic import (
 )
 from sim.rod.energy.stiffness import add_stiffness
 from sim.rod.gravity import GRAVITY
-from sim.rod.rod.rod import Rod, RodMaterial, ring
+from sim.rod.rod.rod import Rod, RodMaterial, chain, ring
 
 ELASTIC = Rates(elastic=1.0, viscous=0.0)
 DATA = Path(__file__).parent / "data"
@@ -30,6 +30,11 @@ def table(name: str) -> list[dict[str, float]]:
     with (DATA / name).open() as lines:
         rows = csv.DictReader(line for line in lines if not line.startswith("#"))
         return [{key: float(value) for key, value in row.items()} for row in rows]
+
+
+def straight(length: float, n: int, material: RodMaterial) -> Rod:
+    """A straight rod of n nodes along x, from the origin."""
+    return chain(np.column_stack([np.linspace(0.0, length, n), np.zeros(n)]), material)
 
 
 def ribbon(gamma: float, radius: float, n: int) -> Rod:

@@ -11,14 +11,14 @@ from sim.rod.contact.standing import standing
 from sim.rod.gravity import GRAVITY
 from sim.rod.rod.paths import route_ratio
 from sim.rod.rod.ribbon import Ribbon, polygon_loss
-from sim.rod.rod.rod import Rod, RodMaterial, cantilever, moved, ring, straight
+from sim.rod.rod.rod import Rod, RodMaterial, cantilever, moved, ring
 from sim.rod.rod.star import StarShape, star
 from sim.rod.stepping.equilibrium import settle
 from sim.rod.stepping.options import Integrator, StepOptions
 from sim.rod.stepping.simulate import simulate
 from sim.rod.stepping.step import RodStep
 from sim.rod.stepping.world import Damping, World
-from tests.sim.rod.known import SOFT, ribbon, table
+from tests.sim.rod.known import SOFT, ribbon, straight, table
 
 
 def _last(world: World, options: StepOptions, duration: float) -> RodStep:

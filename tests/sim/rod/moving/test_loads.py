@@ -12,7 +12,7 @@ from sim.rod.moving.edge_loads import of_edges, slopes_of_edges
 from sim.rod.moving.from_plane import in_space
 from sim.rod.moving.motion import moves
 from sim.rod.moving.space_world import SpaceWorld
-from sim.rod.rod.rod import RodMaterial, cantilever, straight
+from sim.rod.rod.rod import RodMaterial, cantilever
 from sim.rod.space.frames import SpaceState, moved_on
 from sim.rod.space.sections import SpaceMaterial, disc
 from sim.rod.space.space_rod import SpaceRod, through
@@ -20,7 +20,7 @@ from sim.rod.stepping.options import Integrator, StepOptions
 from sim.rod.stepping.simulate import simulate
 from sim.rod.stepping.surroundings import DistributedLoad, FollowerForce
 from sim.rod.stepping.world import Damping, NodeLoad, World
-from tests.sim.rod.known import SOFT
+from tests.sim.rod.known import SOFT, straight
 
 FREE = (0.0, 0.0, 0.0)
 SECTION, OF = disc(2.0e-3), SpaceMaterial(1.0e7, 1000.0, 0.3)

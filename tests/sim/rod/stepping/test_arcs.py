@@ -12,13 +12,13 @@ from sim.rod.contact.standing import standing
 from sim.rod.contact.touching import PlaneTouching, arc_gap, touch_of
 from sim.rod.gravity import GRAVITY
 from sim.rod.rod.ribbon import Ribbon
-from sim.rod.rod.rod import Rod, RodMaterial, chain, moved, straight
+from sim.rod.rod.rod import Rod, RodMaterial, chain, moved
 from sim.rod.stepping.equilibrium import settle
 from sim.rod.stepping.options import Integrator, StepOptions
 from sim.rod.stepping.simulate import simulate
 from sim.rod.stepping.step import RodStep
 from sim.rod.stepping.world import Damping, World
-from tests.sim.rod.known import SOFT
+from tests.sim.rod.known import SOFT, straight
 
 ARCS = PlaneTouching(rods=False, arcs=True)
 SPEED = 0.5  # m/s

@@ -9,14 +9,14 @@ from sim.convergence import NotConvergedError
 from sim.rod.actuation.actuation import Pulses
 from sim.rod.contact.ground import GroundPlane
 from sim.rod.gravity import GRAVITY
-from sim.rod.rod.rod import Rod, RodMaterial, cantilever, moved, straight
+from sim.rod.rod.rod import Rod, RodMaterial, cantilever, moved
 from sim.rod.rod.star import StarShape, star
 from sim.rod.stepping.options import Integrator, StepOptions
 from sim.rod.stepping.simulate import simulate
 from sim.rod.stepping.step import RodStep
 from sim.rod.stepping.stepping import RodWorld
 from sim.rod.stepping.world import Damping, NodeLoad, World
-from tests.sim.rod.known import SOFT
+from tests.sim.rod.known import SOFT, straight
 
 EXACT = StepOptions(integrator=Integrator.ENERGY_MOMENTUM, tolerance=1e-13)
 ROBOT = star(StarShape(), RodMaterial())

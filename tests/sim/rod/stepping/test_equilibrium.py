@@ -21,12 +21,11 @@ from sim.rod.rod.rod import (
     hold,
     moved,
     ring,
-    straight,
 )
 from sim.rod.stepping.equilibrium import hung, settle
 from sim.rod.stepping.step import RodStep
 from sim.rod.stepping.world import NodeLoad, World
-from tests.sim.rod.known import THIN, dense_stiffness, ribbon, table
+from tests.sim.rod.known import THIN, dense_stiffness, ribbon, straight, table
 
 L = 0.1
 R = 0.05

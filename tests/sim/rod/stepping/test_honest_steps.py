@@ -10,13 +10,13 @@ from sim.convergence import NotConvergedError
 from sim.rod.contact.ground import Ground, GroundPlane, Terrain, Wave, gaps
 from sim.rod.contact.standing import standing
 from sim.rod.gravity import GRAVITY
-from sim.rod.rod.rod import Rod, RodMaterial, chain, moved, ring, straight
+from sim.rod.rod.rod import Rod, RodMaterial, chain, moved, ring
 from sim.rod.rod.star import StarShape, star
 from sim.rod.stepping.options import Integrator, StepOptions
 from sim.rod.stepping.simulate import simulate
 from sim.rod.stepping.step import RodStep
 from sim.rod.stepping.world import Damping, NodeLoad, World
-from tests.sim.rod.known import SOFT
+from tests.sim.rod.known import SOFT, straight
 
 Random = np.random.Generator
 

@@ -7,12 +7,12 @@ import pytest
 
 from sim.rod.contact.ground import GroundPlane
 from sim.rod.gravity import GRAVITY
-from sim.rod.rod.rod import moved, straight
+from sim.rod.rod.rod import moved
 from sim.rod.stepping.options import StepOptions
 from sim.rod.stepping.simulate import simulate
 from sim.rod.stepping.step import RodStep
 from sim.rod.stepping.world import World
-from tests.sim.rod.known import SOFT
+from tests.sim.rod.known import SOFT, straight
 
 
 def _sliding(n: int, angle: float, mu: float, v: float = 0.0) -> tuple[World, RodStep]:

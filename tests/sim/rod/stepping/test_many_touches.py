@@ -9,13 +9,13 @@ from sim.rod.contact.ground import GroundPlane
 from sim.rod.contact.touching import PlaneTouching, crossings
 from sim.rod.gravity import GRAVITY
 from sim.rod.rod.paths import centroid
-from sim.rod.rod.rod import Rod, RodMaterial, hold, moved, straight
+from sim.rod.rod.rod import Rod, RodMaterial, hold, moved
 from sim.rod.stepping.many_contacts import MANY
 from sim.rod.stepping.options import StepOptions
 from sim.rod.stepping.simulate import Loop, simulate
 from sim.rod.stepping.step import RodStep
 from sim.rod.stepping.world import World
-from tests.sim.rod.known import SOFT
+from tests.sim.rod.known import SOFT, straight
 from tests.sim.rod.several import several
 
 THICKNESS = 1e-3

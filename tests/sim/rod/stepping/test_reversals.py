@@ -10,12 +10,12 @@ from sim.rod.contact.coulomb import ContactRule
 from sim.rod.contact.ground import GroundPlane, Wave
 from sim.rod.contact.standing import standing
 from sim.rod.gravity import GRAVITY
-from sim.rod.rod.rod import RodMaterial, moved, straight
+from sim.rod.rod.rod import RodMaterial, moved
 from sim.rod.stepping.options import StepOptions
 from sim.rod.stepping.simulate import simulate
 from sim.rod.stepping.step import RodStep
 from sim.rod.stepping.world import Damping, World
-from tests.sim.rod.known import SOFT
+from tests.sim.rod.known import SOFT, straight
 
 STEEP = np.radians(20.0)
 UP: Floats = np.array([np.cos(STEEP), np.sin(STEEP)])

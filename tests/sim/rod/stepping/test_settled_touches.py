@@ -8,14 +8,14 @@ from sim.rod.contact.ground import GroundPlane
 from sim.rod.contact.nearest import node_to_edge
 from sim.rod.contact.touching import PlaneTouching, crossings
 from sim.rod.gravity import GRAVITY
-from sim.rod.rod.rod import RodMaterial, cantilever, chain, hold, moved, straight
+from sim.rod.rod.rod import RodMaterial, cantilever, chain, hold, moved
 from sim.rod.stepping.equilibrium import settle
 from sim.rod.stepping.minima import _turning
 from sim.rod.stepping.options import StepOptions
 from sim.rod.stepping.simulate import Loop
 from sim.rod.stepping.surroundings import DistributedLoad
 from sim.rod.stepping.world import NodeLoad, World
-from tests.sim.rod.known import THIN
+from tests.sim.rod.known import THIN, straight
 from tests.sim.rod.several import several
 
 L, THICK = 0.1, 1e-3

@@ -10,7 +10,7 @@ from sim.convergence import NotConvergedError
 from sim.rod.actuation.actuation import LeftOfContact, Pulses
 from sim.rod.contact.coulomb import ContactRule
 from sim.rod.contact.ground import GroundPlane, Wave
-from sim.rod.rod.rod import RodMaterial, cantilever, chain, moved, network, straight
+from sim.rod.rod.rod import RodMaterial, cantilever, chain, moved, network
 from sim.rod.rod.star import LIMBS, LOWEST, StarShape, star
 from sim.rod.stepping.options import StepOptions
 from sim.rod.stepping.simulate import contact_limb, simulate
@@ -18,7 +18,7 @@ from sim.rod.stepping.state import RodState
 from sim.rod.stepping.step import RodStep
 from sim.rod.stepping.storage import from_arrays, to_arrays
 from sim.rod.stepping.world import Damping, NodeLoad, World
-from tests.sim.rod.known import SOFT
+from tests.sim.rod.known import SOFT, straight
 
 ROBOT = star(StarShape(), RodMaterial())
 WAY = 0.264  # heights in a cycle on the plane, limit of many nodes at h = 2.5 ms

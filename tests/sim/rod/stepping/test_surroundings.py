@@ -8,14 +8,14 @@ from scipy.integrate import solve_ivp
 
 from sim.arrays import Floats
 from sim.rod.gravity import GRAVITY
-from sim.rod.rod.rod import Rod, RodMaterial, cantilever, ring, straight
+from sim.rod.rod.rod import Rod, RodMaterial, cantilever, ring
 from sim.rod.stepping.equilibrium import hung, settle
 from sim.rod.stepping.options import Integrator, StepOptions
 from sim.rod.stepping.simulate import simulate
 from sim.rod.stepping.step import RodStep
 from sim.rod.stepping.surroundings import DistributedLoad, Fluid, FollowerForce
 from sim.rod.stepping.world import Damping, NodeLoad, World
-from tests.sim.rod.known import SOFT
+from tests.sim.rod.known import SOFT, straight
 
 LENGTH, FREE = 0.1, (0.0, 0.0)
 EI, DENSITY = SOFT.bending, SOFT.line_density

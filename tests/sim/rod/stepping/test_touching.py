@@ -11,13 +11,13 @@ from sim.rod.contact.nearest import node_to_edge
 from sim.rod.contact.touching import PlaneTouching, crossings, edge_gap
 from sim.rod.gravity import GRAVITY
 from sim.rod.rod.paths import centroid
-from sim.rod.rod.rod import RodMaterial, chain, hold, moved, straight
+from sim.rod.rod.rod import RodMaterial, chain, hold, moved
 from sim.rod.stepping.inputs import scheme_of
 from sim.rod.stepping.options import Integrator, StepOptions
 from sim.rod.stepping.simulate import simulate
 from sim.rod.stepping.step import RodStep
 from sim.rod.stepping.world import Damping, World
-from tests.sim.rod.known import SOFT
+from tests.sim.rod.known import SOFT, straight
 from tests.sim.rod.several import several
 
 PEAK = Terrain([[-1.0, 0.0], [-0.012, 0.0], [0.0, 0.01], [0.012, 0.0], [1.0, 0.0]])
