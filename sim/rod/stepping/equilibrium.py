@@ -50,7 +50,6 @@ def settle(
     tolerance: float = 1e-9,
     max_steps: int = 400,
     minimum: bool = True,
-    higher: bool = False,
 ) -> RodStep:
     """The equilibrium that the rod of `world` sinks to from its start.
 
@@ -59,7 +58,6 @@ def settle(
     tolerance : on the unbalanced force of any node, as a fraction of all outer forces;
         1e-7 at least where rods lie on rods and it stays
     minimum : whether to leave saddles; else the first equilibrium is told
-    higher : leave a saddle for the higher of the two minima beside it
 
     Raises
     ------
@@ -80,14 +78,13 @@ def settle(
         outer += float(size * world.rod.rest_length[load.edges].sum())
     for follower in world.follower_forces:
         outer += float(np.hypot(follower.along, follower.across))
-    falls = minimum and not higher
-    at = _Equilibrium(loop, tolerance, outer, max_steps, falls)
+    at = _Equilibrium(loop, tolerance, outer, max_steps, minimum)
     at.sink()
     for _ in range(SADDLES):
         falling = falling_mode(loop, outer) if minimum else None
         if falling is None:
             return at.told()
-        at.leave(falling, higher=higher)
+        at.leave(falling)
     raise at.failure()
 
 
@@ -196,15 +193,15 @@ class _Equilibrium:
                 loop.state.pair[:], h, longest = 0, FIRST, LONGEST
         raise self.failure()
 
-    def leave(self, falling: Falling, *, higher: bool) -> None:
-        """Leave a saddle for the lower of two equilibria, or for the higher."""
-        start, ends, self.falls = copied(self.loop.state), [], True
+    def leave(self, falling: Falling) -> None:
+        """Leave a saddle for the lower of two equilibria."""
+        start, ends = copied(self.loop.state), []
         for side in (1.0, -1.0):
             self.loop.state = copied(start)
             self.sink(falling, side)
             reaction = self.loop.reaction.copy()
             ends.append((self.potential(), side, self.loop.state, reaction))
-        _, _, self.loop.state, self.loop.reaction = (max if higher else min)(ends)
+        _, _, self.loop.state, self.loop.reaction = min(ends)
         if self.loop.world.touching is not None:
             self.sink()  # for the forces of its contacts
 

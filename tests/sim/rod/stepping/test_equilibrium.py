@@ -181,11 +181,6 @@ def test_a_pressed_column_sinks_to_the_side_of_its_side_load(
     assert _pressed(load, side)[1] == pytest.approx(deflection, rel=4e-3)
 
 
-def test_the_other_branch_of_a_buckled_column_is_found_on_request() -> None:
-    lower, higher = _pressed(2.0, 1e-4), _pressed(2.0, 1e-4, higher=True)
-    assert higher[1] == pytest.approx(-lower[1], rel=1e-3)
-
-
 @pytest.mark.parametrize(("nodes", "start"), [(3, 0.05), (3, 0.15), (6, 0.15)])
 def test_a_rod_without_friction_rests_in_a_trough_and_on_no_crest(
     nodes: int, start: float
