@@ -2,11 +2,10 @@
 
 Prints every run behind FILE down to the scans: configuration, code state, package
 versions, SHA-256, MLflow id; and says of each link whether it is out of date. A copy of
-a PDF or PNG serves as well: its metadata hold the id. In place of FILE a number as it
-is printed, such as 0.86567, 0.8662(17) or "0.8657 ± 0.0002", leads to the results that
-hold it, and an address of the report, index.html#run-KEY, to that run. Run it inside
-the project. What it leads to is said at once; then conf is asked whether it holds,
-which takes a while where something changed since it was last planned.
+a PDF or PNG serves as well: its metadata hold the id. In place of FILE an address of
+the report, index.html#run-KEY, leads to that run. Run it inside the project. What it
+leads to is said at once; then conf is asked whether it holds, which takes a while where
+something changed since it was last planned.
 """
 
 import contextlib
@@ -21,13 +20,7 @@ from typing import Any
 from pipeline.config.hydra import Composer
 from pipeline.store.leaves import flat
 from pipeline.store.provenance.chain import Link, chain
-from pipeline.store.provenance.origin import Found, find_origin
-from pipeline.store.provenance.printed import (
-    PrintedNumber,
-    key_of_address,
-    numbers_printed,
-    printed_value,
-)
+from pipeline.store.provenance.origin import Found, find_origin, key_of_address
 from pipeline.store.provenance.sidecar import Origin
 from pipeline.store.runs import RESULTS, Job
 from pipeline.store.variations import Variations
@@ -39,8 +32,7 @@ from pipeline.terminal.words import visible
 from pipeline.workflow.fresh import jobs_now
 
 WIDTH = 100
-MOST_ALIKE = 12  # runs of a study, or results, that are written out one by one
-MOST_TRACED = 3  # runs that a number leads to, of which the chain is told
+MOST_ALIKE = 12  # runs of a study that are written out one by one
 
 
 def mlflow_ids(results: Path) -> dict[str, str]:
@@ -65,34 +57,13 @@ def wanted_now(study: str, results: Path) -> tuple[dict[str, Job] | None, str]:
     return {job.key: job for job in jobs}, ""
 
 
-def origin_of(what: str, results: Path) -> tuple[Found, list[str]]:
-    """What a file, a printed number or an address leads to, and what is said of it."""
+def origin_of(what: str, results: Path) -> tuple[Found, str]:
+    """What a file or an address leads to, and what is said of it."""
     key = "" if Path(what).exists() else key_of_address(what, results)
     if key:
-        return Found(Origin(run=key), "its address in the report", ""), [what]
-    number = None if Path(what).exists() else printed_value(what)
-    if number is not None:
-        return _of_number(what, numbers_printed(number, results))
+        return Found(Origin(run=key), "its address in the report", ""), what
     found = find_origin(Path(what), results)
-    return found, [f"{what}  sha256 {found.digest}"]
-
-
-def _of_number(what: str, numbers: Sequence[PrintedNumber]) -> tuple[Found, list[str]]:
-    if not numbers:
-        raise InputError(
-            f"no result here is printed as {what}: give the digits as printed, or a "
-            "file"
-        )
-    lines = [
-        f"{what}  is {one.quantity} of {one.run}, {one.value!r}"
-        f"{'' if one.wanted else ' (of before)'}  run {' '.join(one.keys)}"
-        for one in numbers[:MOST_ALIKE]
-    ]
-    if len(numbers) > MOST_ALIKE:
-        lines.append(f"and {len(numbers) - MOST_ALIKE} more: give more digits")
-    keys = list(dict.fromkeys(key for one in numbers for key in one.keys))
-    most = max(MOST_TRACED, len(numbers[0].keys))
-    return Found(Origin(tuple(keys[:most])), "the results that hold it", ""), lines
+    return found, f"{what}  sha256 {found.digest}"
 
 
 def told(found: Found, links: Sequence[Link], results: Path) -> list[str]:
@@ -200,7 +171,7 @@ def _conclusion(found: Found, links: Sequence[Link]) -> str:
 def arguments() -> OneLineParser:
     parser = OneLineParser("trace", __doc__)
     parser.add_argument(
-        "what", help="a figure, table, macro file or a copy; a number; an address"
+        "what", help="a figure, table, macro file or a copy; an address"
     )
     parser.add_argument("--results", type=Path, default=RESULTS)
     return parser
@@ -216,7 +187,7 @@ def main(argv: list[str] | None = None) -> int:
             "after make figures"
         )
     found, first = origin_of(given.what, given.results)
-    _say(first)
+    _say([first])
     wanted, trouble = wanted_now(found.origin.study, given.results)
     links = chain(found.origin.all_keys, given.results, wanted)
     _say(told(found, links, given.results))

@@ -17,6 +17,7 @@ from pipeline.store.provenance.sidecar import SUFFIX, Origin, origin_in, read_si
 from pipeline.store.runs import run_record
 from pipeline.terminal.errors import InputError
 
+KEY = re.compile(r"[0-9a-f]{16}")
 KEYWORDS = re.compile(rb"/Keywords\s*\(((?:[^()\\]|\\.)*)\)")
 
 
@@ -115,3 +116,23 @@ def _origin_of_digest(digest: str, results: Path) -> Origin | None:
             if recorded == digest and said is not None:
                 return said.origin
     return None
+
+
+def key_of_address(address: str, results: Path) -> str:
+    """The run that an address of the report leads to; "" where it is no address.
+
+    Raises
+    ------
+    InputError
+        where no run of `results` stands at that place
+    """
+    page, _, place = address.partition("#")
+    ending = place.rpartition("-")[2]
+    if not place or not (page.endswith(".html") or KEY.fullmatch(ending)):
+        return ""
+    if (results / "runs" / ending / "run.json").is_file():
+        return ending
+    raise InputError(
+        f"{address} is the place of no run in {results}: give one that ends in the key "
+        "of a run, as index.html#run-KEY"
+    )

@@ -2,19 +2,17 @@
 
 import json
 import shutil
-from decimal import Decimal
 from pathlib import Path
 
 import pytest
 from matplotlib.figure import Figure
 
 from pipeline.commands.trace import main
-from pipeline.results.saved_figure import save, write_caption
+from pipeline.results.saved_figure import save
 from pipeline.store.attempts import run_once
 from pipeline.store.files import write_json
 from pipeline.store.keys import file_digest, identity
 from pipeline.store.plan_file import needed_keys
-from pipeline.store.provenance.printed import is_printed
 from pipeline.store.provenance.sidecar import (
     Origin,
     origin_in,
@@ -71,14 +69,6 @@ def plan(project, monkeypatch):
 @pytest.fixture
 def figure(plan):
     return Path("results/runs") / plan[-1].key / "dejong-3.pdf"
-
-
-@pytest.fixture
-def shown():
-    """The folder of the figure, by its name."""
-    folder = Path("results/figure/dejong-3")
-    folder.mkdir(parents=True)
-    return folder
 
 
 def told(capsys, file):
@@ -211,56 +201,6 @@ def test_an_origin_survives_its_way_through_metadata():
     origin = Origin(("0" * 16, "1" * 16), "2" * 16, "sizes (new) é")
     assert origin_in(origin_text(origin)) == origin
     assert origin_in("a title with deadbeef in it") == Origin()
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "0.5",
-        "0.500(17)",
-        "5.0e-1",
-        "0.50 ± 2e-4",
-        r"$5.0(1) \times 10^{-1}$",
-        "5 × 10^-1",
-    ],
-)
-def test_a_printed_number_leads_to_the_results_that_hold_it(plan, text, capsys):
-    said = told(capsys, text)
-    assert f"{text}  is E of compare ring, 0.5 (of before)  run {plan[2].key}" in said
-    assert "known by the results that hold it" in said
-    assert f"simulate circle  run {plan[1].key}" in said
-
-
-@pytest.mark.parametrize("text", ["40.1", "40.1(2)"])
-def test_a_number_of_a_caption_leads_to_its_figure(plan, shown, text, capsys):
-    origin = Origin((), run=plan[3].key)
-    said = r"**Ways.** It moves 40.1(2) mm, $-3.9 \times 10^{-5}$ m."
-    write_sidecars(write_caption(said, shown, origin), origin)
-    line = f"{text}  is a number of the caption of dejong-3, 40.1  run {plan[3].key}"
-    assert line in told(capsys, text)
-    assert "caption of dejong-3, -3.9e-05" in told(capsys, "\N{MINUS SIGN}3.9e-5")
-    assert main(["40.10"]) == 2
-
-
-def test_a_number_of_a_plotted_table_leads_to_its_figure(plan, shown, capsys):
-    table = shown / "dejong-3-steps.csv"
-    table.write_text("step,E\n0,0.119\n")
-    write_sidecars([table], Origin((plan[1].key,)))
-    place = "results/figure/dejong-3/dejong-3-steps.csv"
-    assert f"0.119  is E of {place}, 0.119" in told(capsys, "0.119")
-
-
-@pytest.mark.parametrize("text", ["0.51", "0.4999", "7"])
-def test_a_number_that_no_result_holds_is_refused(plan, text, capsys):
-    assert plan
-    assert main([text]) == 2
-    assert f"no result here is printed as {text}" in capsys.readouterr().err
-
-
-def test_digits_that_were_rounded_away_do_not_matter():
-    assert is_printed(0.865674, Decimal("0.86567"))
-    assert is_printed(2.6e-05, Decimal("2.6e-5"))
-    assert not is_printed(0.865676, Decimal("0.86567"))
 
 
 def test_an_address_of_the_report_leads_to_its_run(plan, capsys):
