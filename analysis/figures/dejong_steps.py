@@ -49,10 +49,10 @@ class MorphHistory:
     S: Floats
 
 
-def selected_steps(S: Floats, number: int = COLUMNS) -> Ints:
+def selected_steps(S: Floats) -> Ints:
     """First and last step, and those between at which S has come equally far."""
     gone = np.concatenate([[0.0], np.cumsum(np.abs(np.diff(S)))])
-    wanted = np.linspace(0.0, gone[-1], number)
+    wanted = np.linspace(0.0, gone[-1], COLUMNS)
     chosen = np.searchsorted(gone, wanted - 1e-12 * gone[-1])
     chosen[-1] = len(S) - 1
     found: Ints = np.unique(chosen)

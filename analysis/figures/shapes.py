@@ -82,9 +82,9 @@ def draw_mechanism(
     scene.dots(r, pen, style.get("size", 2.2), fill=white, rim=0.45, lift=0.03 + lift)
 
 
-def draw_spheres(scene: PaintedScene, r: Floats, diameter: float = 3.2) -> None:
+def draw_spheres(scene: PaintedScene, r: Floats) -> None:
     """Scanned spheres, filled so that they are told from simulated nodes in grey."""
-    scene.dots(r, SCANNED_EDGE, diameter, fill=SCANNED, rim=0.4, lift=0.06)
+    scene.dots(r, SCANNED_EDGE, 3.2, fill=SCANNED, rim=0.4, lift=0.06)
 
 
 def draw_target(scene: PaintedScene, target: LineDrawing) -> None:

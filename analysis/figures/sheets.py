@@ -132,7 +132,6 @@ def show_sheet(
     *,
     view: View,
     arrow: float = 0.0,
-    bar: bool = True,
     room: Floats | None = None,
 ) -> PaintedScene:
     """A sheet in its panel, with a scale in mm and a key to forces.
@@ -145,8 +144,7 @@ def show_sheet(
     scene = PaintedScene(view, float(np.ptp(room, axis=0).max()))
     draw_sheet(scene, sheet, arrow=arrow)
     scene.paint(ax, room)
-    if bar:
-        scale_bar(ax, round_length(scene.span), "mm", times=1e3)
+    scale_bar(ax, round_length(scene.span), "mm", times=1e3)
     if sheet.force is not None and arrow > 0:
         largest = 1e3 * float(np.linalg.norm(sheet.force, axis=1).max())
         shown = round_length(4.0 * largest)
