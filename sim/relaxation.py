@@ -43,10 +43,6 @@ class Relaxation:
                 f"relaxation: exponent is {self.exponent:g}: give one below 1"
             )
 
-    def relaxed(self, t: Floats | float) -> Floats:
-        """E(t), Pa, after a step of strain, eq. (1); t in s."""
-        return np.asarray(self.modulus * (1.0 + self.share * t**-self.exponent))
-
 
 @dataclass(frozen=True, eq=False)
 class PronySeries:
@@ -61,11 +57,6 @@ class PronySeries:
     equilibrium: float
     weight: Floats
     time: Floats
-
-    def relaxed(self, t: Floats | float) -> Floats:
-        """E(t), Pa, after a step of strain."""
-        left = np.exp(-np.asarray(t)[..., None] / self.time)
-        return np.asarray(self.equilibrium + left @ self.weight)
 
 
 def prony(

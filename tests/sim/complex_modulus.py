@@ -1,4 +1,4 @@
-"""Storage and loss modulus of a law of relaxation, which simulations need in time only.
+"""Laws of relaxation in time, and as storage and loss modulus.
 
     E*(w) = i w int_0^inf E(t) exp(-i w t) dt
           = E_inf (1 + s Gamma(1 - m) (i w)^m)            of the power law
@@ -23,3 +23,11 @@ def complex_modulus(
         return np.asarray(law.modulus * (1.0 + law.share * power))
     iwt = 1j * np.asarray(w)[..., None] * law.time
     return np.asarray(law.equilibrium + (iwt / (1.0 + iwt)) @ law.weight)
+
+
+def relaxed(law: Relaxation | PronySeries, t: Floats | float) -> Floats:
+    """E(t), Pa, after a step of strain; t in s."""
+    if isinstance(law, Relaxation):
+        return np.asarray(law.modulus * (1.0 + law.share * t**-law.exponent))
+    left = np.exp(-np.asarray(t)[..., None] / law.time)
+    return np.asarray(law.equilibrium + left @ law.weight)
