@@ -12,10 +12,10 @@ from sim.rod.space.joining import STIFF
 from sim.rod.space.sections import RodSection, SpaceMaterial, disc, rectangle
 from sim.rod.space.space_rod import SpaceRod, edge_tangents
 
+SHEAR = SpaceMaterial(1.0, 1.0).shear  # G / E of rubber
 
-def lifted(
-    rod: Rod, sections: Section | Sequence[Section], poisson: float = 0.5
-) -> SpaceRod:
+
+def lifted(rod: Rod, sections: Section | Sequence[Section]) -> SpaceRod:
     """The same nodes, masses, edges, bends and joints; d2 of edges is along z.
 
     About z it bends as in the plane; across the plane and about its edges it bends and
@@ -33,12 +33,11 @@ def lifted(
     own = list(sections) if isinstance(sections, Sequence) else [sections] * m
     each = [_in_space(section) for section in own]
     line = np.array([s.line_density for s in own]) * rod.rest_length
-    across, about = _of_bends(rod, each, bends % m, poisson)
+    across, about = _of_bends(rod, each, bends % m)
     held = np.column_stack([rod.held, rod.held.any(axis=1)])
     whole: Bools = np.asarray(held.all(axis=1))
-    shear = SpaceMaterial(1.0, 1.0, poisson).shear
     half = np.array(
-        [s.bending / t.second[1] * np.array([shear * t.torsion, t.second[0]])
+        [s.bending / t.second[1] * np.array([SHEAR * t.torsion, t.second[0]])
          for s, t in zip(own, each, strict=True)]
     ) / (0.5 * rod.rest_length[:, None])  # fmt: skip
     directors = np.cross((0.0, 0.0, 1.0), edge_tangents(nodes, edges))
@@ -122,12 +121,11 @@ def _in_space(section: Section) -> RodSection:
 
 
 def _of_bends(
-    rod: Rod, each: Sequence[RodSection], pairs: Ints, poisson: float
+    rod: Rod, each: Sequence[RodSection], pairs: Ints
 ) -> tuple[Floats, Floats]:
     """(b,) EI across the plane and GJ of bends over their EI in it: means of pairs."""
-    shear = SpaceMaterial(1.0, 1.0, poisson).shear
     across = np.array([s.second[0] / s.second[1] for s in each])
-    about = np.array([shear * s.torsion / s.second[1] for s in each])
+    about = np.array([SHEAR * s.torsion / s.second[1] for s in each])
     both = np.stack([across, about])
     found = 0.5 * (both[:, pairs[:, 0]] + both[:, pairs[:, 1]])
     if p := len(rod.joints.fold):
