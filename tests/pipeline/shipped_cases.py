@@ -21,6 +21,11 @@ def config_of(name: str) -> dict[str, Any]:
     """A case as plain data, with ??? where a value must be given."""
     config = OmegaConf.to_container(_composed(name))
     assert isinstance(config, dict)
+    for part in list(config.values()):  # one of them reads the file of the case
+        if isinstance(part, dict) and "path" in part:
+            file = config.pop("path", None)
+            if part["path"] == "${case.path}":
+                part["path"] = file or "???"
     return {str(key): value for key, value in config.items()}
 
 

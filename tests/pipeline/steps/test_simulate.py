@@ -51,8 +51,7 @@ def test_the_same_run_is_not_run_again_and_a_changed_one_is(
 
 
 UNUSED = (
-    "mlflow", "numba.np.arraymath", "open3d", "pandas", "pydantic", "scipy.linalg",
-    "scipy.sparse", "snakemake", "trimesh",
+    "mlflow", "open3d", "pandas", "pydantic", "scipy.sparse", "snakemake", "trimesh",
     "sim.linear.sparse", "sim.morph.equations", "sim.origami", "sim.rod.moving",
 )  # fmt: skip
 
@@ -75,7 +74,7 @@ def test_a_robot_of_rods_imports_no_package_that_it_does_not_use() -> None:
     assert "picture " in done.stdout, done.stderr
     said, _, count = done.stdout.splitlines()[-1].rpartition(" ")
     assert said == "0 []"
-    assert int(count) < 1150
+    assert int(count) < 1250  # numba reads a kernel with the modules it was made of
 
 
 def test_a_folder_that_holds_something_else_is_left_alone(

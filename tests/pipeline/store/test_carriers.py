@@ -149,8 +149,8 @@ def test_what_decides_numbers_counts_and_the_words_of_errors_do_not(
 def test_what_an_error_carries_beside_its_words_counts(source: Path) -> None:
     path = source / "sim/morph/morphing/design.py"
     before, text = codes(), path.read_text()
-    path.write_text(text.replace("best=change", "best=None"))
-    assert text.count("best=change") >= 1
+    path.write_text(text.replace("best=start", "best=None"))
+    assert text.count("best=start") >= 1
     assert codes()["pipeline.cases.design"] != before["pipeline.cases.design"]
 
 
