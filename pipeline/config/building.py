@@ -1,6 +1,6 @@
 """The objects that a composed configuration describes.
 
-Only this project's own: frozen dataclasses that check themselves.
+Hydra makes them: frozen dataclasses that check themselves.
 """
 
 import math
@@ -8,57 +8,33 @@ import pydoc
 import re
 import types
 import typing
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import Enum
 from typing import Any
 
 from pipeline.config.checking import no_key
 from pipeline.terminal.errors import InputError, one_line
 
-# Objects that a configuration may name: never the world's, none that writes files.
+# What a `_target_` may begin with. This catches a misspelt name early; it is no guard
+# against foreign code, since a project folder is code.
 OWN_MODULES = ("pipeline.cases.", "pipeline.formats.", "sim.")
 LARGEST = 1e150
-NOT_NAMED = (
-    "pipeline.formats.printed_files.", "pipeline.formats.vtk_series.",
-    "sim.kernels.", "sim.pointed.",
-)  # fmt: skip
 
 
 def check_target(target: str, where: str) -> None:
-    """Refuse a name that is not, or does not lead to, one of our own objects."""
-    own = target.startswith(OWN_MODULES) and not target.startswith(NOT_NAMED)
-    own = own and not any(part.startswith("_") for part in target.split("."))
-    if own:
-        found = pydoc.locate(target)
-        if found is None:
-            raise InputError(f"{where}._target_ is {target}: there is no such object")
-        home = f"{getattr(found, '__module__', '')}."
-        own = home.startswith(OWN_MODULES) and not home.startswith(NOT_NAMED)
-        own = own and _describes(found)
-    if not own:
+    """Refuse a name that is none of this project's objects."""
+    if not target.startswith(OWN_MODULES):
         allowed = " and ".join(f"{module}*" for module in OWN_MODULES)
         raise InputError(
             f"{where}._target_ is {target}: only this project's own {allowed} "
-            "may be named, classes and functions that are said to return one of them"
+            "may be named"
         )
+    if pydoc.locate(target) is None:
+        raise InputError(f"{where}._target_ is {target}: there is no such object")
 
 
-def _describes(found: Any) -> bool:
-    """Whether a class, or a function whose hints say that it makes one's object.
-
-    A compiled kernel is neither: it writes to memory where its arguments say.
-    """
-    if isinstance(found, types.FunctionType):
-        found = typing.get_type_hints(found).get("return")
-    return isinstance(found, type) and found.__module__.startswith(
-        ("pipeline.", "sim.")
-    )
-
-
-def _check_targets(config: Any, where: str) -> None:
-    """Refuse foreign objects, words that would still become something else, and numbers
-    whose square is none.
-    """
+def _checked_targets(config: Any, where: str) -> Iterator[str]:
+    """The places that name an object; refuses what no object can be made of."""
     if isinstance(config, int | float) and LARGEST < abs(config) < math.inf:
         raise InputError(
             f"{where} is {config!r}: numbers of a case are not beyond 1e150"
@@ -70,41 +46,30 @@ def _check_targets(config: Any, where: str) -> None:
     if isinstance(config, Mapping):
         if "_target_" in config:
             check_target(str(config["_target_"]), where)
+            yield where
         for key, value in config.items():
-            _check_targets(value, f"{where}.{key}")
+            yield from _checked_targets(value, f"{where}.{key}")
     elif isinstance(config, Sequence) and not isinstance(config, str):
         for i, value in enumerate(config):
-            _check_targets(value, f"{where}[{i}]")
+            yield from _checked_targets(value, f"{where}[{i}]")
 
 
 def build(config: Any, where: str) -> Any:
-    """The object that `config` describes; one that is not sound is refused.
+    """The object that `config` describes; one that is not sound is refused."""
+    from hydra.errors import InstantiationException
+    from hydra.utils import instantiate
 
-    As Hydra's `instantiate` makes it, without wrapping each number of a list.
-    """
-    _check_targets(config, where)
+    places = list(_checked_targets(config, where))
     _check_kinds(config, where)
-    return _made(config, where)
-
-
-def _made(config: Any, where: str) -> Any:
-    """What is described here, made of what is described within, in plain containers."""
-    if isinstance(config, Mapping):
-        parts = {k: _made(v, f"{where}.{k}") for k, v in config.items()}
-        target = parts.pop("_target_", None)
-        if target is None:
-            return parts
-        for key in parts:
-            if not isinstance(key, str):
-                raise InputError(f"{where} has the key {key!r}, which is no word")
-        made: Any = pydoc.locate(str(target))
-        try:
-            return made(**parts)
-        except Exception as error:
-            raise InputError(_said(error, where, str(target))) from error
-    if isinstance(config, Sequence) and not isinstance(config, str):
-        return [_made(value, f"{where}[{i}]") for i, value in enumerate(config)]
-    return config
+    try:
+        return instantiate({where: config}, _convert_="all")[where]
+    except InstantiationException as error:
+        # Hydra writes entry 1 of `phases` as `phases1`.
+        key = str(error).rpartition("full_key: ")[2]
+        place = next((p for p in places if re.sub(r"[][]", "", p) == key), where)
+        target = re.findall(r"target '([\w.]+)'", str(error))
+        said = _said(error.__cause__ or error, place, "".join(target[:1]))
+        raise InputError(said) from error.__cause__
 
 
 def _check_kinds(config: Any, where: str) -> None:
@@ -146,7 +111,7 @@ def _is_plain(hint: Any) -> bool:
     return typing.get_origin(hint) not in (Mapping, Callable, dict)
 
 
-def _said(error: Exception, where: str, target: str) -> str:
+def _said(error: BaseException, where: str, target: str) -> str:
     """What the object that could not be built says, and which node described it."""
     if isinstance(error, TypeError):
         extra = re.search(r"unexpected keyword argument '(\w+)'", str(error))

@@ -28,7 +28,6 @@ def test_what_is_described_within_is_made_first_and_lists_stay_lists():
         ({"increments": 0}, r"case\.phases\[1\]: .*increments.*0"),
         ({"incremets": 4}, r"case\.phases\[1\] has no key 'incremets'.*increments\?"),
         ({"together": "maybe"}, r"phases\[1\]\.together is 'maybe': write true or"),
-        ({"_partial_": True}, r"case\.phases\[1\] has no key '_partial_'"),
     ],
 )
 def test_an_object_that_cannot_be_made_is_named_by_its_place(values, said):

@@ -153,7 +153,7 @@ def test_what_no_configuration_holds_is_told_with_its_line(
         ("max_steps: ${nope}", "case.max_steps: Interpolation key 'nope' not found: "),
         ("max_steps: ${case.seed}\nseed: ${case.max_steps}", ": Recursive interpolat"),
         ("max_steps: ${", "max_steps: no viable alternative at input '${': write"),
-        ("1: 2", "case has the key 1, which is no word"),
+        ("1: 2", "case: keywords must be strings"),
     ],
 )
 def test_a_value_made_of_what_is_not_there_is_told_by_its_place(

@@ -97,7 +97,6 @@ def test_a_folder_that_holds_something_else_is_left_alone(
         ([CASE, "case.target.radius=-1"], "-1"),
         ([CASE, "case.structure.path=x"], "case.structure.path"),
         ([CASE, "case._target_=os.system"], "os.system: only this project's own"),
-        ([CASE, "case._target_=sim.linear.sparse.np.load"], "only this project's own"),
         ([CASE, "record_every=0"], "record_every must be 1 or more, not 0"),
         (["case=structure_file", "case.structure.path=no.json"], "no.json"),
     ],
