@@ -5,6 +5,7 @@ The steps that the case's solver yields go to steps.csv (numbers) and steps.npz
 """
 
 import contextlib
+import os
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.config.hydra import (
+    check_settings,
     composed_run,
     conf_directory,
     hydra_errors,
@@ -31,7 +33,6 @@ from pipeline.store.runs import RESULTS, run_record
 from pipeline.terminal.arguments import OneLineParser
 from pipeline.terminal.errors import (
     DONE,
-    InputError,
     SeveralRunsError,
     command,
     is_told,
@@ -51,15 +52,22 @@ Options:
 
 Cases:
 """
+FLAGS = (
+    ("--help", "-h"), ("--hydra-help",), ("--version",), ("--resolve",),
+    ("--run", "-r"), ("--multirun", "-m"), ("--shell-completion", "-sc"),
+)  # fmt: skip
 
 
 def arguments() -> OneLineParser:
-    """Those of Hydra, which reads them once more itself."""
-    from hydra._internal.utils import get_args_parser
-
-    return OneLineParser(
-        "simulate", __doc__, parents=[get_args_parser()], add_help=False
-    )
+    """Those of Hydra that choose what runs; Hydra reads them once more itself."""
+    parser = OneLineParser("simulate", __doc__, add_help=False)
+    parser.add_argument("overrides", nargs="*")
+    for names in FLAGS:
+        parser.add_argument(*names, action="store_true")
+    parser.add_argument("--cfg", "-c", choices=["job", "hydra", "all"])
+    parser.add_argument("--package", "-p")
+    parser.add_argument("--info", "-i", const="all", nargs="?")
+    return parser
 
 
 def _simulate(plain: Mapping[str, Any], settings: Any) -> None:
@@ -111,40 +119,10 @@ def _drawn(directory: Path) -> bool:
 
 def _check_choice(words: Sequence[str]) -> None:
     """Refuse a command line without a case, or with one that conf/case lacks."""
-    if not any(word.lstrip("+").startswith("case=") for word in words):
+    named = ("case=", "hydra.sweeper.params")
+    if not any(word.lstrip("+").startswith(named) for word in words):
         raise no_case(words)
     check_cases(words)
-
-
-def _with_swept(words: Sequence[str], *, many: bool) -> list[str]:
-    """The words; those for Hydra's sweeper as what it makes of them, KEY=VALUE."""
-    above, swept, own = "hydra.sweeper.params", list[str](), list[str]()
-    for word in words:
-        key, _, value = word.lstrip("+~").partition("=")
-        if key != above and not key.startswith(f"{above}."):
-            own.append(word)
-            continue
-        name = key.removeprefix(above).lstrip(".") or "KEY"
-        if not many:
-            raise InputError(
-                f"{word} is for many runs: write {name}=... for one, or add --multirun"
-            )
-        values = {name: value.strip("\"'")} if key != above else _mapping(value)
-        if word.startswith("~") or not all(values.values()):
-            raise InputError(f"{word}: write {name}=VALUE,... beside --multirun")
-        swept += [f"{k}={v}" for k, v in values.items()]
-    return [*swept, *own]
-
-
-def _mapping(value: str) -> dict[str, str]:
-    """What Hydra reads of {KEY:VALUE, ...}; of anything else a KEY without a value."""
-    from hydra.core.override_parser.overrides_parser import OverridesParser
-
-    with hydra_errors():
-        read = OverridesParser.create().parse_override(f"values={value}").value()
-    if not isinstance(read, dict):
-        return {"KEY": ""}
-    return {str(k): str(v) for k, v in read.items()}
 
 
 def _run_one(words: Sequence[str]) -> None:
@@ -160,6 +138,7 @@ def _run_all(folder: str, words: Sequence[str]) -> dict[str, Exception]:
     from hydra.core.hydra_config import HydraConfig
 
     failures: dict[str, Exception] = {}
+    here = os.getpid()
 
     def kept_from_hydra(config: Any) -> None:
         """Hydra reports what it sees raised, at length; so it sees nothing raised."""
@@ -167,7 +146,9 @@ def _run_all(folder: str, words: Sequence[str]) -> dict[str, Exception]:
             with hydra_errors():
                 plain = plain_config(config)
             _simulate(plain, HydraConfig.get())
-        except Exception as error:  # noqa: BLE001 - raised again by the caller
+        except Exception as error:
+            if os.getpid() != here:  # a launcher's own process: it hands errors on
+                raise
             failures[" ".join(HydraConfig.get().overrides.task)] = error
 
     with told_words("simulate", words):
@@ -186,18 +167,13 @@ def main(argv: list[str] | None = None) -> int:
         cases = "\n".join(f"  {name}" for name in listed("case"))
         print(f"{__doc__}{OPTIONS}{cases}")
         return DONE
-    if given.experimental_rerun:
-        raise InputError(
-            f"--experimental-rerun {given.experimental_rerun} would read a pickle, "
-            "which can run code: name its case and values instead"
-        )
     options = [word for word in words if word not in given.overrides]
-    given.overrides = _with_swept(given.overrides, many=given.multirun)
     sys.argv = ["morphtrack simulate", *options, *given.overrides]  # as Hydra reads it
     raise_hydra_errors()
     folder = str(conf_directory())
-    if not (given.hydra_help or given.shell_completion):
+    if not (given.hydra_help or given.shell_completion or given.version):
         _check_choice(given.overrides)
+        check_settings()
     settings = ("hydra", "+hydra", "~hydra")
     if not options and not any(w.startswith(settings) for w in given.overrides):
         _run_one(given.overrides)

@@ -22,10 +22,6 @@ if TYPE_CHECKING:
 
 OWN_FILE = "${case.path}"  # of a part of a case
 ABSENT = object()  # no value at all, not even null
-# What tells of the machine: Hydra's own entries, and functions that a value calls.
-SURROUNDINGS = r"key '(hydra\..*)' not found|interpolation type ([a-z_.]+)"
-VALUE_FUNCTIONS = ("oc.create", "oc.decode", "oc.deprecated", "oc.dict.keys",
-                   "oc.dict.values", "oc.select")  # fmt: skip
 
 
 def conf_directory() -> Path:
@@ -43,14 +39,6 @@ def said_by(error: BaseException) -> str:
         return said_by(error.__cause__)
     if type(error).__name__ == "MissingMandatoryValue":
         return without_value(str(getattr(error, "full_key", "")))
-    surroundings = re.search(SURROUNDINGS, str(error))
-    if surroundings:
-        named = surroundings[1] or f"{surroundings[2]}:..."
-        return (
-            f"{getattr(error, 'full_key', '')} is ${{{named}}}: run.json, MLflow and "
-            "archives would show what belongs to your machine and this moment: write "
-            "the value itself"
-        )
     lines = [line.strip() for line in str(error).splitlines()]
     advice = ("full_key", "object_type", "See https", "Set ")
     said = " ".join(line for line in lines if line and not line.startswith(advice))
@@ -62,17 +50,11 @@ def said_by(error: BaseException) -> str:
 
 @contextmanager
 def hydra_errors() -> Iterator[None]:
-    """Turn whatever Hydra and OmegaConf raise into an InputError of one line.
-
-    What Hydra composes within is judged: see `pipeline.config.hydra_settings`.
-    """
+    """Turn whatever Hydra and OmegaConf raise into an InputError of one line."""
     from hydra.errors import HydraException
     from omegaconf.errors import OmegaConfBaseException
     from yaml.error import MarkedYAMLError, YAMLError
 
-    from pipeline.config.hydra_settings import guard_hydra
-
-    guard_hydra()
     # a list of defaults may leave itself out
     warnings.filterwarnings("ignore", ".*Defaults list is missing `_self_`")
     try:
@@ -126,6 +108,23 @@ def _shown(file: str) -> Path:
     return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
 
 
+def check_settings() -> None:
+    """Refuse a file of conf that chooses what Hydra runs beside a case."""
+    from omegaconf import OmegaConf
+
+    for path in sorted(CONF.rglob("*.yaml")):
+        if not (path.is_file() and re.search(rb"^hydra *:", path.read_bytes(), re.M)):
+            continue
+        with hydra_errors():
+            block: Any = OmegaConf.select(OmegaConf.load(path), "hydra") or {}
+        for key in ("callbacks", "launcher", "sweeper"):
+            if block.get(key) not in (None, {"params": {}}):
+                raise InputError(
+                    f"{path} sets hydra.{key}: type such settings, as in "
+                    f"hydra/{key}=NAME, and take them out of the file"
+                )
+
+
 @contextmanager
 def told_words(name: str, words: Sequence[str]) -> Iterator[None]:
     """As `hydra_errors`; a word that is the reason is told with what would be taken."""
@@ -156,28 +155,22 @@ def _composed_without(name: str, words: Sequence[str]) -> dict[str, Any]:
 def _beside() -> Iterator[None]:
     """Room for another start of Hydra while one is going on."""
     from hydra.core.global_hydra import GlobalHydra
-    from hydra.core.utils import JobRuntime
-    from omegaconf.basecontainer import BaseContainer
 
-    held, job = GlobalHydra.instance().hydra, JobRuntime.instance().conf.copy()
-    functions = dict(BaseContainer._resolvers)
+    held = GlobalHydra.instance().hydra
     GlobalHydra.instance().clear()
     try:
         yield
     finally:
         GlobalHydra.instance().hydra = held
-        JobRuntime.instance().conf, BaseContainer._resolvers = job, functions
 
 
 def composed_run(name: str, words: Sequence[str]) -> tuple[dict[str, Any], Any]:
     """conf/<name>.yaml with overrides as plain data, and Hydra's own settings."""
     from hydra import compose, initialize_config_dir
-    from hydra.core.hydra_config import HydraConfig
     from omegaconf import OmegaConf
 
     with initialize_config_dir(str(conf_directory()), version_base="1.3"):
         config = compose(name, overrides=list(words), return_hydra_config=True)
-    HydraConfig.instance().set_config(config)  # where ${hydra:...} is looked up
     own = OmegaConf.masked_copy(config, [str(k) for k in config if k != "hydra"])
     return plain_config(own), config.hydra
 
@@ -279,18 +272,11 @@ def _put_own_file(case: Any) -> None:
 
 
 def _resolved(config: Any, *, throw_on_missing: bool) -> dict[str, Any]:
-    """Of the functions that a value may call, those that look at other values."""
     from omegaconf import OmegaConf
-    from omegaconf.basecontainer import BaseContainer
 
-    known = BaseContainer._resolvers
-    BaseContainer._resolvers = {k: known[k] for k in VALUE_FUNCTIONS}
-    try:
-        plain = OmegaConf.to_container(
-            config, resolve=True, throw_on_missing=throw_on_missing
-        )
-    finally:
-        BaseContainer._resolvers = known
+    plain = OmegaConf.to_container(
+        config, resolve=True, throw_on_missing=throw_on_missing
+    )
     assert isinstance(plain, dict)  # the root of a configuration is a mapping
     return {str(k): v for k, v in plain.items()}
 

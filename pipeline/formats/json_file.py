@@ -5,6 +5,7 @@ from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from pathlib import Path
 
 from pipeline.config.hydra import hydra_errors
+from pipeline.formats.yaml_aliases import check_aliases
 from pipeline.store.files import check_ends
 from pipeline.terminal.errors import InputError
 
@@ -70,6 +71,7 @@ def _from_yaml(path: str) -> object:
     """Plain data; what YAML would put in from elsewhere stays the text it is."""
     from omegaconf import OmegaConf
 
+    check_aliases(Path(path))
     with hydra_errors():
         return OmegaConf.to_container(OmegaConf.load(path), resolve=False)
 

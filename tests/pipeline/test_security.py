@@ -203,53 +203,6 @@ def test_a_secret_in_the_environment_is_written_nowhere(
             assert SECRET.encode() not in path.read_bytes(), path
 
 
-@pytest.mark.parametrize("value", ["${oc.env:SECRET}", "${oc.decode:${oc.env:SECRET}}"])
-def test_a_configuration_takes_nothing_from_the_environment(
-    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture, value: str
-) -> None:
-    monkeypatch.setenv("SECRET", SECRET)
-    path = project / "conf" / "case" / "envious.yaml"
-    path.write_text(f"defaults: [triangles_cylinder]\nmax_steps: '{value}'\n")
-    assert simulate(["case=envious"]) == 2
-    said = capsys.readouterr().err
-    assert "case.max_steps is ${oc.env:...}" in said
-    assert said.count("\n") == 1
-    workflow = project / "conf" / "workflow.yaml"
-    workflow.write_text(f"comparisons: '{value}'\n")
-    with pytest.raises(InputError, match=r"^comparisons is \$\{oc.env:...\}"):
-        read_workflow()
-    assert SECRET not in said
-    assert not list(project.glob("results/runs/*"))
-
-
-@pytest.mark.parametrize(
-    "value",
-    [
-        "${hydra:runtime.cwd}",
-        "${oc.create:${hydra:runtime.output_dir}}",
-        "${${case.fixture}:runtime.cwd}",
-        "${hydra.runtime.cwd}",
-        "${now:%f}",
-        "${python_version:micro}",
-    ],
-)
-def test_a_configuration_takes_nothing_from_the_machine(
-    project: Path, capsys: Capture, value: str
-) -> None:
-    """Its folders, its time and its Python: each run would show them."""
-    path = project / "conf" / "case" / "local.yaml"
-    path.write_text(
-        "defaults: [structure_file, _self_]\n"
-        f"structure: {{path: '{value}'}}\nfixture: hydra\n"
-    )
-    for words in (["case=local"], ["--multirun", "case=local", "record_every=1,2"]):
-        assert simulate(words) == 2
-        said = capsys.readouterr().err
-        assert "case.structure.path is ${" in said
-        assert str(project) not in said
-    assert not list(project.glob("results/runs/*"))
-
-
 @pytest.mark.parametrize(
     ("name", "read"),
     [

@@ -8,8 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pipeline.commands.simulate import _with_swept
-from pipeline.terminal.errors import InputError
 from tests.helpers.tables import rows_of
 from tests.pipeline.conftest import Capture, Command, refusal, refused
 
@@ -179,47 +177,6 @@ def test_a_sweep_tells_every_failure_and_runs_the_rest(
 def test_what_hydra_offers_is_not_refused(command: Command, words: list[str]) -> None:
     done = command("simulate", *words)
     assert (done.returncode, done.stderr) == (0, "")
-
-
-@pytest.mark.parametrize(
-    ("words", "remedy"),
-    [
-        (
-            ["+hydra.sweeper.params.case.radius='2,3'"],
-            "is for many runs: write case.radius=... for one, or add --multirun",
-        ),
-        (["+hydra.sweeper.params={case.radius:2}"], "write KEY=... for one, or add"),
-        (
-            ["--multirun", "+hydra.sweeper.params.case.radius='2,3'"],
-            "case.radius=2,3: case has no key 'radius': did you mean",
-        ),
-    ],
-)
-def test_values_of_the_sweeper_are_answered_with_what_runs(
-    words: list[str], remedy: str, command: Command
-) -> None:
-    assert remedy in refusal(command("simulate", CASE, *words))
-
-
-@pytest.mark.parametrize(
-    ("word", "words"),
-    [
-        ("+hydra.sweeper.params.case.target.radius='2,3'", ["case.target.radius=2,3"]),
-        ("++hydra.sweeper.params.record_every=2,3", ["record_every=2,3"]),
-        ("hydra.sweeper.params={a: 1, b.c: 2}", ["a=1", "b.c=2"]),
-        ("hydra.sweeper.max_batch_size=1", ["hydra.sweeper.max_batch_size=1"]),
-    ],
-)
-def test_values_of_the_sweeper_are_the_words_that_hydra_makes_of_them(
-    word: str, words: list[str]
-) -> None:
-    assert _with_swept([word], many=True) == words
-
-
-@pytest.mark.parametrize("word", ["+hydra.sweeper.params=3", "~hydra.sweeper.params"])
-def test_values_of_the_sweeper_without_a_key_are_refused(word: str) -> None:
-    with pytest.raises(InputError, match=r"write KEY=VALUE,\.\.\. beside --multirun"):
-        _with_swept([word], many=True)
 
 
 def test_runs_that_failed_outweigh_those_that_were_refused(
