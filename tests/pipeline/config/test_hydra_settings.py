@@ -33,7 +33,6 @@ def test_a_pickle_is_not_run_again(project: Path, capsys: Capture) -> None:
 
 
 def test_another_launcher_runs_a_sweep(command: Command, project: Path) -> None:
-    pytest.importorskip("hydra_plugins.hydra_joblib_launcher")
     few = ["--multirun", CASE, "hydra/launcher=joblib", "hydra.launcher.n_jobs=2"]
     done = command("simulate", *few, "record_every=100,200")
     assert done.returncode == 0, done.stderr
