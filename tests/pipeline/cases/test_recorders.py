@@ -129,7 +129,14 @@ def _parts(recorder: Any, step: Any) -> dict[str, Any]:
     return {**arrays, **row, "progress": recorder.progress(step)}
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name != TIMED])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.slow if name == "limb_fit" else ())
+        for name in NAMES
+        if name != TIMED
+    ],
+)
 def test_two_runs_of_a_case_side_by_side_are_the_same(
     name: str, words: Callable[[str], list[str]]
 ) -> None:

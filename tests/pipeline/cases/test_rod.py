@@ -343,6 +343,7 @@ def test_a_step_that_cannot_be_made_ends_with_status_1_and_keeps_the_steps(
     assert [m.value for m in times] == [float(row["time"]) for row in rows]
 
 
+@pytest.mark.slow
 def test_a_ribbon_rolls_as_far_on_the_arcs_of_50_nodes_as_of_100() -> None:
     """On its nodes it comes 9 and 5 % less far."""
 

@@ -356,6 +356,7 @@ def by_command(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     return run, said.getvalue()
 
 
+@pytest.mark.slow
 def test_shipped_fits_predict_what_was_held_out_and_are_drawn(
     tmp_path: Path, by_command: tuple[Path, str]
 ) -> None:

@@ -192,6 +192,7 @@ def run(folder: Path) -> dict[str, bytes]:
 NUMBERS = ("steps.csv", "steps.npz", "structure.json")
 
 
+@pytest.mark.slow
 def test_a_run_has_the_same_bits_whatever_carriers_say_and_do(tmp_path: Path) -> None:
     as_they_are, altered = copied(tmp_path / "one"), copied(tmp_path / "two")
     for carrier in CARRIERS:
