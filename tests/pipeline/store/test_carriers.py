@@ -129,7 +129,7 @@ def test_every_carrier_is_there_and_is_imported_by_a_run() -> None:
     [
         ("sim/contact/barrier.py", "2.0 - q)", "2.5 - q)", True),
         ("pipeline/store/files.py", "float(value)", "int(value)", True),
-        ("pipeline/config/building.py", 'pop("_target_"', 'pop("_made_"', True),
+        ("pipeline/config/building.py", '_convert_="all"', '_convert_="none"', True),
         ("sim/limits.py", "must be {what}", "has to be {what}", False),
         ("sim/limits.py", "{what}, not {value}", "{what}, never {value}", False),
         ("sim/limits.py", "raise ValueError(", "raise TypeError(", True),
@@ -204,6 +204,7 @@ def test_a_run_has_the_same_bits_whatever_carriers_say_and_do(tmp_path: Path) ->
 # raise them again, or ask the error for what it carries beside them.
 KEPT = {
     "pipeline/cases/set_records.py:measured_rows",
+    "pipeline/config/building.py:build",
     "pipeline/cases/set_records.py:read_inputs",
     "pipeline/formats/record_files.py:_told_or_broken",
     "pipeline/steps/deviation.py:measure_or_say_why",
