@@ -33,9 +33,10 @@ needed = [ "$$(id -u)" = 0 ] || { echo "error: make $@ needs root" >&2; exit 2; 
 # All but what has a target of its own.
 SUITE := --ignore tests/browser --ignore tests/faults --ignore tests/cluster --ignore tests/shipped
 
-# WORKERS=0 runs tests in one process, as a debugger needs it. Files go to workers in the
-# order of their names: sorted by their number of tests, few and long ones would end it.
-SPREAD = -n $(or $(WORKERS),2) --dist loadfile --no-loadscope-reorder --durations 20
+# WORKERS=0 runs tests in one process, as a debugger needs it. Three use two cores well,
+# because some tests wait for processes. Files go to workers in the order of their names:
+# sorted by their number of tests, few and long ones would end it.
+SPREAD = -n $(or $(WORKERS),3) --dist loadfile --no-loadscope-reorder --durations 20
 
 # Small matrices everywhere: threads of the linear algebra only get in each other's way.
 export OMP_NUM_THREADS ?= 1
