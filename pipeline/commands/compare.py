@@ -35,7 +35,7 @@ def arguments() -> OneLineParser:
             "--" + step.name.replace("_", "-"),
             dest=step.name,
             type=Path,
-            help=f"folder that pipeline.{step.name} wrote",
+            help=f"folder that morphtrack {step.name} wrote",
         )
     for field in fields(ComparisonSettings):
         flag, own = "--" + field.name.replace("_", "-"), field.name == "scale_mm"

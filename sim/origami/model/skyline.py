@@ -39,7 +39,8 @@ def factorise(values: Floats, start: Ints, first: Ints) -> tuple[int, float]:
     """Replace A by L and D in place; number of negative pivots, smallest |pivot|.
 
     Pivots are taken in order: where D has a pivot that is not positive the caller
-    raises the diagonal (`sim.origami.minimise`), so that stability is not at risk.
+    raises the diagonal (`sim.origami.folding.minimum`), so that stability is not at
+    risk.
     """
     negative, smallest = 0, np.inf
     for i in range(len(first)):
