@@ -43,7 +43,7 @@ export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 
 .DEFAULT_GOAL := setup
-.PHONY: setup demo figures gallery study status ui paper archive server test lint types style test-browser test-long test-faults test-cluster test-shipped bench formats ratios lock audit clean help
+.PHONY: setup demo figures gallery docs study ui paper archive test lint types style test-browser test-long test-faults test-cluster test-shipped bench formats ratios lock audit clean help
 
 setup: $(READY)
 
@@ -78,10 +78,10 @@ $(READY_DEV): $(READY) tests/requirements.lock
 	@touch $@
 
 # The locks made again from pyproject.toml: a version that still fits stays, and what
-# requirements.lock holds is left out of the others.
+# requirements.lock holds is left out of the others, but for colorama, there for Windows alone.
 LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header pyproject.toml
 lock_beside = $(LOCK) --extra $(1) --constraint requirements.lock -o $(2) > /dev/null \
-  --no-emit-package pip $$(sed -n 's/^\([a-z0-9-]*\)==.*/--no-emit-package \1/p' requirements.lock) \
+  --no-emit-package pip $$(sed -n '/^colorama/!s/^\([a-z0-9-]*\)==.*/--no-emit-package \1/p' requirements.lock) \
   && sed '/^$$/,$$d' $(2) > $(2).part && mv $(2).part $(2) # uv lists at the end what it left out
 lock:
 	@command -v uv > /dev/null || { echo "error: make lock needs uv: pip install uv" >&2; exit 2; }
@@ -100,30 +100,28 @@ figures: $(READY)
 figure-%: $(READY)
 	@$(RUN) pipeline make $* $(ON)
 
-# the structures of docs/gallery.md with their motions, in results/mobility
+# The pictures of docs, drawn again from the commands of its pages; PAGE=docs/gallery/index.md
+# draws those of one page.
 gallery: $(READY)
-	@for file in conf/structure/*.yaml conf/structure/joint/*.yaml; do \
-	  $(RUN) pipeline mobility case=structure_file case.path=$$file \
-	    --name $$(basename $$file .yaml) || exit $$?; done
+	@PATH="$(CURDIR)/$(BIN):$$PATH" PYTHONPATH= $(BIN)/python docs/tools/pictures.py $(PAGE)
+
+# The documentation, in site/index.html; a broken link or an unknown name fails.
+docs: $(READY_DEV)
+	@NO_MKDOCS_2_WARNING=1 PYTHONPATH= $(BIN)/mkdocs build --strict --quiet
+	@echo "wrote site/index.html"
 
 # make study NAME=sheet_size; RETRY=failed repeats the runs that failed by themselves;
 # PROFILE=slurm runs it on the cluster that conf/profile/slurm describes
 study: $(READY)
 	@$(RUN) pipeline study $(if $(NAME),$(NAME),--help) $(if $(RETRY),--retry-$(RETRY)) $(ON)
 
-status: $(READY)
-	@$(RUN) pipeline status $(NAME)
-
+# PORT=5000
 ui: $(READY)
-	@$(RUN) pipeline ui
+	@$(RUN) pipeline ui $(if $(PORT),--port $(PORT))
 
 # results/paper/paper.tex, a LaTeX article around the numbers of the demo
 paper: demo
-	@$(RUN) pipeline paper
-
-# PORT=5000; SQLITE=1 for SQLite in place of PostgreSQL
-server: $(READY)
-	@$(RUN) pipeline server $(if $(PORT),--port $(PORT)) $(if $(SQLITE),--sqlite)
+	@$(RUN) pipeline report --paper
 
 # One RO-Crate of code, configurations, data and results: results/morphtrack.crate.zip
 archive: $(READY)
@@ -153,13 +151,12 @@ test-browser: $(READY_DEV)
 test-long: $(READY_DEV)
 	LONG_SHARE=$(SHARE) $(RUN) pytest $(SUITE) $(SPREAD) -m "slow or long"
 
-# Every call of a small study and workflow that fails, of which SHARE=400 of each kind,
-# by the day, and all with ALL=1; killed processes, TRIALS=100, failing servers, full disks.
-# SMALL=1 leaves out what is marked long. On Debian, as root: apt-get install postgresql.
+# Fuzzed readers, shells with limits, full disks, and an MLflow server that fails; SMALL=1
+# leaves out what is marked long. On Debian, as root: apt-get install postgresql. What is
+# killed, edited or started twice is tried by make test.
 test-faults: $(READY_DEV)
 	@$(call needed,initdb mount,postgresql)
-	FAULT_SHARE=$(if $(ALL),all,$(or $(SHARE),$(if $(SMALL),60,400))) \
-	  FAULT_TRIALS=$(or $(TRIALS),100) $(RUN) pytest tests/faults -m "slow$(if $(SMALL), and not long)" -s
+	$(RUN) pytest tests/faults -m "slow$(if $(SMALL), and not long)" -s
 
 # A Slurm of one node; on Debian, as root: apt-get install slurm-wlm munge
 test-cluster: $(READY_DEV)
@@ -194,19 +191,18 @@ clean:
 help:
 	@sed -n 's/^# //p' Makefile | head -4
 	@echo "make figure-NAME  make one figure and what it needs, such as figure-dejong-3"
-	@echo "make gallery      the linkages and joints of docs/gallery.md, counted and drawn"
+	@echo "make docs         the documentation, in site/index.html"
+	@echo "make gallery      the pictures of the documentation, drawn again; PAGE=FILE of one page"
 	@echo "make study NAME=sheet_size   run a study of conf/study; RETRY=failed repeats failures,"
 	@echo "                  PROFILE=slurm runs it on a cluster"
-	@echo "make status       wanted, done, running, failed, missing, time left"
-	@echo "make ui           open MLflow on the runs, at http://127.0.0.1:5000"
+	@echo "make ui           open MLflow on the runs, at http://127.0.0.1:5000; PORT=5001 elsewhere"
 	@echo "make paper        fill a LaTeX article with the numbers of the demo, in results/paper"
-	@echo "make server       an MLflow server over PostgreSQL for several people, on the loopback address"
 	@echo "make archive      pack everything into one RO-Crate, results/morphtrack.crate.zip"
 	@echo "make lint         style, types and imports"
 	@echo "make test WORKERS=0   the quick tests in one process, for a debugger"
 	@echo "make test-long    the slow tests and the statistics"
-	@echo "make test-faults  every call failing in turn, kills, servers, full disks (as root,"
-	@echo "                  needs postgresql); ALL=1 tries all of the first, hours"
+	@echo "make test-faults  fuzzed readers, limits of a shell, full disks, a failing server"
+	@echo "                  (as root, needs postgresql)"
 	@echo "make test-cluster a study on a Slurm of one node (as root, needs slurm-wlm, munge)"
 	@echo "make test-browser the report in a real browser, the picking window (needs chromium, xvfb, xdotool)"
 	@echo "make bench        install the peers, print the benchmarks, a command each"

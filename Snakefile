@@ -1,238 +1,487 @@
-# Which result is made from which, by name. Results are in results/runs, each in a folder
-# called by its key; results/made/<step>/<name> is the receipt of a name: the digest of
-# what its run holds, then the run's key. A job makes its key when it starts, of the
-# plan's file and of the digests in the receipts that it reads, and ends at once where
-# that run is there. So a rule reads only its plan and the receipts of what it is made
-# from.
+# From scans and cases to comparisons, figures and studies. A rule names the files that
+# it reads and writes, and its shell line is a command that a person may type.
 #
-#   snakemake -n                                      what would run, and why
-#   snakemake --cores 2 results/made/compare/cylinder    one comparison and all it needs
-#   morphtrack plan                                   the same by name, what is done
+#   export SNAKEMAKE_PROFILE=conf/profile/local            what all lines below use
+#   snakemake results/compare/cylinder/comparison.csv      one comparison and its inputs
+#   snakemake -n                                           what would run, and why
+#   snakemake demo --config set='comparisons.circle.scale_mm=50'     with a value of
+#                                                          conf/workflow.yaml changed;
+#                                                          several: blanks between them
+#   snakemake results/compare/cylinder/comparison.csv --profile conf/profile/slurm
+#                                                          the same on a cluster: the
+#                                                          rules of group "comparison"
+#                                                          share one submission,
+#                                                          simulate has its own
+#   morphtrack simulate case=cylinder --out DIR            one run, or one point of a
+#                                                          study by its overrides, by
+#                                                          hand; see results/log/
+#                                                          <rule>/<name>.log for others
 #
-# The plan is made again here whenever conf, code or files have changed. Snakemake's own
-# rerun triggers hold (times with checksums, sets of inputs, commands): files of the plan
-# change only where they say something new, and what holds by content is never older than
-# what it was made from.
+# Configuration and names are those of conf/workflow.yaml. A rule runs again when a file
+# that it reads, `config` (its resolved settings) or `code` changes. `code` is a digest
+# of the modules that the step imports, without comments and docstrings. `planned` is
+# the digest of both: a job whose own digest differs refuses to run.
+#
+# A finished run is in results/runs, in a folder named by its key: the digest of its
+# configuration, its code and the content of its inputs. A job computes only what is not
+# there, then links the files to its outputs, so that --forceall computes nothing twice.
 
 import os
 
-from pipeline.workflow.graph import Graph, job_environment
+from pipeline.tracking.logging_process import end_session, start_session
+from pipeline.workflow.plan import FOLDERS, Plan, no_step, option_of
+from pipeline.workflow.snakemake import job_environment, wait_for_others
 
 os.environ.update(job_environment())
-plan = Graph(config.get("plan", ""), main=workflow.is_main_process)
+plan = Plan(config.get("set", ""), study=config.get("study", ""))
+SET, STUDY = plan.words, plan.study_words  # the changed values, as options of commands
+
+# The first wildcard of a rule is the name of its entry in conf/workflow.yaml.
+
+
+def config_of(step):
+    """The resolved configuration of a result, by its name."""
+    return lambda wildcards: plan.config(step, wildcards[0])
+
+
+def code_of(step):
+    """The digest of the code that makes a result."""
+    return lambda wildcards: plan.identity(step, wildcards[0])["code"]
+
+
+def planned_of(step):
+    """The digest of both, which a job compares with its own.
+
+    Snakemake does not store what takes `input`, so this triggers nothing by itself.
+    """
+    return lambda wildcards, input: plan.planned(step, wildcards[0])
+
+
+def options_of(step):
+    """The settings of a result as options of its command."""
+    return lambda wildcards: plan.options(step, wildcards[0])
+
+
+def results_of(step, upstream):
+    """The data files of `upstream` that a result is made from."""
+    return lambda wildcards: plan.inputs(step, wildcards[0], upstream)
+
+
+# One process logs the runs of all jobs to MLflow. Two Snakemakes in one folder wait for
+# each other by a lock that the system frees when a process is killed.
+onstart:
+    wait_for_others()
+    start_session()
+
+
+onsuccess:
+    end_session()
+
+
+onerror:
+    end_session()
+
+
+wildcard_constraints:
+    batch=r"\d+-of-\d+",
 
 
 rule all:
     input:
-        plan.wanted(),
+        plan.targets(),
 
 
-# The steps of a case, by its solver; a batch of runs, for a study.
+# A target that no rule makes is refused with the nearest folder.
+rule unknown:
+    input:
+        lambda wildcards: no_step(wildcards.step),
+    output:
+        "results/{step}/{file}",
+    wildcard_constraints:
+        step=f"(?!(?:{'|'.join(FOLDERS)})/)[^/]+",
+
+
+# The comparisons, and the figures that show them.
+rule demo:
+    input:
+        plan.targets("comparisons"),
+
+
+# The steps of a case, by its solver; it reads what its configuration names: structure,
+# pattern and rod files.
 rule simulate:
     input:
-        plan="results/plan/simulate/{case}.json",
+        lambda wildcards: plan.files("simulate", wildcards.case),
     output:
-        "results/made/simulate/{case}",
+        table="results/simulate/{case}/steps.csv",
+        arrays="results/simulate/{case}/steps.npz",
+        record="results/simulate/{case}/run.json",
     log:
         "results/log/simulate/{case}.log",
-    priority: plan.priority("simulate")
+    benchmark:
+        "results/benchmark/simulate/{case}.tsv"
+    params:
+        config=config_of("simulate"),
+        code=code_of("simulate"),
+        planned=planned_of("simulate"),
+        overrides=lambda wildcards: plan.overrides(wildcards.case),
     shell:
-        "morphtrack run --planned simulate/{wildcards.case:q} 2>&1 | tee {log:q}"
+        "morphtrack simulate {params.overrides} --out results/simulate/{wildcards.case:q}"
+        " --planned {params.planned} > {log:q} 2>&1"
 
 
-# A printed end state, scanned in the virtual lab.
+# A printed end state, scanned in the virtual lab: synthetic, until there is a scan.
 rule virtual_scan:
     input:
-        plan="results/plan/virtual_scan/{comparison}.json",
-        simulated=plan.made("virtual_scan", "simulated"),
+        simulated=results_of("virtual_scan", "simulate"),
     output:
-        "results/made/virtual_scan/{comparison}",
+        views=expand("results/virtual_scan/{{comparison}}/{view}", view=plan.views),
+        record="results/virtual_scan/{comparison}/run.json",
     log:
         "results/log/virtual_scan/{comparison}.log",
-    priority: plan.priority("virtual_scan")
+    group:
+        "comparison"
+    params:
+        config=config_of("virtual_scan"),
+        code=code_of("virtual_scan"),
+        planned=planned_of("virtual_scan"),
+        options=options_of("virtual_scan"),
     shell:
-        "morphtrack run --planned virtual_scan/{wildcards.comparison:q} 2>&1 | tee {log:q}"
+        "morphtrack virtual_scan {input.simulated:q} {params.options}"
+        " --out results/virtual_scan/{wildcards.comparison:q}"
+        " --planned {params.planned} > {log:q} 2>&1"
 
 
-# The spheres in a scan.
+# The spheres in a scan: files of conf/workflow.yaml, or views of rule virtual_scan.
 rule ingest:
     input:
-        plan="results/plan/ingest/{comparison}.json",
-        scan=plan.made("ingest", "scan"),
+        scans=lambda wildcards: plan.scans(wildcards.comparison),
+        files=lambda wildcards: plan.files("ingest", wildcards.comparison),
     output:
-        "results/made/ingest/{comparison}",
+        spheres=report(
+            "results/ingest/{comparison}/spheres.csv", category="Spheres found"
+        ),
+        rejected="results/ingest/{comparison}/rejected.csv",
+        covariance="results/ingest/{comparison}/covariance.npz",
+        points="results/ingest/{comparison}/points.npy",
+        picture=report(
+            "results/ingest/{comparison}/picture.png", category="Spheres found"
+        ),
+        record="results/ingest/{comparison}/run.json",
     log:
         "results/log/ingest/{comparison}.log",
-    priority: plan.priority("ingest")
+    benchmark:
+        "results/benchmark/ingest/{comparison}.tsv"
+    group:
+        "comparison"
+    params:
+        config=config_of("ingest"),
+        code=code_of("ingest"),
+        planned=planned_of("ingest"),
+        options=options_of("ingest"),
     shell:
-        "morphtrack run --planned ingest/{wildcards.comparison:q} 2>&1 | tee {log:q}"
+        "morphtrack ingest {input.scans:q} {params.options}"
+        " --out results/ingest/{wildcards.comparison:q}"
+        " --planned {params.planned} > {log:q} 2>&1"
 
 
-# What printing errors do to the shape.
+# What printing errors do to the simulated shape.
 rule input_uncertainty:
     input:
-        plan="results/plan/input_uncertainty/{case}.json",
-        simulated=plan.made("input_uncertainty", "simulated"),
+        simulated=results_of("input_uncertainty", "simulate"),
     output:
-        "results/made/input_uncertainty/{case}",
+        covariance="results/input_uncertainty/{comparison}/input_covariance.npz",
+        record="results/input_uncertainty/{comparison}/run.json",
     log:
-        "results/log/input_uncertainty/{case}.log",
-    priority: plan.priority("input_uncertainty")
+        "results/log/input_uncertainty/{comparison}.log",
+    group:
+        "comparison"
+    params:
+        config=config_of("input_uncertainty"),
+        code=code_of("input_uncertainty"),
+        planned=planned_of("input_uncertainty"),
+        options=options_of("input_uncertainty"),
     shell:
-        "morphtrack run --planned input_uncertainty/{wildcards.case:q} 2>&1 | tee {log:q}"
+        "morphtrack input_uncertainty --simulated {input.simulated:q} {params.options}"
+        " --out results/input_uncertainty/{wildcards.comparison:q}"
+        " --planned {params.planned} > {log:q} 2>&1"
 
 
-# The target in the scan, and the distance from it.
+# The target in the scan, and the distance of the nodes from it.
 rule deviation:
     input:
-        plan="results/plan/deviation/{comparison}.json",
-        spheres=plan.made("deviation", "spheres"),
-        simulated=plan.made("deviation", "simulated"),
+        spheres="results/ingest/{comparison}/spheres.csv",
+        points="results/ingest/{comparison}/points.npy",
+        simulated=results_of("deviation", "simulate"),
     output:
-        "results/made/deviation/{comparison}",
+        target="results/deviation/{comparison}/target.json",
+        record="results/deviation/{comparison}/run.json",
     log:
         "results/log/deviation/{comparison}.log",
-    priority: plan.priority("deviation")
+    group:
+        "comparison"
+    params:
+        config=config_of("deviation"),
+        code=code_of("deviation"),
+        planned=planned_of("deviation"),
+        options=options_of("deviation"),
     shell:
-        "morphtrack run --planned deviation/{wildcards.comparison:q} 2>&1 | tee {log:q}"
+        "morphtrack deviation --spheres {input.spheres:q} --simulated {input.simulated:q}"
+        " {params.options}"
+        " --out results/deviation/{wildcards.comparison:q}"
+        " --planned {params.planned} > {log:q} 2>&1"
 
 
-# Scan beside simulation.
+# The scan compared with the simulation: shape factor S, distance error E, node
+# distances and a verdict. The covariance and the points are beside spheres.csv, where
+# the command finds them.
 rule compare:
     input:
-        plan="results/plan/compare/{comparison}.json",
-        spheres=plan.made("compare", "spheres"),
-        simulated=plan.made("compare", "simulated"),
-        deviation=plan.made("compare", "deviation"),
-        input_uncertainty=plan.made("compare", "input_uncertainty"),
+        spheres="results/ingest/{comparison}/spheres.csv",
+        covariance="results/ingest/{comparison}/covariance.npz",
+        points="results/ingest/{comparison}/points.npy",
+        simulated=results_of("compare", "simulate"),
+        deviation="results/deviation/{comparison}/target.json",
+        input_uncertainty=results_of("compare", "input_uncertainty"),
     output:
-        "results/made/compare/{comparison}",
+        comparison=report(
+            "results/compare/{comparison}/comparison.csv", category="Comparisons"
+        ),
+        budget=report("results/compare/{comparison}/budget.csv", category="Comparisons"),
+        nodes="results/compare/{comparison}/nodes.csv",
+        labels="results/compare/{comparison}/labels.csv",
+        picture=report(
+            "results/compare/{comparison}/labels.png", category="Comparisons"
+        ),
+        record="results/compare/{comparison}/run.json",
     log:
         "results/log/compare/{comparison}.log",
-    priority: plan.priority("compare")
+    group:
+        "comparison"
+    params:
+        config=config_of("compare"),
+        code=code_of("compare"),
+        planned=planned_of("compare"),
+        options=options_of("compare"),
+        input_uncertainty=lambda wildcards, input: option_of(
+            input.input_uncertainty, "input-uncertainty"
+        ),
     shell:
-        "morphtrack run --planned compare/{wildcards.comparison:q} 2>&1 | tee {log:q}"
+        "morphtrack compare --spheres {input.spheres:q} --simulated {input.simulated:q}"
+        " --deviation {input.deviation:q} {params.input_uncertainty}"
+        " {params.options}"
+        " --out results/compare/{wildcards.comparison:q}"
+        " --planned {params.planned} > {log:q} 2>&1"
 
 
-# A measured series beside a run.
+# A measured series compared with a run.
 rule compare_series:
     input:
-        plan="results/plan/compare_series/{series}.json",
-        simulated=plan.made("compare_series", "simulated"),
+        measured=lambda wildcards: plan.entry("compare_series", wildcards[0]).measured,
+        simulated=results_of("compare_series", "simulate"),
     output:
-        "results/made/compare_series/{series}",
+        series=report("results/compare_series/{series}/series.csv", category="Series"),
+        verdicts="results/compare_series/{series}/series-verdicts.csv",
+        figure=report("results/compare_series/{series}/series.png", category="Series"),
+        record="results/compare_series/{series}/run.json",
     log:
         "results/log/compare_series/{series}.log",
-    priority: plan.priority("compare_series")
+    params:
+        config=config_of("compare_series"),
+        code=code_of("compare_series"),
+        planned=planned_of("compare_series"),
+        options=options_of("compare_series"),
     shell:
-        "morphtrack run --planned compare_series/{wildcards.series:q} 2>&1 | tee {log:q}"
+        "morphtrack compare_series --measured {input.measured:q}"
+        " --simulated {input.simulated:q} {params.options}"
+        " --out results/compare_series/{wildcards.series:q}"
+        " --planned {params.planned} > {log:q} 2>&1"
 
 
 # Lengths of a print, from several of its poses.
 rule calibrate:
     input:
-        plan="results/plan/calibrate/{calibration}.json",
+        poses="conf/calibration/{calibration}.yaml",
     output:
-        "results/made/calibrate/{calibration}",
+        deviations="results/calibrate/{calibration}/deviations.csv",
+        structure="results/calibrate/{calibration}/as_built.json",
+        record="results/calibrate/{calibration}/run.json",
     log:
         "results/log/calibrate/{calibration}.log",
-    priority: plan.priority("calibrate")
+    params:
+        config=config_of("calibrate"),
+        code=code_of("calibrate"),
+        planned=planned_of("calibrate"),
     shell:
-        "morphtrack run --planned calibrate/{wildcards.calibration:q} 2>&1 | tee {log:q}"
+        "morphtrack calibrate {input.poses:q} --out results/calibrate/{wildcards.calibration:q}"
+        " --planned {params.planned} > {log:q} 2>&1"
 
 
 # Files for the printer.
 rule parts:
     input:
-        plan="results/plan/parts/{case}.json",
-        simulated=plan.made("parts", "simulated"),
+        simulated=results_of("parts", "simulate"),
     output:
-        "results/made/parts/{case}",
+        table="results/parts/{parts}/parts.csv",
+        assembled="results/parts/{parts}/assembled.stl",
+        record="results/parts/{parts}/run.json",
     log:
-        "results/log/parts/{case}.log",
-    priority: plan.priority("parts")
+        "results/log/parts/{parts}.log",
+    params:
+        config=config_of("parts"),
+        code=code_of("parts"),
+        planned=planned_of("parts"),
     shell:
-        "morphtrack run --planned parts/{wildcards.case:q} 2>&1 | tee {log:q}"
+        "morphtrack parts {input.simulated:q} --out results/parts/{wildcards.parts:q}"
+        " --planned {params.planned} > {log:q} 2>&1"
+
+
+# The parameters of a measured set, from the records that it names for the fit.
+rule fit_measured:
+    input:
+        lambda wildcards: plan.records(wildcards.set),
+    output:
+        posterior="results/fit_measured/{set}/posterior.json",
+        record="results/fit_measured/{set}/run.json",
+    log:
+        "results/log/fit_measured/{set}.log",
+    params:
+        config=config_of("fit_measured"),
+        code=code_of("fit_measured"),
+        planned=planned_of("fit_measured"),
+    shell:
+        "morphtrack measured {wildcards.set:q} --only fit"
+        " --out results/fit_measured/{wildcards.set:q}"
+        " --planned {params.planned} > {log:q} 2>&1"
+
+
+# The records of a set, predicted from their inputs.
+rule predict:
+    input:
+        records=lambda wildcards: plan.records(wildcards.set),
+        fit="results/fit_measured/{set}/posterior.json",
+    output:
+        table="results/predict/{set}/prediction.csv",
+        about="results/predict/{set}/prediction.json",
+        record="results/predict/{set}/run.json",
+    log:
+        "results/log/predict/{set}.log",
+    params:
+        config=config_of("predict"),
+        code=code_of("predict"),
+        planned=planned_of("predict"),
+    shell:
+        "morphtrack measured {wildcards.set:q} --only predict --fit {input.fit:q}"
+        " --out results/predict/{wildcards.set:q}"
+        " --planned {params.planned} > {log:q} 2>&1"
+
+
+# The measured values compared with the predicted ones.
+rule measured:
+    input:
+        records=lambda wildcards: plan.records(wildcards.set),
+        fit="results/fit_measured/{set}/posterior.json",
+        predicted="results/predict/{set}/prediction.csv",
+    output:
+        table=report("results/measured/{set}/measured.csv", category="Measured sets"),
+        verdict=report("results/measured/{set}/verdict.csv", category="Measured sets"),
+        record="results/measured/{set}/run.json",
+    log:
+        "results/log/measured/{set}.log",
+    params:
+        config=config_of("measured"),
+        code=code_of("measured"),
+        planned=planned_of("measured"),
+    shell:
+        "morphtrack measured {wildcards.set:q} --fit {input.fit:q}"
+        " --predicted {input.predicted:q} --out results/measured/{wildcards.set:q}"
+        " --planned {params.planned} > {log:q} 2>&1"
+
+
+# The runs of a study, listed with the values of each.
+rule study_members:
+    input:
+        lambda wildcards: plan.study(wildcards.study).inputs(),
+    output:
+        members="results/study/{study}/members.json",
+    log:
+        "results/log/study/{study}.log",
+    params:
+        config=lambda wildcards: plan.study(wildcards.study).config(),
+        code=lambda wildcards: plan.study(wildcards.study).code,
+        planned=lambda wildcards, input: plan.study(wildcards.study).planned(),
+    shell:
+        "morphtrack study {wildcards.study:q} {STUDY} --members"
+        " --planned {params.planned} > {log:q} 2>&1"
+
+
+# Some of the runs of a study, one after the other; a study has at most 200 batches.
+rule study_batch:
+    input:
+        files=lambda wildcards: plan.study(wildcards.study).inputs(wildcards.batch),
+        members="results/study/{study}/members.json",
+    output:
+        status="results/study/{study}/batches/{batch}.csv",
+    log:
+        "results/log/study/{study}.{batch}.log",
+    params:
+        config=lambda wildcards: plan.study(wildcards.study).config(wildcards.batch),
+        code=lambda wildcards: plan.study(wildcards.study).code,
+        planned=lambda wildcards, input: plan.study(wildcards.study).planned(
+            wildcards.batch
+        ),
+    shell:
+        "morphtrack study {wildcards.study:q} {STUDY} --batch {wildcards.batch}"
+        " --planned {params.planned} > {log:q} 2>&1"
 
 
 # An adaptive study: its workers are threads here.
 rule search:
     input:
-        plan="results/plan/search/{study}.json",
+        lambda wildcards: plan.study(wildcards.study).inputs(),
     output:
-        "results/made/search/{study}",
+        trials="results/study/{study}/trials.csv",
     log:
         "results/log/search/{study}.log",
-    priority: plan.priority("search")
-    threads: plan.threads("search")
+    threads: lambda wildcards: plan.study(wildcards.study).study.workers
+    params:
+        config=lambda wildcards: plan.study(wildcards.study).config(),
+        code=lambda wildcards: plan.study(wildcards.study).code,
+        planned=lambda wildcards, input: plan.study(wildcards.study).planned(),
     shell:
-        "morphtrack run --planned search/{wildcards.study:q} 2>&1 | tee {log:q}"
+        "morphtrack study {wildcards.study:q} {STUDY} --search"
+        " --planned {params.planned} > {log:q} 2>&1"
 
 
-# What the fitted records of a measured set tell.
-rule fit_measured:
+# The table of a study and its plots.
+rule study:
     input:
-        plan="results/plan/fit_measured/{set}.json",
+        lambda wildcards: plan.study(wildcards.study).files(),
     output:
-        "results/made/fit_measured/{set}",
+        table=report("results/study/{study}/table.csv", category="Studies"),
+        costs="results/study/{study}/costs.csv",
     log:
-        "results/log/fit_measured/{set}.log",
+        "results/log/study/{study}.table.log",
     shell:
-        "morphtrack run --planned fit_measured/{wildcards.set:q} 2>&1 | tee {log:q}"
-
-
-# Its records, predicted from their inputs.
-rule predict:
-    input:
-        plan="results/plan/predict/{set}.json",
-        fit=plan.made("predict", "fit"),
-    output:
-        "results/made/predict/{set}",
-    log:
-        "results/log/predict/{set}.log",
-    shell:
-        "morphtrack run --planned predict/{wildcards.set:q} 2>&1 | tee {log:q}"
-
-
-# What was measured beside what was predicted.
-rule measured:
-    input:
-        plan="results/plan/measured/{set}.json",
-        fit=plan.made("measured", "fit"),
-        predicted=plan.made("measured", "predicted"),
-    output:
-        "results/made/measured/{set}",
-    log:
-        "results/log/measured/{set}.log",
-    shell:
-        "morphtrack run --planned measured/{wildcards.set:q} 2>&1 | tee {log:q}"
-
-
-# What came of the runs of a study.
-rule study_table:
-    input:
-        plan="results/plan/study_table/{study}.json",
-        runs=plan.made("study_table", "runs"),
-    output:
-        "results/made/study_table/{study}",
-    log:
-        "results/log/study_table/{study}.log",
-    priority: plan.priority("study_table")
-    shell:
-        "morphtrack run --planned study_table/{wildcards.study:q} 2>&1 | tee {log:q}"
+        "morphtrack study {wildcards.study:q} --table > {log:q} 2>&1"
 
 
 # A figure of a paper, or of ours.
 rule figure:
     input:
-        plan="results/plan/figure/{figure}.json",
-        simulated=plan.made("figure", "simulated"),
-        comparisons=plan.made("figure", "comparisons"),
-        spheres=plan.made("figure", "spheres"),
+        lambda wildcards: plan.shown(wildcards.figure),
     output:
-        "results/made/figure/{figure}",
+        page="results/figure/{figure}/{figure}.pdf",
+        picture=report("results/figure/{figure}/{figure}.png", category="Figures"),
+        caption="results/figure/{figure}/caption.md",
+        record="results/figure/{figure}/run.json",
     log:
         "results/log/figure/{figure}.log",
-    priority: plan.priority("figure")
+    params:
+        config=config_of("figure"),
+        code=code_of("figure"),
+        planned=planned_of("figure"),
     shell:
-        "morphtrack run --planned figure/{wildcards.figure:q} 2>&1 | tee {log:q}"
+        "morphtrack figure {wildcards.figure:q} {SET}"
+        " --out results/figure/{wildcards.figure:q}"
+        " --planned {params.planned} > {log:q} 2>&1"

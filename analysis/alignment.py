@@ -3,13 +3,16 @@
 The scanner's frame is unknown, so a simulated configuration is moved onto a scanned
 one before their nodes are compared.  The six degrees of freedom that the motion
 uses up are missing from the differences; their covariance says so.
+
+`PlanarMotion` is a rigid motion in the plane, mirrored or not.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from sim.arrays import Floats
+from sim.core.arrays import Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,26 +30,23 @@ class RigidMotion:
 
     def __call__(self, x: Floats) -> Floats:
         """Move the points `x`, (..., 3)."""
-        moved: Floats = x @ self.rotation.T + self.translation
-        return moved
+        return np.asarray(x @ self.rotation.T + self.translation)
 
     def back(self, x: Floats) -> Floats:
         """Where points (..., 3) were before they were moved to `x`."""
-        unmoved: Floats = (x - self.translation) @ self.rotation
-        return unmoved
+        return np.asarray((x - self.translation) @ self.rotation)
 
     def turn_covariance(self, covariance: Floats) -> Floats:
         """Express a (3n, 3n) covariance of points in the moved frame."""
         n = len(covariance) // 3
         blocks = covariance.reshape(n, 3, n, 3)
         turned = np.einsum("ab,ibjc,dc->iajd", self.rotation, blocks, self.rotation)
-        whole: Floats = turned.reshape(3 * n, 3 * n)
-        return whole
+        return np.asarray(turned.reshape(3 * n, 3 * n))
 
 
 @dataclass(frozen=True, eq=False)
 class Alignment:
-    """Scanned nodes beside the simulated ones moved onto them.
+    """Scanned nodes and the simulated ones moved onto them.
 
     Parameters
     ----------
@@ -122,3 +122,49 @@ def align(
     motion = fit_rigid_motion(simulated, scanned, w)
     moved = motion(simulated)
     return Alignment(motion, moved, scanned - moved, remove_rigid_motion(moved, w))
+
+
+@dataclass(frozen=True, eq=False)
+class PlanarMotion:
+    """x -> rotation @ x + translation.
+
+    Attributes
+    ----------
+    rotation : (2, 2) orthogonal; of determinant -1 where it mirrors
+    translation : (2,)
+    """
+
+    rotation: Floats
+    translation: Floats
+
+    def __call__(self, x: Floats) -> Floats:
+        """Move the points `x`, (..., 2)."""
+        return np.asarray(x @ self.rotation.T + self.translation)
+
+    @property
+    def mirrored(self) -> bool:
+        return bool(np.linalg.det(self.rotation) < 0.0)
+
+    def still(self, angle: float) -> bool:
+        """Whether it turns by less than `angle`, rad, and does not mirror."""
+        a = float(np.arctan2(self.rotation[1, 0], self.rotation[0, 0]))
+        return not self.mirrored and abs(a) < angle
+
+
+def fit_planar_motion(x: Floats, y: Floats, mirrored: bool = False) -> PlanarMotion:
+    """The motion of `x` that is nearest to `y` (n, 2), of the hand asked for."""
+    x_mean, y_mean = x.mean(axis=0), y.mean(axis=0)
+    u, _, vt = np.linalg.svd((x - x_mean).T @ (y - y_mean))
+    hand = -1.0 if mirrored else 1.0
+    u[:, 1] *= hand * np.sign(np.linalg.det(u @ vt))
+    rotation = (u @ vt).T
+    return PlanarMotion(rotation, y_mean - rotation @ x_mean)
+
+
+def turned(x: Floats, y: Floats, turns: int) -> Iterator[PlanarMotion]:
+    """Motions that lay the middle of `x` on that of `y`, evenly round a turn."""
+    for hand in (1.0, -1.0):
+        for angle in 2.0 * np.pi * np.arange(turns) / turns:
+            c, s = np.cos(angle), np.sin(angle)
+            rotation = np.array([[c, -hand * s], [s, hand * c]])
+            yield PlanarMotion(rotation, y.mean(axis=0) - rotation @ x.mean(axis=0))

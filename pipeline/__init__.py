@@ -1,5 +1,6 @@
 """Files, command lines and tools around the solvers.
 
-Begin with `steps` (what is done), `cases` (what is simulated) and `store` (what a run
-is on disk); `workflow` says how what is wanted gets made, docs/architecture.md why.
+Begin with `steps` (what a command computes), `cases` (what is simulated) and `runs`
+(a run on disk). `io` reads and writes files, `workflow` gives Snakemake its jobs, and
+docs/explanation/architecture.md has the reasons.
 """

@@ -2,7 +2,7 @@
 
 import sys
 
-from pipeline.commands.door import main
+from pipeline.cli.app import main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -1,7 +1,9 @@
 """Solvers: arrays in, arrays out; no files, no tools.
 
-Read `linear` (sparse factorisations) and `contact` (distances, barrier) for what all
-share, then one of the three models: `morph` for mechanisms that match a shape,
-`origami` for sheets that fold, `rod` for soft robots that crawl. They do not know each
-other. docs/glossary.md says what the words mean.
+Read `core` (arrays, options, compiled kernels), `linalg` (sparse factorisations),
+`optimize` (Newton's method that ends at minima) and `contact` (distances, barrier) for
+what all share, then one of the three models: `mechanism` for mechanisms that match a
+shape, `origami` for sheets that fold, `rods` for soft robots that crawl. None imports
+another. `virtual_lab` prints and scans a simulated shape. docs/reference/glossary.md
+has the terms.
 """

@@ -12,7 +12,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from pipeline.config.building import build
+from pipeline.config.build_objects import build
 from pipeline.config.hydra import Composer
 
 ROOT = Path(__file__).parents[1]
@@ -22,8 +22,8 @@ FIRST_STEPS = {  # cases that call what compiles longest; the rest takes a secon
         "single_fold case.contact.rules=paper",
         "snap_pyramid",
     ),
-    "sim.morph": ("triangles_solid", "pentapod", "snap_two_bars"),
-    "sim.rod": ("bumps", "beam_fit"),
+    "sim.mechanism": ("triangles_solid", "pentapod", "snap_two_bars"),
+    "sim.rods": ("bumps", "beam_fit"),
 }
 
 

@@ -10,7 +10,7 @@ from tests.shares import in_share
 
 
 @pytest.fixture
-def rng() -> np.random.Generator:
+def rng():
     return np.random.default_rng(0)
 
 

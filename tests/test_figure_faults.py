@@ -2,14 +2,14 @@
 
 import pytest
 
-from analysis.figures.style import drawn_for, styled
+from analysis.figures.style import page_width, styled
 from tests.analysis.figures.test_style import sound
 from tests.figure_faults import caption_faults, faults
 
 
 @pytest.mark.parametrize("width", [89, 183, "slide"])
-def test_planted_faults_are_found_and_no_others(width: float | str) -> None:
-    with drawn_for(width), styled():
+def test_planted_faults_are_found_and_no_others(width):
+    with page_width(width), styled():
         figure, panels = sound()
         assert faults(figure) == []
         panels[0].text(0.5, 1.5, "x", fontsize=5 if width != "slide" else 10)
@@ -22,7 +22,7 @@ def test_planted_faults_are_found_and_no_others(width: float | str) -> None:
         assert words in told
 
 
-def test_captions_that_an_editor_sends_back() -> None:
+def test_captions_that_an_editor_sends_back():
     good = r"**Rods**, **a** light, **b** to **d** heavy: $2 \times 10^{-5}$ of `1e5`."
     assert caption_faults(good, list("abcd")) == []
     told = caption_faults(good, list("abcde"))

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-FOREIGN = {"hydra", "omegaconf", "snakemake", "mlflow", "numba"}
+FOREIGN = {"hydra", "omegaconf", "snakemake", "mlflow", "numba", "typer", "click"}
 
 
 def _files() -> Iterator[Path]:
@@ -27,7 +27,7 @@ def _is_private(name: str) -> bool:
     return first in FOREIGN and any(part.startswith("_") for part in rest)
 
 
-def test_no_private_name_of_another_package_is_imported() -> None:
+def test_no_private_name_of_another_package_is_imported():
     found = [
         (str(path.relative_to(ROOT)), name)
         for path in _files()
@@ -37,7 +37,7 @@ def test_no_private_name_of_another_package_is_imported() -> None:
     assert found == []
 
 
-def test_the_snakefile_imports_no_private_name() -> None:
+def test_the_snakefile_imports_no_private_name():
     lines = (ROOT / "Snakefile").read_text().splitlines()
     imports = [
         one.strip() for one in lines if one.strip().startswith(("import ", "from "))

@@ -1,68 +1,53 @@
 """What shapes a mechanism can take: samples by S and size, growth, extremes."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from analysis.figures import style
-from analysis.figures.shapes import ABOVE, best_view, draw_mechanism, scene_of
-from analysis.figures.sheet import PanelGrid, sheet
-from sim.arrays import Floats
-from sim.morph.morphing.envelope import RECENT
+from analysis.figures.mechanisms import ABOVE, best_view, draw_mechanism, scene_of
+from analysis.figures.shown import DrawnFigure, ShownRun
+from analysis.figures.style import PanelGrid, sheet
+from sim.mechanism.reachable_shapes import RECENT
 
 START = "#D55E00"
 
 
-@dataclass(frozen=True, eq=False)
-class Envelope:
-    """A search for shapes.
+def draw_reachable_shapes(runs: Sequence[ShownRun]) -> DrawnFigure:
+    """Samples, their growth, and the shapes at the ends of S, size and sigma.
 
-    Attributes
-    ----------
-    table : sample, S, size, sigma, cells, new
-    r : (samples, n, 3)
+    One row: a run of a case such as reachable_sheet.
     """
-
-    label: str
-    key: str
-    table: pd.DataFrame
-    r: Floats
-    bodies: tuple[tuple[int, ...], ...]
-
-
-def reachable_shapes(shown: Envelope) -> Figure:
-    """Samples, their growth, and the shapes at the ends of S, size and sigma."""
-    rows = {"start": 0, **extremes(shown.table)}
-    with style.styled():
-        figure, (above, below) = sheet(
-            PanelGrid(3, 59.0, 52.0, (1.5, 1.0, 1.0)),
-            PanelGrid(len(rows), 29.0, 42.0),
-            more=5.0,
-        )
-        _draw_samples(figure, above[0], shown)
-        _draw_growth(above[1], above[2], shown.table)
-        for ax, (name, row) in zip(below, rows.items(), strict=True):
-            _draw_extreme(ax, shown, name, row)
-        handles = [
-            Line2D([], [], label="start", marker="+", ms=6, color=START, lw=0.0),
-            Line2D([], [], label="drawn below", marker="o", mfc="none", color="black",
-                   lw=0.0, ms=5),
-            Line2D([], [], label="link or body", color=style.SIMULATED),
-            Line2D([], [], label="node", marker="o", mfc="white", color=style.SIMULATED,
-                   lw=0.0),
-        ]  # fmt: skip
-        style.legend_below(figure, handles)
-        style.say_below(figure, [(shown.label, shown.key)])
-    return figure
+    (shown,) = runs
+    ends = extremes(shown.table)
+    rows = {"start": 0, **ends}
+    figure, (above, below) = sheet(
+        PanelGrid(3, 59.0, 52.0, (1.5, 1.0, 1.0)),
+        PanelGrid(len(rows), 29.0, 42.0),
+        more=5.0,
+    )
+    _draw_samples(figure, above[0], shown)
+    _draw_growth(above[1], above[2], shown.table)
+    for ax, (name, row) in zip(below, rows.items(), strict=True):
+        _draw_extreme(ax, shown, name, row)
+    looks = {
+        "start": {"marker": "+", "ms": 6, "color": START, "lw": 0.0},
+        "shown below": {
+            "marker": "o", "mfc": "none", "color": "black", "lw": 0.0, "ms": 5
+        },
+    }  # fmt: skip
+    handles = [*style.marks(of=looks), *style.marks("link or body", "node")]
+    style.legend_below(figure, handles)
+    table = shown.table.iloc[list(ends.values())].assign(what=list(ends))
+    return DrawnFigure(figure, {"samples": shown.table, "extremes": table})
 
 
 def extremes(table: pd.DataFrame) -> dict[str, int]:
-    """The rows of the shapes that are drawn."""
+    """The rows of the shapes that are shown."""
     found = {}
     for column, symbol in (("S", r"$\mathcal{S}$"), ("size", "size")):
         values = table[column].to_numpy(np.float64)
@@ -72,7 +57,7 @@ def extremes(table: pd.DataFrame) -> dict[str, int]:
     return found
 
 
-def _draw_samples(figure: Figure, ax: Axes, shown: Envelope) -> None:
+def _draw_samples(figure: Figure, ax: Axes, shown: ShownRun) -> None:
     table = shown.table.sort_values("sigma", ascending=False)  # the closest on top
     dots = ax.scatter(
         table["S"],
@@ -95,13 +80,13 @@ def _draw_samples(figure: Figure, ax: Axes, shown: Envelope) -> None:
 
 
 def _draw_growth(cells: Axes, new: Axes, table: pd.DataFrame) -> None:
-    for ax, column, said, letter in (
+    for ax, column, label, letter in (
         (cells, "cells", "cells found (-)", "b"),
         (new, "new", "new cells in 100 samples (-)", "c"),
     ):
         shown = table[RECENT * (column == "new") :]
         ax.plot(shown["sample"], shown[column], color=style.SIMULATED)
-        ax.set_ylabel(said, labelpad=2)
+        ax.set_ylabel(label, labelpad=2)
         ax.set_xlabel("samples (-)", labelpad=1)
         ax.set_ylim(bottom=0.0)
         ax.xaxis.set_major_locator(MaxNLocator(4, integer=True))
@@ -110,7 +95,7 @@ def _draw_growth(cells: Axes, new: Axes, table: pd.DataFrame) -> None:
         style.put_letter(ax, letter)
 
 
-def _draw_extreme(ax: Axes, shown: Envelope, name: str, row: int) -> None:
+def _draw_extreme(ax: Axes, shown: ShownRun, name: str, row: int) -> None:
     r = shown.r[row] - shown.r[row].mean(axis=0)
     turned = r @ np.linalg.svd(r)[2].T
     flat = np.ptp(turned, axis=0).min() <= 1e-6 * np.ptp(r)
@@ -122,7 +107,7 @@ def _draw_extreme(ax: Axes, shown: Envelope, name: str, row: int) -> None:
     box = np.stack([scene.axes[:2].sum(axis=0), -scene.axes[:2].sum(axis=0)])
     scene.paint(ax, reach * box)
     value = shown.table.iloc[row]
-    said = (
+    title = (
         rf"$\mathcal{{S}}$ = {value['S']:.2f}"
         "\n"
         rf"size {value['size']:.2f} $L$"
@@ -130,7 +115,7 @@ def _draw_extreme(ax: Axes, shown: Envelope, name: str, row: int) -> None:
         rf"$\sigma$ = {value['sigma']:.2f}"
     )
     if name == "start":
-        style.put_letter(ax, "d", f"{name}\n{said}")
+        style.put_letter(ax, "d", f"{name}\n{title}")
         style.scale_bar(ax, 1.0, "$L$")
     else:
-        ax.set_title(f"{name}\n{said}")
+        ax.set_title(f"{name}\n{title}")

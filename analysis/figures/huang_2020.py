@@ -1,20 +1,22 @@
 """The figures of [Hu20] that a simulation can draw: Figs. 2 to 7."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
-from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MultipleLocator
 
 from analysis.figures import style
-from analysis.figures.scene import show
-from analysis.figures.sheet import PanelGrid, sheet
-from sim.arrays import Floats, Ints
+from analysis.figures.panel_3d import show
+from analysis.figures.shown import DrawnFigure, ShownRun
+from analysis.figures.style import FAINT, PanelGrid, sheet
+from sim.core.arrays import Floats, Ints
 
 ROLLS = 1.0  # mu / tan(theta) from which [Hu20] prints rolling without sliding
 CYCLOID = 8.0 / (2.0 * np.pi)  # delta of a rigid ring that rolls
@@ -41,7 +43,7 @@ class RodShape:
     x : (n, 2) m
     edges : (m, 2)
     ground : (k, 2) m, may be empty
-    actuated : (m,) edges drawn as switched on
+    actuated : (m,) edges that are switched on
     """
 
     label: str
@@ -51,136 +53,200 @@ class RodShape:
     actuated: Ints
 
 
-def _foot(figure: Figure, runs: style.Runs, *, measured_in_print: bool = False) -> None:
-    """Which runs a figure shows, and that points measured for the paper's are not."""
-    style.say_below(figure, runs, NOT_PUBLIC if measured_in_print else "")
+def rod_shape(run: ShownRun, time: float, actuated: int | None = None) -> RodShape:
+    """The shape at the recorded time nearest to `time`, one limb in red."""
+    times, arrays = run.column("time"), run.arrays
+    k = int(np.argmin(np.abs(times - time)))
+    on = np.flatnonzero(arrays["edge_limb"] == (-2 if actuated is None else actuated))
+    label = rf"$t$ = {times[k]:.3g} s"
+    return RodShape(label, arrays["x"][k], arrays["edges"], arrays["ground"], on)
 
 
-def ribbon_routes(table: pd.DataFrame, runs: style.Runs = ()) -> Figure:
+def nodes_at(times: Iterable[float], shapes: Iterable[RodShape]) -> pd.DataFrame:
+    """Where the nodes of shapes are, m, by time."""
+    tables = []
+    for time, shape in zip(times, shapes, strict=True):
+        node, (x, y) = np.arange(len(shape.x)), shape.x.T
+        tables.append(pd.DataFrame({"time": time, "node": node, "x": x, "y": y}))
+    return pd.concat(tables, ignore_index=True)
+
+
+def perimeter(run: ShownRun) -> float:
+    """Length of all edges at the start, m."""
+    ends = run.arrays["x"][0][run.arrays["edges"]]
+    return float(np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1).sum())
+
+
+def draw_huang_2b(runs: Sequence[ShownRun]) -> DrawnFigure:
     """Fig. 2b: delta by mu / tan(theta), a series for each Gamma_g.
 
-    Parameters
-    ----------
-    table : columns gamma, ratio, delta
+    A row a ribbon: the study ribbon_routes.
     """
-    with style.styled():
-        figure, ((ax,),) = sheet(PanelGrid(1, 89.0, 64.0), more=9.0)
-        for level, name in ((1.0, "sliding: 1"), (CYCLOID, r"cycloid: $8/2\pi$")):
-            ax.axhline(level, color=GROUND, lw=0.6, ls="--")
-            place, side = (0.98, "right") if level == 1.0 else (0.02, "left")
-            across = ("axes fraction", "data")
-            style.put_beside(ax, name, (place, level), (0, 1), xycoords=across,
-                       va="bottom", ha=side)  # fmt: skip
-        for k, (gamma, rows) in enumerate(table.groupby("gamma")):
-            rows = rows.sort_values("ratio")
-            color, mark = SERIES[k % 6], MARKS[k % 6]
-            label = rf"$\Gamma_g = {gamma:g}$"
-            ax.plot(rows["ratio"], rows["delta"], label=label, color=color, marker=mark)
-        ax.axvline(ROLLS, color=INK, lw=0.6, ls=":", label="[Hu20]: rolls from here")
-        ax.set_xlabel(r"normalised friction coefficient $\mu/\tan\theta$ (-)")
-        ax.set_ylabel(r"route ratio $\delta = s_b/s_c$ (-)")
-        ax.set_ylim(0.98, 1.31)
-        style.legend_below(figure, *ax.get_legend_handles_labels())
-        _foot(figure, runs)
-        return figure
+    table = pd.DataFrame([run.result for run in runs])[["gamma", "ratio", "delta"]]
+    sliding = table.loc[table["ratio"] == 0.0, "delta"].max()
+    facts = {"sliding": sliding, "rolling": table["delta"].max()}
+    figure, ((ax,),) = sheet(PanelGrid(1, 89.0, 64.0), more=9.0)
+    for level, name in ((1.0, "sliding: 1"), (CYCLOID, r"cycloid: $8/2\pi$")):
+        ax.axhline(level, color=GROUND, lw=0.6, ls="--")
+        place, side = (0.98, "right") if level == 1.0 else (0.02, "left")
+        across = ("axes fraction", "data")
+        style.annotate_near(ax, name, (place, level), (0, 1), xycoords=across,
+                   va="bottom", ha=side)  # fmt: skip
+    for k, (gamma, rows) in enumerate(table.groupby("gamma")):
+        rows = rows.sort_values("ratio")
+        color, mark = SERIES[k % 6], MARKS[k % 6]
+        label = rf"$\Gamma_g = {gamma:g}$"
+        ax.plot(rows["ratio"], rows["delta"], label=label, color=color, marker=mark)
+    ax.axvline(ROLLS, color=INK, lw=0.6, ls=":", label="[Hu20]: rolls from here")
+    ax.set_xlabel(r"normalised friction coefficient $\mu/\tan\theta$ (-)")
+    ax.set_ylabel(r"route ratio $\delta = s_b/s_c$ (-)")
+    ax.set_ylim(0.98, 1.31)
+    style.legend_below(figure, *ax.get_legend_handles_labels())
+    return DrawnFigure(figure, {"routes": table}, facts)
 
 
-def ribbon_shapes(
-    shapes: Sequence[tuple[float, Floats]], runs: style.Runs = ()
-) -> Figure:
-    """Fig. 2c: shapes at rest; (Gamma_g, nodes (n, 2) over R) each."""
-    with style.styled():
-        figure, (axes,) = sheet(PanelGrid(len(shapes), 43.0, 42.0), more=5.0)
-        for letter, ax, (gamma, x) in zip("abcdefgh", axes, shapes, strict=False):
-            closed = np.vstack([x, x[:1]])
-            ax.axhline(0.0, color=GROUND, lw=0.8)
-            ax.plot(closed[:, 0] - x[:, 0].mean(), closed[:, 1], color=LIMB)
-            style.put_letter(ax, letter, rf"$\Gamma_g = {gamma:g}$")
-            ax.set_xlim(-1.5, 1.5)
-            ax.set_ylim(-0.2, 2.2)
-            ax.set_aspect("equal")
-            ax.set_xlabel(r"position $x/R$ (-)")
-            ax.set_ylabel(r"height $y/R$ (-)")
-        style.legend_below(figure, axes[0].get_lines(), ["ground", "ribbon at rest"])
-        _foot(figure, runs)
-        return figure
+def draw_huang_2c(runs: Sequence[ShownRun]) -> DrawnFigure:
+    """Fig. 2c: shapes at rest over R; a row a ribbon of the study ribbon_shapes."""
+    figure, (axes,) = sheet(PanelGrid(len(runs), 43.0, 42.0), more=5.0)
+    outlines = []
+    for letter, ax, run in zip("abcdefgh", axes, runs, strict=False):
+        gamma = float(run.result["gamma"])
+        x = run.arrays["x"][-1] * 2.0 * np.pi / perimeter(run)
+        x = x - [x[:, 0].mean(), 0.0]
+        columns = {"x_over_R": x[:, 0], "y_over_R": x[:, 1]}
+        node = np.arange(len(x))
+        outlines.append(pd.DataFrame({"gamma": gamma, "node": node, **columns}))
+        ax.axhline(0.0, color=GROUND, lw=0.8)
+        ax.plot(*np.vstack([x, x[:1]]).T, color=LIMB)
+        style.put_letter(ax, letter, rf"$\Gamma_g = {gamma:g}$")
+        ax.set(xlim=(-1.5, 1.5), ylim=(-0.2, 2.2), aspect="equal")
+        ax.set(xlabel=r"position $x/R$ (-)", ylabel=r"height $y/R$ (-)")
+    style.legend_below(figure, axes[0].get_lines(), ["ground", "ribbon at rest"])
+    tables = {
+        "shapes": pd.DataFrame([run.result for run in runs]),
+        "outlines": pd.concat(outlines, ignore_index=True),
+    }
+    return DrawnFigure(figure, tables)
 
 
-@dataclass(frozen=True, eq=False)
-class RollingRibbon:
-    """A ribbon on its slope: x down the slope, y away from it, over R.
+SHAPES = 5  # shown of each ribbon
+REVOLUTIONS = 1.5  # of a rolling ribbon, how much of the way is shown
 
-    Attributes
-    ----------
-    ratio : mu / tan(theta)
-    shapes : nodes (n, 2) at some times
-    point, centre : (k, 2) routes of a boundary point and of the centroid
+
+def draw_huang_2a(runs: Sequence[ShownRun]) -> DrawnFigure:
+    """Fig. 2a: patterns of motion, each in a panel, with the route of a point.
+
+    A row for each mu / tan(theta): the case ribbon_incline.
     """
-
-    ratio: float
-    shapes: Sequence[Floats]
-    point: Floats
-    centre: Floats
-
-
-def boundary_paths(ribbons: Sequence[RollingRibbon], runs: style.Runs = ()) -> Figure:
-    """Fig. 2a: patterns of motion, each in a panel, with the route of a point."""
-    with style.styled():
-        height = (
-            17.0 + 0.155 * style.page().room_mm
-        )  # of axes with equal scales, and labels
-        figure, (axes,) = sheet(PanelGrid(len(ribbons), 89.0, height, most=1), more=6.0)
-        for letter, ax, ribbon in zip("abcdefgh", axes, ribbons, strict=False):
-            ax.axhline(0.0, color=GROUND, lw=0.8)
-            for x in ribbon.shapes:
-                ax.plot(*np.vstack([x, x[:1]]).T, color=SHADE, lw=0.6)
-            ax.plot(*ribbon.point.T, color=ACTUATED, label="boundary point")
-            ax.plot(*ribbon.centre.T, color=LIMB, ls="--", label="centroid")
-            style.put_letter(ax, letter, rf"$\mu/\tan\theta = {ribbon.ratio:g}$")
-            ax.set_ylabel(r"height $y/R$ (-)")
-            ax.set_aspect("equal")
-            ax.set_xlabel(r"way down the slope $x/R$ (-)")
-            ax.set_xlim(-1.4, 11.2)
-            ax.set_ylim(-0.1, 2.1)
-        handles, names = axes[0].get_legend_handles_labels()
-        shape = Line2D([], [], color=SHADE, lw=0.6)
-        style.legend_below(figure, [*handles, shape], [*names, "ribbon at some times"])
-        _foot(figure, runs)
-        return figure
-
-
-def actuator_law(table: pd.DataFrame, runs: style.Runs = ()) -> Figure:
-    """Fig. 3: columns time (s), curvature and modulus, relative to the start."""
-    with style.styled():
-        figure, ((left,),) = sheet(PanelGrid(1, 89.0, 60.0))
-        right = left.twinx()
-        left.plot(table["time"], table["curvature"], color=SERIES[0])
-        right.plot(table["time"], table["modulus"], color=INK, ls="--")
-        left.set_xlabel("time $t$ (s)")
-        left.set_ylabel(
-            r"natural curvature $\bar\kappa/\bar\kappa_0$ (-), line", color=SERIES[0]
+    height = 17.0 + 0.155 * style.page().room_mm  # axes with equal scales, and labels
+    figure, (axes,) = sheet(PanelGrid(len(runs), 89.0, height, most=1), more=6.0)
+    routes, nodes = [], []
+    for letter, ax, run in zip("abcdefgh", axes, runs, strict=False):
+        ratio = float(run.result["ratio"])
+        shapes, point, centre = _on_slope(run)
+        route = pd.DataFrame(
+            np.hstack([point, centre]), columns=["x_b", "y_b", "x_c", "y_c"]
         )
-        right.set_ylabel(r"Young's modulus $E/E_0$ (-), dashes", color=INK)
-        _foot(figure, runs)
-        return figure
+        route.insert(0, "ratio", ratio)
+        routes.append(route)
+        ax.axhline(0.0, color=GROUND, lw=0.8)
+        for k, x in enumerate(shapes):
+            first = {"ratio": ratio, "shape": k, "node": np.arange(len(x))}
+            nodes.append(pd.DataFrame(first | {"x": x[:, 0], "y": x[:, 1]}))
+            ax.plot(*np.vstack([x, x[:1]]).T, color=SHADE, lw=0.6)
+        ax.plot(*point.T, color=ACTUATED, label="boundary point")
+        ax.plot(*centre.T, color=LIMB, ls="--", label="centroid")
+        style.put_letter(ax, letter, rf"$\mu/\tan\theta = {ratio:g}$")
+        ax.set(xlabel=r"way down the slope $x/R$ (-)", ylabel=r"height $y/R$ (-)")
+        ax.set(xlim=(-1.4, 11.2), ylim=(-0.1, 2.1), aspect="equal")
+    handles, names = axes[0].get_legend_handles_labels()
+    shape = Line2D([], [], color=SHADE, lw=0.6)
+    style.legend_below(figure, [*handles, shape], [*names, "ribbon at some times"])
+    tables = {
+        "routes": pd.concat(routes, ignore_index=True),
+        "shapes": pd.concat(nodes, ignore_index=True),
+    }
+    return DrawnFigure(figure, tables)
 
 
-def _draw(ax: Axes, shape: RodShape) -> None:
-    lines = shape.x[shape.edges]
-    on = np.isin(np.arange(len(shape.edges)), shape.actuated)
-    ax.add_collection(LineCollection(list(lines[~on]), colors=LIMB, linewidths=1.0))
-    ax.add_collection(LineCollection(list(lines[on]), colors=ACTUATED, linewidths=1.6))
-    if len(shape.ground):
-        ax.plot(*shape.ground.T, color=GROUND, lw=0.8, zorder=0.0)
-    ax.set_title(shape.label)
+def _on_slope(run: ShownRun) -> tuple[Floats, Floats, Floats]:
+    """Nodes (SHAPES, n, 2) at some times, routes (k, 2) of a point and the centroid.
+
+    Down the slope and away from it, over the radius, from where the run began.
+    """
+    ground = run.arrays["ground"]
+    t = (ground[-1] - ground[0]) / np.linalg.norm(ground[-1] - ground[0])
+    frame = np.array([t, [-t[1], t[0]]])
+    x = (run.arrays["x"] - ground[0]) @ frame.T / (perimeter(run) / (2.0 * np.pi))
+    x[..., 0] -= x[0, :, 0].mean()
+    centre = x.mean(axis=1)
+    end = int(np.searchsorted(centre[:, 0], 2.0 * np.pi * REVOLUTIONS))
+    shown = np.linspace(0, min(end, len(x) - 1), SHAPES).astype(int)
+    return x[shown], x[: end + 1, 0], centre[: end + 1]
 
 
-def _draw_all(axes: Sequence[Axes], shapes: Sequence[RodShape]) -> None:
+def draw_huang_3(runs: Sequence[ShownRun]) -> DrawnFigure:
+    """Fig. 3: curvature and modulus in time, over those at the start.
+
+    One row: the case actuator_law.
+    """
+    table = runs[0].table
+    figure, ((left,),) = sheet(PanelGrid(1, 89.0, 60.0))
+    right = left.twinx()
+    left.plot(table["time"], table["curvature"], color=SERIES[0])
+    right.plot(table["time"], table["modulus"], color=INK, ls="--")
+    left.set_xlabel("time $t$ (s)")
+    left.set_ylabel(
+        r"natural curvature $\bar\kappa/\bar\kappa_0$ (-), line", color=SERIES[0]
+    )
+    right.set_ylabel(r"Young's modulus $E/E_0$ (-), dashes", color=INK)
+    return DrawnFigure(figure, {"law": table})
+
+
+STAR_TIMES = (0.0, 0.25, 0.5, 1.0, 2.0)  # s
+STAR_LIMB = 3  # limb 4, counted from 0
+
+
+def draw_huang_4(runs: Sequence[ShownRun]) -> DrawnFigure:
+    """One row: the case star_robot."""
+    return _snapshots(runs[0], STAR_TIMES, STAR_LIMB)
+
+
+MOMENTS = 5
+
+
+def draw_rod_motion(runs: Sequence[ShownRun]) -> DrawnFigure:
+    """One row: a case of rods that move."""
+    recorded = runs[0].column("time")
+    times = np.linspace(recorded[0], recorded[-1], MOMENTS)
+    return replace(_snapshots(runs[0], times), caption={"moments": MOMENTS})
+
+
+def _snapshots(
+    run: ShownRun, times: Iterable[float], actuated: int | None = None
+) -> DrawnFigure:
+    """A rod network at some times, an actuated limb in red."""
+    shapes = [rod_shape(run, time, actuated) for time in times]
+    figure, (axes,) = sheet(PanelGrid(len(shapes), 29.0, 38.0), more=5.0)
+    _draw_shapes(axes, shapes)
+    style.legend_below(figure, _marks(shapes))
+    return DrawnFigure(figure, {"shapes": nodes_at(times, shapes)})
+
+
+def _draw_shapes(axes: Sequence[Axes], shapes: Sequence[RodShape]) -> None:
     """One shape a panel, all of them seen from the same place; a scale in the first."""
     x = np.vstack([shape.x for shape in shapes])
     for ax, shape in zip(axes, shapes, strict=True):
-        _draw(ax, shape)
+        lines = shape.x[shape.edges]
+        on = np.isin(np.arange(len(shape.edges)), shape.actuated)
+        for own, colour, width in ((~on, LIMB, 1.0), (on, ACTUATED, 1.6)):
+            ax.add_collection(
+                LineCollection(list(lines[own]), colors=colour, linewidths=width)
+            )
+        if len(shape.ground):
+            ax.plot(*shape.ground.T, color=GROUND, lw=0.8, zorder=0.0)
         show(ax, x)
+    style.put_letters(axes, [shape.label for shape in shapes])
     _scale(axes[0], x)
 
 
@@ -192,25 +258,12 @@ def _scale(ax: Axes, x: Floats) -> None:
 def _marks(shapes: Sequence[RodShape]) -> list[Line2D]:
     """What the lines of shapes are."""
     driven = any(len(shape.actuated) for shape in shapes)
-    looks = [("limb" if driven else "rod", LIMB, 1.0)]
+    looks = {"limb" if driven else "rod": {"color": LIMB, "lw": 1.0}}
     if driven:
-        looks.append(("limb switched on", ACTUATED, 1.6))
+        looks["limb switched on"] = {"color": ACTUATED, "lw": 1.6}
     if any(len(shape.ground) for shape in shapes):
-        looks.append(("ground", GROUND, 0.8))
-    return [Line2D([], [], color=c, lw=w, label=name) for name, c, w in looks]
-
-
-def snapshots(shapes: Sequence[RodShape], runs: style.Runs = ()) -> Figure:
-    """Figs. 4, 5a to c and 7a: a robot at some times, actuated limbs in red."""
-    with style.styled():
-        count = len(shapes)
-        figure, (axes,) = sheet(PanelGrid(count, 29.0, 38.0), more=5.0)
-        _draw_all(axes, shapes)
-        for letter, ax, shape in zip("abcdefghijkl", axes, shapes, strict=False):
-            style.put_letter(ax, letter, shape.label)
-        style.legend_below(figure, _marks(shapes))
-        _foot(figure, runs)
-        return figure
+        looks["ground"] = {"color": GROUND, "lw": 0.8}
+    return style.marks(of=looks)
 
 
 GROUNDS = {  # a case of conf/case, or a column of Fig. 6: how a panel is called
@@ -223,133 +276,144 @@ GROUNDS = {  # a case of conf/case, or a column of Fig. 6: how a panel is called
 }
 
 
-@dataclass(frozen=True, eq=False)
-class RobotDistance:
-    """How far the robot came on a ground.
+TRACKED = ("star_robot_up_3", "star_robot_crest", "star_robot_trough")  # a, b, c
 
-    Attributes
-    ----------
-    name : a key of GROUNDS, or any other word
-    table : columns time (s) and way_over_H
-    shapes : the robot after each cycle, for the grounds shown in Fig. 5a to c
+
+def draw_huang_5(runs: Sequence[ShownRun]) -> DrawnFigure:
+    """Fig. 5: where the robot is after each cycle, and its way over H in time.
+
+    A row a ground; the places are those of some grounds.
     """
-
-    name: str
-    table: pd.DataFrame
-    shapes: Sequence[RodShape] = ()
-
-    @property
-    def title(self) -> str:
-        return GROUNDS.get(self.name, self.name)
-
-
-def robot_ways(ways: Sequence[RobotDistance], runs: style.Runs = ()) -> Figure:
-    """Fig. 5: where the robot stands after each cycle, and its way over H in time."""
-    tracks = [way for way in ways if way.shapes]
-    with style.styled():
-        groups = [PanelGrid(len(ways), 44.0, 42.0, most=3)]
-        if tracks:
-            groups.insert(0, PanelGrid(len(tracks), 44.0, 33.0, most=3))
-        figure, panels = sheet(*groups, more=5.0)
-        letters = iter("abcdefghijkl")
-        for ax, way in zip(panels[0], tracks, strict=False):
-            _draw_track(ax, way)
-            style.put_letter(ax, next(letters), way.title)
-        low, high = zip(*[_range(way.table["way_over_H"]) for way in ways], strict=True)
-        for ax, way in zip(panels[-1], ways, strict=True):
-            ax.plot(way.table["time"], way.table["way_over_H"], color=LIMB)
-            ax.set_ylabel(r"way $(x_c - x_c(0))/H$ (-)")
-            ax.set_ylim(min(low), max(high))  # one range: slopes are compared
-            ax.grid(axis="x", color=GROUND, lw=0.3, alpha=0.5)
-            ax.xaxis.set_major_locator(MultipleLocator(CYCLE))
-            ax.set_xlabel("time $t$ (s)")
-            style.put_letter(ax, next(letters), way.title)
-        if tracks:
-            robot = Line2D([], [], color=LIMB, lw=0.7)
-            ground = Line2D([], [], color=GROUND, lw=0.8)
-            names = ["robot at rest and after each cycle, later ones darker", "ground"]
-            style.legend_below(figure, [robot, ground], names)
-        _foot(figure, runs, measured_in_print=True)
-        return figure
+    tables = {run.label: run.table[["time", "way_over_H"]] for run in runs}
+    tracks = {run.label: _after_cycles(run) for run in runs if run.label in TRACKED}
+    grids = [PanelGrid(len(runs), 44.0, 42.0, most=3)]
+    if tracks:
+        grids.insert(0, PanelGrid(len(tracks), 44.0, 33.0, most=3))
+    figure, panels = sheet(*grids, more=5.0)
+    for ax, (label, (times, shapes)) in zip(panels[0], tracks.items(), strict=False):
+        _draw_track(ax, shapes)
+        tables[f"{label}-shapes"] = nodes_at(times, shapes)
+    ways = [run.column("way_over_H") for run in runs]
+    low, high = zip(*[_range(way) for way in ways], strict=True)
+    for ax, run, way in zip(panels[-1], runs, ways, strict=True):
+        ax.plot(run.column("time"), way, color=LIMB)
+        ax.set(xlabel="time $t$ (s)", ylabel=r"way $(x_c - x_c(0))/H$ (-)")
+        ax.set_ylim(min(low), max(high))  # one range: slopes are compared
+        ax.grid(axis="x", color=GROUND, lw=0.3, alpha=0.5)
+        ax.xaxis.set_major_locator(MultipleLocator(CYCLE))
+    labels = [*tracks, *(run.label for run in runs)]
+    style.put_letters(chain(*panels), [GROUNDS.get(label, label) for label in labels])
+    if tracks:
+        robot = {"color": LIMB, "lw": 0.7}
+        looks = {"robot at rest and after each cycle, later ones darker": robot}
+        looks["ground"] = {"color": GROUND, "lw": 0.8}
+        style.legend_below(figure, style.marks(of=looks))
+    far = {run.label: float(way[-1]) for run, way in zip(runs, ways, strict=True)}
+    return DrawnFigure(figure, tables, {"way": far}, notes=[NOT_PUBLIC])
 
 
-def _range(values: "pd.Series[float]") -> tuple[float, float]:
+def _after_cycles(run: ShownRun) -> tuple[list[float], list[RodShape]]:
+    """The robot at the start and after each cycle, with their times."""
+    cycles = int(run.column("time")[-1] / CYCLE + 1e-6)
+    times = [k * CYCLE for k in range(cycles + 1)]
+    return times, [rod_shape(run, time) for time in times]
+
+
+def _range(values: Floats) -> tuple[float, float]:
     """From the least to the largest value, and some room."""
     low, high = float(values.min()), float(values.max())
     return low - 0.05 * (high - low), high + 0.05 * (high - low)
 
 
-def _draw_track(ax: Axes, way: RobotDistance) -> None:
+def _draw_track(ax: Axes, shapes: Sequence[RodShape]) -> None:
     """The robot after each cycle, later ones darker, on its ground."""
-    x = np.vstack([shape.x for shape in way.shapes])
-    for k, shape in enumerate(way.shapes):
-        alpha = 0.3 + 0.7 * (k + 1) / len(way.shapes)
+    for k, shape in enumerate(shapes):
+        alpha = 0.3 + 0.7 * (k + 1) / len(shapes)
         lines = LineCollection(list(shape.x[shape.edges]), colors=LIMB, alpha=alpha)
         lines.set_linewidth(style.size(0.7))
         ax.add_collection(lines, autolim=False)
-    ax.plot(*way.shapes[0].ground.T, color=GROUND, lw=0.8)
-    show(ax, x)
-    _scale(ax, way.shapes[0].x)
+    ax.plot(*shapes[0].ground.T, color=GROUND, lw=0.8)
+    show(ax, np.vstack([shape.x for shape in shapes]))
+    _scale(ax, shapes[0].x)
 
 
-def computing_times(table: pd.DataFrame, runs: style.Runs = ()) -> Figure:
+NONE_FOUND = 0.01  # s, the step from which on [Hu20] finds no solution
+MOST = "_most"  # what follows a ground in the name of its largest time
+
+
+def draw_huang_6(runs: Sequence[ShownRun]) -> DrawnFigure:
     """Fig. 6: computing time over simulated time by step, a series a ground.
 
-    Parameters
-    ----------
-    table : columns scenario, h (s), ratio
+    One row: the case computing_time. A bar reaches to the largest of the repeats.
     """
-    with style.styled():
-        figure, ((ax,),) = sheet(PanelGrid(1, 89.0, 66.0), more=6.0)
-        for k, (name, rows) in enumerate(table.groupby("scenario", sort=False)):
-            rows = rows.sort_values("h")
-            title = GROUNDS.get(str(name), str(name))
-            ax.loglog(1e3 * rows["h"], rows["ratio"], label=title,
-                      color=SERIES[k % 6], marker=MARKS[k % 6])  # fmt: skip
-        ax.set_ylim(0.6 * table["ratio"].min(), 3.0)
-        ax.axhline(1.0, color=GROUND, lw=0.6, ls="--")
-        ax.annotate("real time", (0.02, 1.0), xycoords=("axes fraction", "data"),
-                    ha="left", va="bottom")  # fmt: skip
-        ax.plot(2.5, 1.0, "kx", label="[Hu20], their processor")
-        ax.set_xlabel("time step $h$ (ms)")
-        ax.set_ylabel("computing / simulated time (-)")
-        ticks = sorted(1e3 * table["h"].unique())
-        ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
-        ax.minorticks_off()
-        style.legend_below(figure, *ax.get_legend_handles_labels())
-        _foot(figure, runs)
-        return figure
+    measured = runs[0].table.drop(columns="step")
+    slowest = [name for name in measured if str(name).endswith(MOST)]
+    table, most = (
+        one.melt(id_vars="h", var_name="scenario", value_name=value)
+        for one, value in (
+            (measured.drop(columns=slowest), "ratio"),
+            (measured[["h", *slowest]], "most"),
+        )
+    )
+    table["most"] = most["most"]
+    figure, ((ax,),) = sheet(PanelGrid(1, 89.0, 66.0), more=6.0)
+    for k, (name, rows) in enumerate(table.groupby("scenario", sort=False)):
+        rows = rows.sort_values("h")
+        title = GROUNDS.get(str(name), str(name))
+        ax.loglog(1e3 * rows["h"], rows["ratio"], label=title,
+                  color=SERIES[k % 6], marker=MARKS[k % 6])  # fmt: skip
+    ax.set_ylim(0.6 * table["ratio"].min(), 3.0)
+    ax.axhline(1.0, color=GROUND, lw=0.6, ls="--")
+    ax.annotate("real time", (0.02, 1.0), xycoords=("axes fraction", "data"),
+                ha="left", va="bottom")  # fmt: skip
+    ax.plot(2.5, 1.0, "kx", label="[Hu20], their processor")
+    ax.set(xlabel="time step $h$ (ms)", ylabel="computing / simulated time (-)")
+    ticks = sorted(1e3 * table["h"].unique())
+    ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+    ax.minorticks_off()
+    style.legend_below(figure, *ax.get_legend_handles_labels())
+    bar: dict[str, Any] = {"colors": FAINT, "lw": 0.8, "zorder": 1}
+    ax.vlines(1e3 * table["h"], table["ratio"], table["most"], **bar)
+    least = int(table["ratio"].to_numpy().argmin())
+    spread = float((table["most"] / table["ratio"]).median())
+    facts = {"least_h": table["h"].iloc[least], "spread": spread} | long_steps(table)
+    return DrawnFigure(figure, {"times": table}, facts)
 
 
-def jumper_paths(
-    shapes: Sequence[RodShape],
-    table: pd.DataFrame,
-    radius: float,
-    runs: style.Runs = (),
-) -> Figure:
+def long_steps(table: pd.DataFrame) -> dict[str, int]:
+    """On how many grounds steps beyond those of [Hu20] are slower than the best."""
+    times = table.pivot_table("ratio", "scenario", "h")
+    h, each = times.columns.to_numpy(np.float64), times.to_numpy(np.float64)
+    best = each[:, h == table["h"].iloc[int(table["ratio"].to_numpy().argmin())]]
+    longer = (each[:, h >= NONE_FOUND] > best).all(axis=1)
+    return {"longer": int(longer.sum()), "grounds": len(times)}
+
+
+JUMPER_TIMES = (0.0, 0.125, 0.25)  # s
+JUMPER_LIMB = 0
+JUMPER_RADIUS = 5.0e-3  # R_0 of the text, m
+
+
+def draw_huang_7(runs: Sequence[ShownRun]) -> DrawnFigure:
     """Fig. 7: the jumper at some times; the position of its first node over R_0.
 
-    Parameters
-    ----------
-    table : columns time (s), x_first, y_first (m)
-    radius : R_0, m
+    One row: the case jumper.
     """
-    with style.styled():
-        figure, (axes, plots) = sheet(
-            PanelGrid(len(shapes), 29.0, 30.0), PanelGrid(2, 80.0, 50.0), more=5.0
-        )
-        _draw_all(axes, shapes)
-        letters = iter("abcdefgh")
-        for ax, shape in zip(axes, shapes, strict=True):
-            ax.plot(*shape.x[0], "o", color=ACTUATED, ms=style.size(3.0))
-            style.put_letter(ax, next(letters), shape.label)
-        for ax, axis in zip(plots, "xy", strict=True):
-            way = table[f"{axis}_first"] - table[f"{axis}_first"].iloc[0]
-            ax.plot(table["time"], way / radius, color=LIMB)
-            ax.set_xlabel("time $t$ (s)")
-            ax.set_ylabel(rf"first node, $({axis}_1 - {axis}_1(0))/\bar R_0$ (-)")
-            style.put_letter(ax, next(letters))
-        first = Line2D([], [], marker="o", ls="", color=ACTUATED, label="first node")
-        style.legend_below(figure, [*_marks(shapes), first])
-        style.say_below(figure, runs, JUMPER_ASSUMES, NOT_PUBLIC)
-        return figure
+    table = runs[0].table
+    shapes = [rod_shape(runs[0], time, JUMPER_LIMB) for time in JUMPER_TIMES]
+    figure, (axes, plots) = sheet(
+        PanelGrid(len(shapes), 29.0, 30.0), PanelGrid(2, 80.0, 50.0), more=5.0
+    )
+    _draw_shapes(axes, shapes)
+    for ax, shape in zip(axes, shapes, strict=True):
+        ax.plot(*shape.x[0], "o", color=ACTUATED, ms=style.size(3.0))
+    for ax, axis in zip(plots, "xy", strict=True):
+        way = table[f"{axis}_first"] - table[f"{axis}_first"].iloc[0]
+        ax.plot(table["time"], way / JUMPER_RADIUS, color=LIMB)
+        ax.set_xlabel("time $t$ (s)")
+        ax.set_ylabel(rf"first node, $({axis}_1 - {axis}_1(0))/\bar R_0$ (-)")
+    style.put_letters(plots, first="d")
+    first = {"first node": {"marker": "o", "ls": "", "color": ACTUATED}}
+    style.legend_below(figure, [*_marks(shapes), *style.marks(of=first)])
+    tables = {"first-node": table, "shapes": nodes_at(JUMPER_TIMES, shapes)}
+    return DrawnFigure(figure, tables, notes=[JUMPER_ASSUMES, NOT_PUBLIC])

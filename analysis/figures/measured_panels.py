@@ -1,7 +1,7 @@
 """Panels of a measured set: tests along something, a line a record, what held."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import cycle
 from textwrap import wrap
 from typing import Any
@@ -11,10 +11,11 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
+from analysis.comparison.compare_series import rms
 from analysis.figures import style
-from sim.arrays import Floats
+from sim.core.arrays import Floats
 
-SHORT = 12  # letters of a line beside a panel
+SHORT = 12  # letters of a line of the label of a panel
 FITTED_COLOUR, PREDICTED_COLOUR = style.TARGET, style.SIMULATED
 MIDDLE = (0.025, 0.25, 0.75, 0.975)  # of errors: bars hold 95 % and 50 % of them
 SEEN = 1.4  # times the largest error, or the aim, that panels of errors reach
@@ -58,34 +59,79 @@ class Look:
 
 
 @dataclass(frozen=True, eq=False)
-class Series:
-    """What a panel shows of one family of quantities.
+class ShownFamily:
+    """One family of quantities.
 
     Parameters
     ----------
+    measured : rows of measured.csv that belong to it
+    prediction : rows of prediction.csv that belong to it
+    along : what `at` is, with its unit
     aim : largest acceptable error
-    half_measured, half_predicted : half the difference of two branches, about the
-        quantity, if there is one
-    left_out : rows of records as those of other groups predict them
+    verdicts : rows of verdict.csv, one a part: fitted, predicted, left out
+    about : the quantity about which this is half the difference of two branches
+    left_out : rows of left_out.csv that belong to it
+    half_measured, half_predicted : half the difference of two branches, about it
 
-    Measured rows and those left out have a column `margin`: the largest acceptable
-    error of each.
+    As panels show it, measured rows and those left out have a column `margin`: the
+    largest acceptable error of each.
     """
 
-    quantity: str
+    name: str
     unit: str
     along: str
     measured: pd.DataFrame
     prediction: pd.DataFrame
     aim: float
+    verdicts: pd.DataFrame = field(default_factory=pd.DataFrame)
+    about: str = ""
+    left_out: pd.DataFrame = field(default_factory=pd.DataFrame)
     half_measured: pd.DataFrame = field(default_factory=pd.DataFrame)
     half_predicted: pd.DataFrame = field(default_factory=pd.DataFrame)
-    left_out: pd.DataFrame = field(default_factory=pd.DataFrame)
+
+    @property
+    def lone(self) -> bool:
+        """Whether it has one value a record and quantity."""
+        rows = self.prediction
+        places = rows.groupby(["record", "quantity"], sort=False)["at"].nunique()
+        return rows.empty or int(places.max()) == 1
 
     @property
     def several(self) -> bool:
         """Whether it has more than one quantity."""
         return len(set(self.prediction["quantity"])) > 1
+
+    @property
+    def quantity(self) -> str:
+        """The name of its one quantity, or its own."""
+        if self.several or self.prediction.empty:
+            return self.name
+        return str(self.prediction["quantity"].iloc[0])
+
+    def of(self, records: Sequence[str]) -> "ShownFamily":
+        """Its rows of some records."""
+        parts = ("measured", "prediction", "left_out")
+        tables = {name: getattr(self, name) for name in parts}
+        own = {
+            k: t[t["record"].isin(records)] if len(t) else t for k, t in tables.items()
+        }
+        return replace(self, **own)
+
+    def shown(
+        self, fitted: frozenset[str], halves: Sequence["ShownFamily"] = ()
+    ) -> "ShownFamily":
+        """What panels show of it, every error with the margin of its part."""
+        aims = {row["part"]: row["aim"] for row in self.verdicts.to_dict("records")}
+        of_fit = self.measured["record"].isin(list(fitted))
+        by = [aims.get(part, self.aim) for part in ("fitted", "predicted")]
+        nothing = [self.prediction[:0]]
+        return replace(
+            self,
+            measured=self.measured.assign(margin=np.where(of_fit, *by)),
+            half_measured=pd.concat([f.measured for f in halves] or nothing),
+            half_predicted=pd.concat([f.prediction for f in halves] or nothing),
+            left_out=self.left_out.assign(margin=aims.get("left out", self.aim)),
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,16 +145,16 @@ class Test:
     """
 
     name: str
-    shown: Sequence[Series]
-    many: Series | None = None
+    shown: Sequence[ShownFamily]
+    many: ShownFamily | None = None
 
     @property
-    def first(self) -> Series:
+    def first(self) -> ShownFamily:
         """The one that says whose it is."""
         return self.shown[0] if self.shown else self.families[0]
 
     @property
-    def families(self) -> list[Series]:
+    def families(self) -> list[ShownFamily]:
         """All of them."""
         return [*self.shown, *([self.many] if self.many else [])]
 
@@ -128,14 +174,14 @@ class Lines:
     names : as they are printed
     """
 
-    of: Series
+    of: ShownFamily
     lines: Sequence[str]
     names: Mapping[str, str]
 
 
 @dataclass(frozen=True, eq=False)
 class Unfitted:
-    """Distances of a model of which nothing is fitted, beside those of the one fitted.
+    """Distances of a model of which nothing is fitted, and those of the one fitted.
 
     Parameters
     ----------
@@ -191,9 +237,9 @@ def draw_test(panels: Sequence[Axes], of: Test, look: Look) -> str:
             _errors(low, one, look)
     if of.many is not None:
         _spread(low, of.many, look)
-    said = ", below ".join(_words(one.quantity) for one in of.shown)
+    label = ", below ".join(_words(one.quantity) for one in of.shown)
     if of.shown:
-        top.set_ylabel("\n".join(wrap(f"{said} ({_unit(of.first.unit)})", SHORT)))
+        top.set_ylabel("\n".join(wrap(f"{label} ({_unit(of.first.unit)})", SHORT)))
     panels[-1].set_xlabel("\n".join(wrap(_axis(of.first.along), look.letters)))
     top.xaxis.set_major_locator(MaxNLocator(4))
     low.xaxis.set_major_locator(MaxNLocator(4))
@@ -206,10 +252,10 @@ def draw_test(panels: Sequence[Axes], of: Test, look: Look) -> str:
     return "\n".join(wrap(f"{of.name}, {what}", look.letters))
 
 
-def _series(panel: Axes, of: Series, look: Look) -> None:
+def _series(panel: Axes, of: ShownFamily, look: Look) -> None:
     """What was predicted, with its band; what was measured; both branches."""
-    told = of.prediction.drop_duplicates(["at", "value"])
-    for record, own in told.groupby("record", sort=False):
+    curves = of.prediction.drop_duplicates(["at", "value"])
+    for record, own in curves.groupby("record", sort=False):
         colour = look.colour(str(record))
         panel.fill_between(
             own["at"], own["low"], own["high"], color=colour, alpha=0.25, lw=0
@@ -242,13 +288,13 @@ def _branches(
         panel.plot(both["at"], both[column] + way * both[f"{column}_half"], **look)
 
 
-def _errors(panel: Axes, of: Series, look: Look) -> None:
+def _errors(panel: Axes, of: ShownFamily, look: Look) -> None:
     """E with the band of k u_val, its aim, and E of the same records left out."""
     for record, rows in of.measured.groupby("record", sort=False):
         wide = look.k * rows["u_val"]
         panel.fill_between(rows["at"], -wide, wide, **CHANCE)
         panel.plot(rows["at"], rows["E"], color=look.colour(str(record)), lw=0.8)
-    margin, each = _rms(of.measured["margin"]), [of.measured["E"].abs()]
+    margin, each = rms(of.measured["margin"]), [of.measured["E"].abs()]
     apart = of.left_out if len(of.left_out) else of.measured[:0]
     for _, rows in apart.groupby("record", sort=False):
         panel.plot(rows["at"], rows["E"], color=PREDICTED_COLOUR, lw=0.5)
@@ -260,7 +306,7 @@ def _errors(panel: Axes, of: Series, look: Look) -> None:
     panel.set_ylabel(f"$E$ ({_unit(of.unit)})")
 
 
-def _spread(panel: Axes, of: Series, look: Look) -> None:
+def _spread(panel: Axes, of: ShownFamily, look: Look) -> None:
     """Errors of many quantities: how they scatter, in their band, and what is aimed at.
 
     Of records left out of their fit where there are such, or else as measured.
@@ -299,13 +345,13 @@ def draw_lines(panel: Axes, of: Lines, look: Look, names: bool) -> str:
     panel.xaxis.set_major_locator(MaxNLocator(3))
     alone = not each.several
     for record, rows in prediction.groupby("record", sort=False):
-        line, wide = of.lines.index(str(record)), _rms(rows["half_width"])
+        line, wide = of.lines.index(str(record)), rms(rows["half_width"])
         colour = look.colour(str(record))
         panel.barh(line, 2 * wide, 0.7, left=-wide, color=colour, alpha=0.25, lw=0)
         if alone:
-            said = style.number(float(rows["value"].iloc[0]), 3)
+            value = style.number(float(rows["value"].iloc[0]), 3)
             panel.text(
-                1.03, line, said, transform=panel.get_yaxis_transform(), va="center",
+                1.03, line, value, transform=panel.get_yaxis_transform(), va="center",
                 fontsize=style.size(6.0),
             )  # fmt: skip
     apart = each.left_out["record"].to_list() if len(each.left_out) else []
@@ -364,15 +410,15 @@ def draw_held(panel: Axes, of: Held, look: Look) -> str:
     -------
     its title
     """
-    names, said = [], []
+    names, answers = [], []
     for line, row in enumerate(of.rows.to_dict("records")):
         panel.plot(row["rms_E"] / row["aim"], line, **HELD, ms=2.8, zorder=3)
         names.append(f"{_words(row['quantity'])}, {row['part']}")
         met = "met" if row["rms_E"] <= row["aim"] else "missed"
         share = 100.0 * row["coverage"]
-        said.append(f"{met}, {share:.0f} %, {row['verdict']}")
+        answers.append(f"{met}, {share:.0f} %, {row['verdict']}")
     names += [f"{_words(name)}, predicted" for name in of.awaited]
-    said += ["not yet measured"] * len(of.awaited)
+    answers += ["not yet measured"] * len(of.awaited)
     panel.set_xscale("log")
     if len(of.rows):
         chance = look.k * of.rows["rms_u_val"] / of.rows["aim"]
@@ -390,7 +436,7 @@ def draw_held(panel: Axes, of: Held, look: Look) -> str:
     panel.set_yticks(range(len(names)), names, fontsize=style.size(6.0))
     panel.set_ylim(len(names) - 0.4, -0.6)
     aside = panel.get_yaxis_transform()
-    for line, text in enumerate(said):
+    for line, text in enumerate(answers):
         look_of: dict[str, Any] = {"va": "center", "fontsize": style.size(6.0)}
         look_of["weight"] = "bold" if text.startswith("missed") else "normal"
         panel.text(1.02, line, text, transform=aside, **look_of)
@@ -405,8 +451,8 @@ def _words(name: str) -> str:
 
 def _unit(unit: str) -> str:
     """A unit as it is printed: of numbers, "-"; of temperatures, degrees."""
-    told = {"": "-", "1": "-", "C": "\N{DEGREE SIGN}C"}
-    return told.get(unit, unit)
+    printed = {"": "-", "1": "-", "C": "\N{DEGREE SIGN}C"}
+    return printed.get(unit, unit)
 
 
 def _axis(along: str) -> str:
@@ -415,11 +461,7 @@ def _axis(along: str) -> str:
     return f"{name} ({_unit(unit)})" if comma else along or "place (-)"
 
 
-def _rms(x: "pd.Series[float]") -> float:
-    return float(np.sqrt(np.mean(np.square(x))))
-
-
 def _by_place(rows: pd.DataFrame, column: str) -> tuple[Floats, Floats]:
     """Places, and the rms of a column at each."""
-    mean = rows.groupby("at")[column].apply(_rms)
+    mean = rows.groupby("at")[column].apply(rms)
     return mean.index.to_numpy(np.float64), mean.to_numpy(np.float64)

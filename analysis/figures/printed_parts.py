@@ -1,24 +1,31 @@
-"""Printed parts: laid out on the bed, assembled, and where the morph ends."""
+"""Printed parts, and mechanisms as they were built.
 
-from collections.abc import Sequence
+Parts are laid out on the bed, assembled, and shown where the morph ends; `as_built`
+shows deviations with uncertainty, and what knowing them brings.
+"""
+
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
 from matplotlib.colors import to_rgb
-from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Rectangle
+from matplotlib.ticker import MaxNLocator
 
 from analysis.figures import style
-from analysis.figures.scene import axes_of, show
-from analysis.figures.sheet import PanelGrid, sheet
-from sim.arrays import Floats, Ints
+from analysis.figures.panel_3d import axes_of, show
+from analysis.figures.shown import DrawnFigure, ShownRun
+from analysis.figures.style import PanelGrid, sheet
+from sim.core.arrays import Floats, Ints
 
 KINDS = {
     "body": ("bodies", style.SIMULATED),
     "link": ("links with clamps", style.SCANNED),
-    "ball": ("balls", "#56B4E9"),
+    "ball": ("spheres", "#56B4E9"),
     "clamp": ("clamps", "#009E73"),
     "target": ("open target", style.TARGET),
 }
@@ -28,68 +35,69 @@ TOP = np.eye(3)
 
 @dataclass(frozen=True, eq=False)
 class DrawnPart:
-    """A part where it is drawn."""
+    """A part where it is shown."""
 
     kind: str
     vertices: Floats
     faces: Ints
 
 
-@dataclass(frozen=True, eq=False)
-class PrintedParts:
-    """What is printed.
+def _parts_on_beds(arrays: Mapping[str, Any]) -> list[list[DrawnPart]]:
+    beds: list[list[DrawnPart]] = []
+    for name, (bed, x, y) in zip(arrays["placed"], arrays["places"], strict=True):
+        while len(beds) <= int(bed):
+            beds.append([])
+        beds[int(bed)].append(_part(arrays, str(name), "bed", (x, y, 0.0)))
+    return beds
 
-    Parameters
-    ----------
-    beds : the parts on each bed
-    start, end : the parts assembled, and where the morph ends
-    bed_mm : width and depth
+
+def _part(
+    arrays: Mapping[str, Any], name: str, where: str, at: Sequence[float] = (0, 0, 0)
+) -> DrawnPart:
+    vertices = arrays[f"{name}/{where}/vertices"].astype(np.float64) + np.array(at)
+    faces = arrays[f"{name}/{where}/faces"].astype(np.int64)
+    return DrawnPart(name.partition("-")[0], vertices, faces)
+
+
+def draw_parts(runs: Sequence[ShownRun]) -> DrawnFigure:
+    """Two rows: the beds from above; the mechanism assembled and morphed.
+
+    One run: the folder that morphtrack parts wrote.
     """
-
-    label: str
-    key: str
-    beds: Sequence[Sequence[DrawnPart]]
-    start: Sequence[DrawnPart]
-    end: Sequence[DrawnPart]
-    bed_mm: tuple[float, float]
-
-
-def printed_parts(shown: PrintedParts) -> Figure:
-    """Two rows: the beds from above; the mechanism assembled and morphed."""
-    beds = shown.beds[:2]
-    ends = (("assembled", shown.start), ("where the morph ends", shown.end))
-    with style.styled():
-        figure, (above, below) = sheet(
-            PanelGrid(len(beds), 80.0, 84.0), PanelGrid(2, 42.0, 66.0), more=5.0
-        )
-        for b, (ax, shapes) in enumerate(zip(above, beds, strict=True)):
-            _bed(ax, shapes, shown.bed_mm)
-            style.put_letter(ax, "ab"[b], f"bed {b + 1}")
-        view = axes_of((52.0, -50.0))
-        letters = "abcd"[len(beds) :]
-        for ax, letter, (title, shapes) in zip(below, letters, ends, strict=False):
-            corners = _shaded(ax, shapes, view)
-            show(ax, corners)
-            style.scale_bar(ax, style.round_length(np.ptp(corners[:, 0])), "mm")
-            style.put_letter(ax, letter, title)
-        kinds = {shape.kind for shapes in (*beds, shown.end) for shape in shapes}
-        handles = [
-            Patch(color=colour, label=name)
-            for kind, (name, colour) in KINDS.items()
-            if kind in kinds
-        ]
-        style.legend_below(figure, handles)
-        style.say_below(figure, [(shown.label, shown.key)])
-    return figure
+    (run,) = runs
+    arrays = run.read("meshes.npz")
+    names = [str(name) for name in arrays["names"]]
+    beds = _parts_on_beds(arrays)[:2]
+    start = [_part(arrays, name, "start") for name in names if name != "target"]
+    end = [_part(arrays, name, "end") for name in names]
+    figure, (above, below) = sheet(
+        PanelGrid(len(beds), 80.0, 84.0), PanelGrid(2, 42.0, 66.0), more=5.0
+    )
+    for ax, shapes in zip(above, beds, strict=True):
+        _bed(ax, shapes, arrays["bed_mm"])
+    for ax, shapes in zip(below, (start, end), strict=True):
+        corners = _shaded(ax, shapes, axes_of((52.0, -50.0)))
+        show(ax, corners)
+        style.scale_bar(ax, style.round_length(np.ptp(corners[:, 0])), "mm")
+    titles = [f"bed {b + 1}" for b in range(len(beds))]
+    titles += ["assembled", "where the morph ends"]
+    style.put_letters([*above, *below], titles)
+    kinds = {shape.kind for shapes in (*beds, end) for shape in shapes}
+    handles = [
+        Patch(color=colour, label=name)
+        for kind, (name, colour) in KINDS.items()
+        if kind in kinds
+    ]
+    style.legend_below(figure, handles)
+    return DrawnFigure(figure, {"list": run.read("parts.csv")})
 
 
-def _bed(ax: Axes, shapes: Sequence[DrawnPart], bed: tuple[float, float]) -> None:
+def _bed(ax: Axes, shapes: Sequence[DrawnPart], bed: Floats) -> None:
     ax.add_patch(
         Rectangle((0, 0), *bed, facecolor="#F4F4F4", edgecolor=style.FAINT, lw=0.6)
     )
     _shaded(ax, shapes, TOP)
-    ax.set_xlim(-3, bed[0] + 3)
-    ax.set_ylim(-3, bed[1] + 3)
+    ax.set(xlim=(-3, bed[0] + 3), ylim=(-3, bed[1] + 3))
     ax.set_aspect("equal")
     ax.set_xlabel("$x$ (mm)", labelpad=1)
     ax.set_ylabel("$y$ (mm)", labelpad=2)
@@ -114,5 +122,138 @@ def _shaded(ax: Axes, shapes: Sequence[DrawnPart], view: Floats) -> Floats:
         edgecolors=colour[order], linewidths=0.15, rasterized=True, zorder=2,
     )  # fmt: skip
     ax.add_collection(painted)
-    seen_at: Floats = triangles[..., :2].reshape(-1, 2)
-    return seen_at
+    return np.asarray(triangles[..., :2].reshape(-1, 2))
+
+
+ROLES = {
+    "body": ("edges of bodies", style.SIMULATED, "o"),
+    "link": ("links", style.SCANNED, "s"),
+}
+ROLES |= {"joint": ("joint offsets", "#009E73", "D")}
+AGAIN = (
+    ("before", "as designed", style.SCANNED, ""),
+    ("after", "as built", style.SIMULATED, "////"),
+    ("held_out", "as built, without this pose", "#009E73", "...."),
+)
+
+
+def draw_as_built(runs: Sequence[ShownRun]) -> DrawnFigure:
+    """Deviations, their errors, their correlation, more poses, and the verdicts.
+
+    One row: the folder of a calibration from synthetic poses.
+    """
+    (run,) = runs
+    names = ("deviations", "truth", "growth", "again")
+    tables = {name: run.read(f"{name}.csv") for name in names}
+    table = tables["deviations"]
+    truth = tables["truth"]["true_deviation_mm"].to_numpy(np.float64)
+    figure, (above, below) = sheet(
+        PanelGrid(2, 85.0, 46.0), PanelGrid(3, 58.0, 52.0, (1.1, 1.0, 1.0))
+    )
+    axes = [*above, *below]
+    _draw_deviations(axes[0], table, truth)
+    inside = _draw_errors(axes[1], table, truth)
+    _draw_correlation(axes[2], run.read("covariance.npz")["covariance_mm2"])
+    true_play = float(run.result.get("true_play_mm", np.nan))
+    _draw_growth(axes[3], tables["growth"], true_play)
+    _draw_again(axes[4], tables["again"])
+    style.put_letters(axes, ["", inside])
+    return DrawnFigure(figure, tables, notes=[style.SYNTHETIC])
+
+
+def _each_role(ax: Axes, table: pd.DataFrame) -> list[tuple[str, str, str, Ints]]:
+    ax.set_xlabel("number of the unknown (-)", labelpad=1)
+    ax.xaxis.set_major_locator(MaxNLocator(8, integer=True))
+    ax.axhline(0.0, color=style.FAINT, lw=0.5)
+    return [
+        (*ROLES[role], np.flatnonzero(table["role"] == role))
+        for role in ROLES
+        if (table["role"] == role).any()
+    ]
+
+
+def _draw_deviations(ax: Axes, table: pd.DataFrame, truth: Floats) -> None:
+    found = table["deviation_mm"].to_numpy(float)
+    for label, colour, marker, at in _each_role(ax, table):
+        ax.plot(at, found[at], marker, color=colour, ms=3.2, label=label)
+    ax.plot(truth, "o", mfc="none", mec="black", mew=0.6, ms=6.0, label="true (known)")
+    ax.set_ylabel("deviation from drawing (mm)", labelpad=1)
+    high = float(np.abs(truth).max())
+    ax.set_ylim(-1.15 * high, 1.7 * high)
+    ax.legend(loc="upper center", ncols=3, handletextpad=0.2, columnspacing=1.0)
+
+
+def _draw_errors(ax: Axes, table: pd.DataFrame, truth: Floats) -> str:
+    """Errors with their intervals; how many of these hold what is true."""
+    error = 1e3 * (table["deviation_mm"].to_numpy(float) - truth)
+    half = 5e2 * (table["high_mm"] - table["low_mm"]).to_numpy(float)
+    for label, colour, marker, at in _each_role(ax, table):
+        ax.errorbar(
+            at, error[at], half[at], fmt=marker, color=colour, ms=2.6, lw=0.8,
+            capsize=1.6, label=f"{label}, 95 % interval",
+        )  # fmt: skip
+    ax.set_ylabel("estimated $-$ true (µm)", labelpad=1)
+    high = float((np.abs(error) + half).max())
+    ax.set_ylim(-1.1 * high, 1.75 * high)
+    ax.legend(loc="upper left")
+    holds = int((np.abs(error) <= half).sum())
+    return f"{holds} of {len(error)} intervals hold the truth"
+
+
+def _draw_correlation(ax: Axes, covariance: Floats) -> None:
+    sd = np.sqrt(np.diag(covariance))
+    image = ax.imshow(covariance / np.outer(sd, sd), cmap="PuOr", vmin=-1.0, vmax=1.0)
+    ax.set_xlabel("number of the unknown (-)", labelpad=1)
+    ax.set_ylabel("number of the unknown (-)", labelpad=1)
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_major_locator(MaxNLocator(5, integer=True))
+    bar = ax.figure.colorbar(image, ax=ax, fraction=0.046, pad=0.04)
+    bar.set_ticks([-1.0, -0.5, 0.0, 0.5, 1.0])
+    bar.set_label("correlation (-)", labelpad=1)
+
+
+def _draw_growth(ax: Axes, table: pd.DataFrame, true_play_mm: float) -> None:
+    for role, (label, colour, marker) in ROLES.items():
+        if f"{role}_u_mm" in table:
+            u = 1e3 * table[f"{role}_u_mm"]
+            look: dict[str, Any] = {"ls": "-", "color": colour}
+            ax.plot(table["poses"], u, marker, label=f"u of {label}", **look)
+    if "link_play_mm" in table and np.isfinite(true_play_mm):
+        low = table["link_play_mm"] - table["link_play_low_mm"]
+        high = table["link_play_high_mm"] - table["link_play_mm"]
+        ax.errorbar(
+            table["poses"] + 0.06, 1e3 * table["link_play_mm"], [1e3 * low, 1e3 * high],
+            fmt="^", color="black", ms=3.2, lw=0.8, capsize=1.6, label="play, 95 %",
+        )  # fmt: skip
+        dotted: dict[str, Any] = {"color": "black", "lw": 0.7, "ls": ":"}
+        ax.axhline(1e3 * true_play_mm, label="true play", **dotted)
+    ax.set_xlabel("poses scanned (-)", labelpad=1)
+    ax.set_ylabel("standard deviation (µm)", labelpad=1)
+    ax.set_yscale("log")
+    ax.set_ylim(4.0, 4000.0)
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    ax.set_xlim(table["poses"].min() - 0.4, table["poses"].max() + 0.4)
+    ax.legend(loc="upper right", handlelength=1.6)
+
+
+def _draw_again(ax: Axes, table: pd.DataFrame) -> None:
+    at = np.arange(len(table))
+    for i, (when, label, colour, hatch) in enumerate(AGAIN):
+        there, x = table[f"rms_mm_{when}"].notna(), at + 0.27 * (i - 1)
+        rms = table[f"rms_mm_{when}"].to_numpy(float)
+        if not there.any():
+            continue  # too few poses to leave one out
+        ax.bar(
+            x[there], rms[there], 0.25, color=colour, hatch=hatch,
+            edgecolor="white" if hatch else style.SCANNED_EDGE, lw=0.4, label=label,
+        )  # fmt: skip
+        for k in np.flatnonzero(there):
+            ax.text(
+                x[k], rms[k], f" {table[f'verdict_{when}'][k]}", rotation=90,
+                ha="center", va="bottom", fontsize=style.size(style.SMALL),
+            )  # fmt: skip
+    ax.set_xticks(at, table["pose"])
+    ax.set_xlabel("pose", labelpad=1)
+    ax.set_ylabel("rms node distance (mm)", labelpad=1)
+    ax.set_ylim(0.0, 2.3 * float(table["rms_mm_before"].max()))
+    ax.legend(loc="upper left", handlelength=1.4)

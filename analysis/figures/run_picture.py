@@ -11,10 +11,9 @@ from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from analysis.figures.scene import axes_of
-from analysis.figures.style import FAINT, SHAPE, TARGET, literal, styled
-from analysis.figures.units import UNITS
-from sim.arrays import Floats, Ints, among
+from analysis.figures.panel_3d import axes_of
+from analysis.figures.style import FAINT, SHAPE, TARGET, UNITS, literal, styled
+from sim.core.arrays import Floats, Ints, among
 
 MOST_LINES = 6000
 MOST_NODES = 400  # of which each is a dot
@@ -25,7 +24,7 @@ FILLED = 1.55  # a cube at which lengths of its side just fit the panel, from al
 LOGARITHMIC = ("E",)
 PLAIN_TICKS = {"axes.formatter.use_mathtext": False}  # which takes longer than a run
 STILL = 1e-6  # a number that moves by less of the largest shown stands still
-MOUNTAIN, VALLEY = "#c1121f", "#1d4ed8"  # as crease patterns are drawn
+MOUNTAIN, VALLEY = "#c1121f", "#1d4ed8"  # as in crease patterns
 PENS = ("#000000", SHAPE)
 MISSING = ("#009E73", "#D55E00", "#CC79A7", "#000000")  # by reason, of Okabe and Ito
 # The same behind creases: pale bands that neither red nor blue is lost on.
@@ -34,7 +33,7 @@ BANDS = ("#ffd60a", "#c4c4c4", "#b7e4a0", "#e8c39e")
 
 @dataclass(frozen=True, eq=False)
 class Drawing:
-    """What of a shape is drawn.
+    """What of a shape is shown.
 
     Parameters
     ----------
@@ -46,9 +45,9 @@ class Drawing:
     missing : (q, 2) nodes of lines that are not where they should be, by reason
     view : elevation and azimuth, degrees, of what is not flat
     folds : (q, 2) nodes of creases by how they fold, mountains red, valleys blue
-    inner : (q, 2) nodes of sides of triangles that are not drawn
+    inner : (q, 2) nodes of sides of triangles that are not shown
     axes : (3, 3) directions of x, y and z
-    unit : of all lengths, "" where nobody says
+    unit : of all lengths, "" where not stated
     creases : (q, 3) nodes of creases of a sheet and their numbers
     """
 
@@ -71,22 +70,22 @@ class Drawing:
 def run_picture(
     drawing: Drawing | None, columns: Mapping[str, Floats], title: str
 ) -> Figure:
-    """The shape beside the numbers; either alone where there is no other.
+    """The shape and the numbers; either alone where there is no other.
 
     Parameters
     ----------
-    columns : numbers by step, the first along the axis: at most two more are drawn
+    columns : numbers by step, the first along the axis: at most two more are shown
     """
     with styled(), rc_context(PLAIN_TICKS):
         sheet = drawing is not None and len(drawing.creases) > 0
-        beside = [sheet, len(columns) > 1]
-        parts = [drawing is not None, any(beside)]
-        large = (7.2 if all(parts) else 4.4, 4.6 if all(beside) else 3.4)
+        panels = [sheet, len(columns) > 1]
+        parts = [drawing is not None, any(panels)]
+        large = (7.2 if all(parts) else 4.4, 4.6 if all(panels) else 3.4)
         figure = Figure(figsize=large, layout="constrained")
         lines = wrap(title, round(LETTERS * large[0]))
         figure.suptitle(literal("\n".join(lines)), fontsize=8)
         ratios = [3, 2] if all(parts) else [1]
-        rows = [3, 2] if all(beside) else [1]
+        rows = [3, 2] if all(panels) else [1]
         places = figure.add_gridspec(
             len(rows), len(ratios), width_ratios=ratios, height_ratios=rows
         )
@@ -125,7 +124,7 @@ def _draw_sheet(axes: Axes, drawing: Drawing) -> None:
 
 
 def _segments(ends: Floats, flat: bool) -> Floats:
-    """(q, 2, 2 or 3) ends of lines as they are drawn."""
+    """(q, 2, 2 or 3) ends of lines as they are shown."""
     few = ends[:: len(ends) // MOST_LINES + 1]
     return few[..., [0, 2]] if flat else few
 
@@ -169,7 +168,7 @@ def draw_shape(axes: Any, drawing: Drawing) -> None:
 
 
 def _lines(drawing: Drawing) -> Ints:
-    """(q, 2) nodes of links and of sides of triangles that are drawn."""
+    """(q, 2) nodes of links and of sides of triangles that are shown."""
     sides = _sides(drawing.faces)
     return np.concatenate([drawing.links, sides[~among(sides, drawing.inner)]])
 
@@ -183,8 +182,7 @@ def _sides(faces: Ints) -> Ints:
     if not len(faces):
         return np.empty((0, 2), dtype=np.int64)
     pairs = np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]])
-    unique: Ints = np.unique(np.sort(pairs, axis=1), axis=0)
-    return unique
+    return np.asarray(np.unique(np.sort(pairs, axis=1), axis=0))
 
 
 def _frame(axes: Any, drawing: Drawing) -> None:
@@ -196,8 +194,7 @@ def _frame(axes: Any, drawing: Drawing) -> None:
     span = np.maximum(high - low, 0.1 * float((high - low).max()) or 1.0)
     middle = 0.5 * (low + high)
     low, high = middle - 0.52 * span, middle + 0.52 * span
-    axes.set_xlim(low[0], high[0])
-    axes.set_ylim(low[2], high[2])
+    axes.set(xlim=(low[0], high[0]), ylim=(low[2], high[2]))
     axes.set_aspect("equal")
     for name, put in (("x", axes.set_xlabel), ("y", axes.set_ylabel)):
         put(f"{name} ({drawing.unit})" if drawing.unit else name)
@@ -240,8 +237,8 @@ def _draw_axes(axes: Any, drawing: Drawing, low: Floats, reach: float) -> None:
         end = corner + size * along
         axes.plot(*np.stack([corner, end]).T, color=FAINT, linewidth=0.8)
         axes.text(*(corner + 1.2 * size * along), name, fontsize=6, ha="center")
-    said = " ".join(["axes", f"{size:g}", *drawing.unit.split(), "long"])
-    axes.text2D(0.01, 0.01, said, transform=axes.transAxes, fontsize=6)
+    text = " ".join(["axes", f"{size:g}", *drawing.unit.split(), "long"])
+    axes.text2D(0.01, 0.01, text, transform=axes.transAxes, fontsize=6)
 
 
 def _draw_numbers(axes: Axes, columns: Mapping[str, Floats]) -> None:

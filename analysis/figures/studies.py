@@ -9,9 +9,10 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from analysis.figures import style
-from analysis.figures.sheet import PanelGrid, sheet
+from analysis.figures.style import PanelGrid, sheet
 
 
+@style.styled()
 def main_effects(
     table: pd.DataFrame, factors: Sequence[str], responses: Sequence[str], *, title: str
 ) -> Figure:
@@ -19,31 +20,30 @@ def main_effects(
 
     Parameters
     ----------
-    table : a row a run; only those with status "finished" are drawn
+    table : a row a run; only those with status "finished" are shown
     factors : columns that were varied
     responses : columns of results that are numbers, or true and false
     """
     done = table[table["status"] == "finished"].astype(dict.fromkeys(responses, float))
-    with style.styled():
-        figure, rows = sheet(
-            *[PanelGrid(len(factors), 43.0, 42.0)] * len(responses), more=14.0
-        )
-        letters = iter("abcdefghijklmnopqrstuvwxyz" * 9)
-        for response, axes in zip(responses, rows, strict=True):
-            low, high = _range(done[response])
-            for ax, factor in zip(axes, factors, strict=True):
-                _effect(ax, done, factor, response)
-                ax.set_xlabel(f"{factor} (-)" if "(" not in factor else factor)
-                ax.set_ylabel(f"{response} (-)" if "(" not in response else response)
-                if low < high:
-                    ax.set_ylim(low, high)
-                style.put_letter(ax, next(letters))
-        left_out = len(table) - len(done)
-        note = f", {left_out} of {len(table)} not finished and not drawn"
-        figure.suptitle(f"{title}: {len(done)} runs{note * bool(left_out)}")
-        dot = Line2D([], [], marker=".", ls="", color=style.TARGET)
-        mean = Line2D([], [], marker="o", color=style.SIMULATED)
-        style.legend_below(figure, [dot, mean], ["a run", "mean over all others"])
+    figure, rows = sheet(
+        *[PanelGrid(len(factors), 43.0, 42.0)] * len(responses), more=14.0
+    )
+    letters = iter("abcdefghijklmnopqrstuvwxyz" * 9)
+    for response, axes in zip(responses, rows, strict=True):
+        low, high = _range(done[response])
+        for ax, factor in zip(axes, factors, strict=True):
+            _effect(ax, done, factor, response)
+            ax.set_xlabel(f"{factor} (-)" if "(" not in factor else factor)
+            ax.set_ylabel(f"{response} (-)" if "(" not in response else response)
+            if low < high:
+                ax.set_ylim(low, high)
+            style.put_letter(ax, next(letters))
+    left_out = len(table) - len(done)
+    note = f", {left_out} of {len(table)} not finished and not shown"
+    figure.suptitle(f"{title}: {len(done)} runs{note * bool(left_out)}")
+    dot = Line2D([], [], marker=".", ls="", color=style.TARGET)
+    mean = Line2D([], [], marker="o", color=style.SIMULATED)
+    style.legend_below(figure, [dot, mean], ["a run", "mean over all others"])
     return figure
 
 

@@ -1,13 +1,17 @@
 """How every figure looks: its width, fonts that stay text, colours that survive grey.
 
-The colours are of Okabe and Ito's set, told apart with every common colour
+The colours are of Okabe and Ito's set, distinct with every common colour
 blindness; where two series meet they also differ in lightness and in shape.
+
+`sheet` places panels on a page: side by side as far as it is wide, then in further
+rows. `UNITS` is what axes say of the columns of steps.csv.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from itertools import chain, repeat
 from string import ascii_lowercase
 from textwrap import wrap
 from typing import Any
@@ -19,11 +23,12 @@ from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox, ScaledTranslation
 from mpl_toolkits.axes_grid1.anchored_artists import AnchoredSizeBar
 
-from sim.arrays import Floats
+from sim.core.arrays import Floats
 
 SIMULATED = "#0072B2"  # blue
 SCANNED = "#E69F00"  # orange, as the paper's printed spheres
@@ -53,7 +58,7 @@ A_LETTER_MM = 1.28  # of small text, on average
 
 @dataclass(frozen=True)
 class PageSize:
-    """What a figure is drawn for.
+    """What a figure is made for.
 
     Parameters
     ----------
@@ -79,7 +84,7 @@ _page: ContextVar[PageSize] = ContextVar("page", default=PageSize())  # noqa: B0
 
 
 def page() -> PageSize:
-    """What figures are drawn for here."""
+    """What figures are made for here."""
     return _page.get()
 
 
@@ -102,7 +107,7 @@ def page_of(width: float | str) -> PageSize:
 
 
 @contextmanager
-def drawn_for(width: float | str) -> Iterator[PageSize]:
+def page_width(width: float | str) -> Iterator[PageSize]:
     """Draw figures of this width in here."""
     token = _page.set(page_of(width))
     try:
@@ -161,8 +166,8 @@ def size(points: float) -> float:
 
 
 def put_letter(ax: Axes, letter: str, text: str = "") -> None:
-    """The letter of a panel, bold, top left, and beside it what the panel shows."""
-    above = letter + "\n" * text.count("\n")  # beside the first line of the text
+    """The letter of a panel, bold, top left, and next to it what the panel shows."""
+    above = letter + "\n" * text.count("\n")  # level with the first line of the text
     ax.set_title(above, loc="left", fontweight="bold", fontsize=size(LETTER))
     if text:
         title = ax.set_title(text, ha="left", x=0.0, fontsize=size(TEXT))
@@ -170,10 +175,13 @@ def put_letter(ax: Axes, letter: str, text: str = "") -> None:
         title.set_transform(title.get_transform() + aside)
 
 
-def put_letters(panels: Iterable[Axes]) -> None:
-    """The letters of panels in their order."""
-    for letter, ax in zip(ascii_lowercase, panels, strict=False):
-        put_letter(ax, letter)
+def put_letters(
+    panels: Iterable[Axes], texts: Iterable[str] = (), first: str = "a"
+) -> None:
+    """The letters of panels in their order, and next to them what each shows."""
+    letters, each = ascii_lowercase.partition(first), chain(texts, repeat(""))
+    for letter, ax, text in zip(first + letters[2], panels, each, strict=False):
+        put_letter(ax, letter, text)
 
 
 def letters_of(figure: Figure) -> list[str]:
@@ -182,7 +190,7 @@ def letters_of(figure: Figure) -> list[str]:
     return sorted(filter(None, seen), key=lambda letter: (len(letter), letter))
 
 
-def put_beside(
+def annotate_near(
     ax: Axes,
     text: str,
     place: tuple[float, float],
@@ -212,7 +220,7 @@ def scale_bar(
 ) -> None:
     """A bar of `length` in data of the panel, which is `times` as much of a unit.
 
-    Without `times`, `unit` is all that is said of it: a force as long as the bar.
+    Without `times`, `unit` is the whole label: a force as long as the bar.
     """
     label = unit
     if times is not None:
@@ -269,6 +277,25 @@ def legend_below(
         handles, named, loc="outside lower center", ncols=-(-len(named) // rows),
         columnspacing=1.2, handletextpad=0.5, borderaxespad=0.1, **look,
     )  # fmt: skip
+
+
+MARKS: dict[str, dict[str, Any]] = {  # what legends name most
+    "node": {"marker": "o", "color": SIMULATED, "mfc": "white", "lw": 0.0},
+    "link or body": {"color": SIMULATED},
+    "target": {"color": TARGET, "lw": 0.5},
+    "scanned sphere": {
+        "marker": "o", "lw": 0.0, "mfc": SCANNED, "mec": SCANNED_EDGE
+    },
+    "scan point": {"marker": ".", "color": "#A0A0A0", "lw": 0.0},
+}  # fmt: skip
+
+
+def marks(
+    *names: str, of: Mapping[str, Mapping[str, Any]] | None = None
+) -> list[Line2D]:
+    """Entries of a legend: some of MARKS, then others by name and look."""
+    looks = {name: MARKS[name] for name in names} | dict(of or {})
+    return [Line2D([], [], label=name, **look) for name, look in looks.items()]
 
 
 def labelled_lines(axes: Iterable[Axes]) -> list[Artist]:
@@ -342,7 +369,7 @@ def lay_out(figure: Figure) -> None:
 
 
 def _level(figure: Figure) -> None:
-    """Letters of panels whose tops are level stand beside the same line of titles."""
+    """Letters of panels whose tops are level are level with the same line of titles."""
     lettered = [ax for ax in figure.axes if ax.get_title(loc="left")]
     tops = [round(ax.get_position().y1, 3) for ax in lettered]
     for top in set(tops):
@@ -363,7 +390,7 @@ def _places(figure: Figure) -> Floats:
     return np.array(found, dtype=np.float64).reshape(-1, 4)
 
 
-def settle(figure: Figure) -> Bbox:
+def freeze_layout(figure: Figure) -> Bbox:
     """Lay out a figure for good; what is saved of it, with the lines below, in inches.
 
     matplotlib lays a figure out anew while it saves a part of it, and would take the
@@ -385,3 +412,103 @@ def _stack(figure: Figure) -> None:
         for text in [text for text in figure.texts if text.get_gid() == name]:
             text.set_position((0.004, -down / figure.get_figheight()))
             down += (text.get_text().count("\n") + 1) * LINE_MM * MM * page().enlarged
+
+
+GAP = 0.02  # of the size of a panel, between panels
+EDGE = 1.2  # mm, around all
+ALONE = WIDTHS_MM[0]  # mm, as wide as a panel is that stands alone
+SQUEEZED = 0.2  # of their height, what panels give up at most to stay on the page
+WHOLE_MM = 240.0  # of a page, lines below the art and all
+
+
+@dataclass(frozen=True)
+class PanelGrid:
+    """Panels of one size.
+
+    Parameters
+    ----------
+    count : how many
+    width : mm that one of them needs
+    height : mm of each
+    ratios : of their widths, where all of them stand in one row
+    most : side by side
+    """
+
+    count: int
+    width: float
+    height: float
+    ratios: Sequence[float] = ()
+    most: int = 99
+
+    @property
+    def columns(self) -> int:
+        """How many stand side by side, so that the rows are about equally long."""
+        room = max(1, int((page().room_mm + 0.5) / self.width))
+        rows = -(-self.count // min(room, self.most, self.count))
+        return -(-self.count // rows)
+
+    @property
+    def rows(self) -> int:
+        """How many rows they fill."""
+        return -(-self.count // self.columns)
+
+
+def sheet(
+    *groups: PanelGrid, more: float = 0.0, below: float = 0.0
+) -> tuple[Figure, list[list[Axes]]]:
+    """A figure of this page, and the panels of each group in order.
+
+    Panels give up at most a share SQUEEZED of their heights to stay on the page. Where
+    that is not enough they keep them, and the figure is taller than the page.
+
+    Parameters
+    ----------
+    more : mm of height for what is outside of panels, such as a legend below
+    below : mm of lines below the art, for which the page has to have room too
+    """
+    heights = [group.height * group.rows for group in groups]
+    asked = sum(heights) + more
+    big = page().enlarged
+    room = min(page().tallest_mm, WHOLE_MM - below if big == 1.0 else float("inf"))
+    fits = room >= (1.0 - SQUEEZED) * asked
+    tall = min(asked, room) if fits else asked
+    width = page().width_mm
+    if sum(group.count for group in groups) == 1:  # a panel alone fills a column
+        width = min(width, ALONE * big)
+    figure = Figure(
+        figsize=(width * MM, tall * MM * big),
+        layout="constrained",
+    )
+    engine = figure.get_layout_engine()
+    assert engine is not None
+    pad = EDGE * MM * big
+    engine.set(w_pad=pad, h_pad=pad, wspace=GAP, hspace=GAP)  # type: ignore[call-arg]
+    outer = figure.add_gridspec(len(groups), 1, height_ratios=heights)
+    panels = []
+    for k, group in enumerate(groups):
+        look: dict[str, Any] = {}
+        if group.rows == 1 and group.ratios:
+            look["width_ratios"] = group.ratios
+        inner = outer[k].subgridspec(group.rows, group.columns, **look)
+        places = [divmod(i, group.columns) for i in range(group.count)]
+        panels.append([figure.add_subplot(inner[at]) for at in places])
+    return figure, panels
+
+
+UNITS = {
+    "E": "distance from the target $E$ (-)",
+    "S": "shape factor $S$ (-)",
+    "strain_energy": "strain energy (J)",
+    "contact_energy": "energy of contacts (J)",
+    "kinetic": "kinetic energy (J)",
+    "potential": "potential energy (J)",
+    "time": "time $t$ (s)",
+    "x_c": "centroid $x_c$ (m)",
+    "y_c": "centroid $y_c$ (m)",
+    "z_c": "centroid $z_c$ (m)",
+    "way_over_H": "way / $H$ (-)",
+    "x_first": "$x$ of the first node (m)",
+    "y_first": "$y$ of the first node (m)",
+    "load": "load (N)",
+    "displacement": "displacement (m)",
+}

@@ -25,7 +25,7 @@ class StartThresholds:
     most_per_triple: int = 1_000  # ways to lay three nodes that are weighed; speed
     most_triples: int = 40  # triples of nodes that are laid; speed
     near_nodes: int = 30  # nodes by which the place of a triple is scored; speed
-    best: int = 20  # ways kept of a triple, by the places around it; speed
+    best: int = 20  # ways left of a triple, by the places around it; speed
     trust: float = 0.5  # in the predicted shape before a label bears it out; custom
 
 
@@ -47,11 +47,13 @@ class GrowThresholds:
 class WeighThresholds:
     """How far the prediction is listened to, and when a label stands."""
 
-    doubted: float = 0.5  # trust below which the prediction is not listened to; missing
+    unbelieved: float = (
+        0.5  # trust below which the prediction is not listened to; missing
+    )
     # trust from which the prediction alone may tie a node; joints
     believed: float = 0.8
-    tight: float = 3.0  # standard deviations within which a length counts as kept; law
-    trusted: float = 0.5  # trust from which it counts beside a single length; joints
+    tight: float = 3.0  # standard deviations within which a length counts as right; law
+    trusted: float = 0.5  # trust from which it counts with a single length; joints
     by_chance: int = 2  # lengths and places that a sphere may keep by chance; missing
     # log-likelihood that a label tied by prediction must earn; missing
     helped: float = 2.2
@@ -63,7 +65,7 @@ class WeighThresholds:
 class BodyThresholds:
     """What bodies tell."""
 
-    width: float = 4.0  # standard uncertainties within which a length is kept; joints
+    width: float = 4.0  # standard uncertainties within which a length is right; joints
     # chance matches expected, above which a match says nothing; joints
     rare: float = 1e-3
     slender: float = 0.05  # second over first extent: mates count as collinear; custom

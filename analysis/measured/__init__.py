@@ -1,5 +1,5 @@
 """Predictions of measured records, judged: what is fitted, what is left, what holds.
 
-Begin with `series`, then `posterior` (the fit, by `least_misfit` of `fitted_records`),
-`model_error`, `prediction`, `judgement`; the others read numbers off kinds of records.
+Begin with `predicted_quantities`, then `posterior` (the fit), `model_error`,
+`prediction`, `prediction_verdicts`; `quantities` are numbers read off kinds of records.
 """

@@ -1,4 +1,4 @@
-"""How wrong a model is: learnt on the records that were fitted, carried to others.
+"""How wrong a model is: estimated on the records that were fitted, carried to others.
 
 After Kennedy and O'Hagan (2001), what is measured is model + model error + noise, the
 model error a normal process along `at`. Simpler than theirs in one respect: its mean is
@@ -20,7 +20,7 @@ from enum import Enum
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
-from sim.arrays import Floats, Ints
+from sim.core.arrays import Floats, Ints
 
 SHARED = 0.5
 SPAN = np.arange(-7.0, 6.25, 0.25)  # of log2 of the deviation over the aim, tried
@@ -43,7 +43,7 @@ class ModelError:
     kind, length : how departures at two places belong together; of `at`
     relative : they are in proportion to the predicted value
     at, sd : (k,) standard deviation by place; one place where it is the same all along
-    records : from which it was learnt
+    records : from which it was estimated
     """
 
     kind: Departure
@@ -98,10 +98,10 @@ class Residuals:
     slopes: Floats
 
 
-def learnt(
+def estimate(
     residuals: list[Residuals], start: ModelError, aim: float, known: Floats
 ) -> ModelError:
-    """The model error of a family with the deviation that its residuals tell.
+    """The model error of a family with the deviation of its residuals.
 
     Parameters
     ----------

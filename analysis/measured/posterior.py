@@ -7,7 +7,7 @@ of the parameters p beforehand, p minimises
     (y - f)^T (D + K)^-1 (y - f) + (p - p0)^T L (p - p0)
 
 and with its gain G = C J^T (D + K)^-1, where C = (J^T (D + K)^-1 J + L)^-1, the
-covariance falls into parts that are told apart:
+covariance falls into parts that are separate:
 
     C = [G D G^T + C L C]  +  [G K G^T]
 
@@ -16,34 +16,256 @@ at their values but are uncertain (consider parameters: Schmidt 1966) move p by
 -G S dq with S = df/dq; so do uncertain values of each record.
 
 Validation uses the first part and the inputs, prediction all three.
+
+Read `FittedRecords` and `linear_about`, what a model predicts of them about some
+parameters; `least_misfit`; `posterior`.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+import pandas as pd
 from scipy.linalg import solve_triangular
 
-from analysis.measured.fitted_records import (
-    FittedRecords,
-    Input,
-    Linear,
-    linear_about,
-    model_covariance,
-    numbered,
-    predicted_and_slopes,
-)
-from analysis.measured.least_misfit import BLURRED, least_misfit
+from analysis.calibration.parameter_fit import Measurements, fit
 from analysis.measured.model_error import (
     Departure,
     ModelError,
     Residuals,
+    estimate,
     inverse,
-    learnt,
     whitening,
 )
-from sim.arrays import Floats
-from sim.convergence import NotConvergedError
+from analysis.measured.predicted_quantities import (
+    Predict,
+    RecordInputs,
+    own_slope,
+    picked,
+    slope,
+    values_at,
+)
+from sim.core.arrays import Bools, Floats, Ints
+from sim.core.options import NotConvergedError
+
+FINE = 0.1  # of an input's uncertainty, over which a fit takes slopes
+BLIND = 2e-3  # of a value without one
+COLUMNS = ("record", "quantity", "family", "at", "measured", "u")
+
+
+@dataclass(frozen=True)
+class Input:
+    """A number that the model needs.
+
+    Parameters
+    ----------
+    u : standard uncertainty; inf where nothing is known beforehand
+    reach : standard uncertainties below `value` where the fit slows down, as it counts
+        its steps relative to how far it is above that
+    """
+
+    name: str
+    value: float
+    u: float
+    fitted: bool = False
+    positive: bool = False
+    reach: float = 1.0
+
+    @property
+    def scale(self) -> float:
+        """What the fit counts its steps in."""
+        return self.u if np.isfinite(self.u) and self.u > 0 else abs(self.value)
+
+    @property
+    def step(self) -> float:
+        """Over which a fit takes slopes."""
+        return FINE * self.u if np.isfinite(self.u) else BLIND * abs(self.value)
+
+
+@dataclass(frozen=True, eq=False)
+class FittedRecords:
+    """The records of a fit and its rows: COLUMNS, in the order of records.
+
+    Parameters
+    ----------
+    records : by name
+    rows : record, quantity, family, at, measured, u
+    """
+
+    predict: Predict
+    records: Mapping[str, RecordInputs]
+    rows: pd.DataFrame
+
+    def of(self, record: str) -> pd.DataFrame:
+        """The rows of one record."""
+        return self.rows[self.rows["record"] == record]
+
+    def without(self, records: Collection[str]) -> "FittedRecords":
+        """All others."""
+        others = {k: v for k, v in self.records.items() if k not in records}
+        rows = self.rows[~self.rows["record"].isin(records)]
+        return FittedRecords(self.predict, others, rows)
+
+
+def places_of(rows: pd.DataFrame) -> list[tuple[str, Floats]]:
+    """Quantities and places of rows, in their order; each quantity in one piece."""
+    return [
+        (str(quantity), own["at"].to_numpy(np.float64))
+        for quantity, own in rows.groupby("quantity", sort=False)
+    ]
+
+
+@dataclass(frozen=True, eq=False)
+class Linear:
+    """The fitted records about one set of parameters.
+
+    Parameters
+    ----------
+    inputs : the value of each by name
+    f : (n,) predicted values
+    J : (n, P), S : (n, Q) slopes in fitted and held inputs
+    own : (n, s) what each uncertain value of each record itself does, over its u
+    """
+
+    inputs: Mapping[str, float]
+    f: Floats
+    J: Floats
+    S: Floats
+    own: Floats
+
+
+def predicted_and_slopes(
+    of: FittedRecords, values: Mapping[str, float], steps: Mapping[str, float]
+) -> tuple[Floats, Floats]:
+    """f (n,) of all rows and its slopes (n, len(steps)) in some inputs."""
+    f, J = [], []
+    for name, record in of.records.items():
+        places = places_of(of.of(name))
+        at = values_at(of.predict, places)
+        middle = picked(of.predict(values, record), places)
+        f.append(middle)
+        each = [
+            slope(at, values, record, middle, k, over).each for k, over in steps.items()
+        ]
+        J.append(np.reshape(each, (len(steps), len(middle))).T)
+    return np.concatenate(f), np.vstack(J)
+
+
+def linear_about(
+    of: FittedRecords, values: Mapping[str, float], inputs: Sequence[Input]
+) -> Linear:
+    """Predicted values with all slopes."""
+    fitted = {i.name: i.step for i in inputs if i.fitted}
+    held = {i.name: i.u for i in inputs if not i.fitted and i.u > 0}
+    f, both = predicted_and_slopes(of, values, fitted | held)
+    own = [np.zeros((len(f), 0))]
+    for name, record in of.records.items():
+        here = (of.rows["record"] == name).to_numpy()
+        at = values_at(of.predict, places_of(of.of(name)))
+        for value, u in record.u.items():
+            if u > 0:
+                column = np.zeros((len(f), 1))
+                change = own_slope(at, values, record, f[here], value).change
+                column[here, 0] = change
+                own.append(column)
+    P = len(fitted)
+    return Linear(values, f, both[:, :P], both[:, P:], np.hstack(own))
+
+
+def blocks(rows: pd.DataFrame) -> list[Ints]:
+    """Rows of each quantity of a family: between them nothing is correlated."""
+    apart = rows.groupby(["family", "quantity"], sort=False)
+    return [np.asarray(i) for i in apart.indices.values()]
+
+
+def numbered(rows: pd.DataFrame) -> Ints:
+    """(n,) number of the record of each row."""
+    return np.asarray(pd.factorize(rows["record"])[0], dtype=np.int64)
+
+
+def model_covariance(
+    rows: pd.DataFrame, f: Floats, errors: Mapping[str, ModelError]
+) -> list[tuple[Ints, Floats]]:
+    """K of each quantity's rows."""
+    record, at = numbered(rows), rows["at"].to_numpy(np.float64)
+    families = rows["family"].to_numpy()
+    return [
+        (i, errors[families[i[0]]].covariance(at[i], record[i], f[i]))
+        for i in blocks(rows)
+    ]
+
+
+BLURRED = 1e-3  # of chi2 / (m - P), a thirtieth of u: what differences cannot show
+
+
+def least_misfit(
+    of: FittedRecords,
+    values: Mapping[str, float],
+    inputs: Sequence[Input],
+    errors: Mapping[str, ModelError],
+    blurred: float = BLURRED,
+) -> dict[str, float]:
+    """Values with the fitted inputs where the weighted misfit is least.
+
+    Parameters
+    ----------
+    blurred : expected fall of chi2, in units of chi2 / (m - P), that slopes cannot show
+    """
+    free = [i for i in inputs if i.fitted]
+    if not free:
+        return dict(values)
+    u, y = (of.rows[c].to_numpy(np.float64) for c in ("u", "measured"))
+    f, _ = predicted_and_slopes(of, values, {})
+    whole = model_covariance(of.rows, f, errors)
+    white = [(i, whitening(np.diag(u[i] ** 2) + K)) for i, K in whole]
+    prior = [k for k, i in enumerate(free) if np.isfinite(i.u)]
+    scale = np.array([i.scale for i in free])
+    origin = np.array([i.value for i in free])
+    # A fit's steps are relative, so no parameter may pass 0 on its way.
+    shift = np.array([i.reach if np.isfinite(i.u) else 1.0 for i in free])
+
+    def whitened(x: Floats) -> Floats:
+        return np.concatenate([solve_triangular(L, x[i], lower=True) for i, L in white])
+
+    def model(q: Floats) -> tuple[Floats, Floats]:
+        """In units of `scale` about the values beforehand, plus `shift`."""
+        p = origin + scale * (q - shift)
+        now = {**values, **{i.name: v for i, v in zip(free, p, strict=True)}}
+        f, J = predicted_and_slopes(of, now, {i.name: i.step for i in free})
+        rows = np.eye(len(free))[prior] * (scale / [i.u for i in free])[None, :]
+        believed = ((p - origin) / [i.u for i in free])[prior]
+        return (
+            np.concatenate([whitened(f), believed]),
+            np.vstack([whitened(J * scale), rows]),
+        )
+
+    target = np.concatenate([whitened(y), np.zeros(len(prior))])
+    data = Measurements(target, np.ones_like(target), np.ones(len(target), dtype=bool))
+    start = shift + (np.array([values[i.name] for i in free]) - origin) / scale
+    anywhere = np.zeros(len(free), dtype=np.bool_)
+    guarded = _positive_only(model, free, origin - scale * shift, scale)
+    *_, last = fit(guarded, start, data, positive=anywhere, blurred=blurred)
+    p = origin + scale * (last.p - shift)
+    return {**values, **{i.name: float(v) for i, v in zip(free, p, strict=True)}}
+
+
+def _positive_only(
+    model: Callable[[Floats], tuple[Floats, Floats]],
+    free: Sequence[Input],
+    zero: Floats,
+    scale: Floats,
+) -> Callable[[Floats], tuple[Floats, Floats]]:
+    """The model, which has no value where what must be positive is not."""
+    must: Bools = np.array([i.positive for i in free])
+
+    def guarded(q: Floats) -> tuple[Floats, Floats]:
+        p = zero + scale * q
+        if (p[must] <= 0).any():
+            raise NotConvergedError("a positive input is not", best=p)
+        return model(q)
+
+    return guarded
+
 
 ROUNDS = 8  # of parameters and model error
 FEWER_STEPS = 60  # of a fit to fewer records
@@ -54,7 +276,7 @@ SAME = 0.05  # relative change of a model error's deviation that ends them
 
 @dataclass(frozen=True, eq=False)
 class Posterior:
-    """What the fitted records tell.
+    """What the fitted records determine.
 
     Parameters
     ----------
@@ -84,14 +306,14 @@ def information(inputs: Sequence[Input]) -> Floats:
     return np.diag(np.where(np.isfinite(u), u, np.inf) ** -2.0) if len(u) else np.eye(0)
 
 
-def relearnt(
+def reestimated(
     of: FittedRecords,
     near: Linear,
     errors: Mapping[str, ModelError],
     aims: Mapping[str, float],
     known: Floats,
 ) -> dict[str, ModelError]:
-    """The model errors with the deviations that the residuals tell, by family.
+    """The model errors with the deviations of the residuals, by family.
 
     Raises
     ------
@@ -119,7 +341,7 @@ def relearnt(
     found = dict(errors)
     for name, own in residuals.items():
         others = known + sum((v for k, v in total.items() if k != name), 0.0 * known)
-        found[name] = learnt(own, errors[name], aims[name], others)
+        found[name] = estimate(own, errors[name], aims[name], others)
     return found
 
 
@@ -130,13 +352,13 @@ def posterior(
     aims: Mapping[str, float],
     blurred: float = BLURRED,
 ) -> tuple[Posterior, Linear]:
-    """Fit the inputs and learn the model errors, in turn until both stay.
+    """Fit the inputs and estimate the model errors, in turn until both stay.
 
     Parameters
     ----------
     errors : kinds of the model error, with deviations to begin from
     aims : scale of each family's model error beforehand
-    blurred : expected fall of chi2, in units of chi2 / (m - P), that slopes cannot tell
+    blurred : expected fall of chi2, in units of chi2 / (m - P), that slopes cannot show
 
     Raises
     ------
@@ -149,10 +371,10 @@ def posterior(
         values = least_misfit(of, values, inputs, errors, blurred)
         near = linear_about(of, values, inputs)
         before = errors
-        errors = relearnt(of, near, errors, aims, known)
+        errors = reestimated(of, near, errors, aims, known)
         moving = [name for name in errors if not _same(before[name], errors[name])]
         if not moving:
-            return told(of, near, inputs, errors), near
+            return covariances(of, near, inputs, errors), near
     raise NotConvergedError(
         f"the model error of {', '.join(moving)} still changes by more than "
         f"{SAME:.0%} after {ROUNDS} rounds of it and the fit: state its u, or hold "
@@ -161,7 +383,7 @@ def posterior(
     )
 
 
-def learnt_beside(
+def estimate_unfitted(
     of: FittedRecords,
     values: Mapping[str, float],
     errors: Mapping[str, ModelError],
@@ -177,7 +399,7 @@ def learnt_beside(
     if of.rows.empty:
         return dict(errors)
     near = linear_about(of, values, ())
-    return relearnt(of, near, errors, aims, np.zeros((0, 0)))
+    return reestimated(of, near, errors, aims, np.zeros((0, 0)))
 
 
 def _same(a: ModelError, b: ModelError) -> bool:
@@ -203,11 +425,13 @@ def _gain(
         right[i] = solve_triangular(L.T, white)
     C = inverse(A)
     G = C @ right.T
-    pulled: Floats = sum((G[:, i] @ K @ G[:, i].T for i, K in whole), np.zeros((P, P)))
-    return C, G, pulled
+    by_model: Floats = sum(
+        (G[:, i] @ K @ G[:, i].T for i, K in whole), np.zeros((P, P))
+    )
+    return C, G, by_model
 
 
-def told(
+def covariances(
     of: FittedRecords,
     near: Linear,
     inputs: Sequence[Input],
@@ -215,7 +439,7 @@ def told(
 ) -> Posterior:
     """Covariances at the fitted values, by where they come from."""
     u, known = of.rows["u"].to_numpy(np.float64), information(inputs)
-    C, G, pulled = _gain(of, near, errors, known)
+    C, G, by_model = _gain(of, near, errors, known)
     own = G @ near.own
     held = [i for i in inputs if not i.fitted and i.u > 0]
     return Posterior(
@@ -224,7 +448,7 @@ def told(
         tuple(i.name for i in held),
         np.array([i.u for i in held]),
         (G * u**2) @ G.T + C @ known @ C + own @ own.T,
-        pulled,
+        by_model,
         G @ near.S,
         errors,
     )
@@ -238,7 +462,7 @@ def left_out(
     aims: Mapping[str, float],
     records: Collection[str],
 ) -> Posterior:
-    """What the other records tell, sought from the fit to all of them.
+    """What the other records determine, sought from the fit to all of them.
 
     Steps of Gauss and Newton with the slopes of that fit, until one moves no input by
     more than `STILL` of its standard uncertainty. Where predictions jump, because a
@@ -251,13 +475,14 @@ def left_out(
     NotConvergedError
         where that many steps do not
     """
-    kept = ~of.rows["record"].isin(records).to_numpy()
+    others_rows = ~of.rows["record"].isin(records).to_numpy()
     others, known = of.without(records), information(inputs)
     some = replace(
-        near, **{name: getattr(near, name)[kept] for name in ("f", "J", "S", "own")}
+        near,
+        **{name: getattr(near, name)[others_rows] for name in ("f", "J", "S", "own")},
     )
-    errors = relearnt(others, some, errors, aims, known)
-    found = told(others, some, inputs, errors)
+    errors = reestimated(others, some, errors, aims, known)
+    found = covariances(others, some, inputs, errors)
     C, G, _ = _gain(others, some, errors, known)
     free = [i for i in inputs if i.fitted]
     y, f = others.rows["measured"].to_numpy(np.float64), some.f

@@ -6,9 +6,9 @@
     u_model  model error: what it does to the fit, and its own departure
     u_noise  a measured value about the mean of many: noise, and repeats of a test
 
-Validation uses the first three, the 95 % interval all five. Model error is learnt from
-few records, so it is taken times the quantile of Student's t with as many degrees of
-freedom as there were records; the others times that of the normal distribution. An
+Validation uses the first three, the 95 % interval all five. Model error is estimated
+from few records, so it is taken times the quantile of Student's t with as many degrees
+of freedom as there were records; the others times that of the normal distribution. An
 interval is never wider than it would be of use: see `Limits`.
 """
 
@@ -19,11 +19,18 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri, stdtrit
 
-from analysis.measured.fitted_records import Input
-from analysis.measured.posterior import Posterior
-from analysis.measured.series import Predict, QuantitySeries, RecordInputs
-from analysis.measured.slopes import Values, own_slope, picked, slope, values_at
-from sim.arrays import Floats, Ints
+from analysis.measured.posterior import Input, Posterior
+from analysis.measured.predicted_quantities import (
+    Predict,
+    QuantitySeries,
+    RecordInputs,
+    Values,
+    own_slope,
+    picked,
+    slope,
+    values_at,
+)
+from sim.core.arrays import Floats, Ints
 
 SURE = 0.95
 SOURCES = ("u_num", "u_input", "u_fit", "u_model", "u_noise")
@@ -73,19 +80,19 @@ class Family:
     Parameters
     ----------
     at : (m,) where they are compared; None: where the model gives them
-    learnt_from : the family whose model error they have; their own if left out
+    errors_from : the family whose model error they have; their own if left out
     """
 
     name: str
     limits: Limits
     unit: str = ""
     at: Floats | None = None
-    learnt_from: str = ""
+    errors_from: str = ""
 
     @property
-    def learnt(self) -> str:
-        """The family that their model error and repeats were learnt with."""
-        return self.learnt_from or self.name
+    def error_family(self) -> str:
+        """The family that their model error and repeats were estimated with."""
+        return self.errors_from or self.name
 
     def of(self, series: QuantitySeries) -> QuantitySeries:
         """A series at the places where it is compared."""
@@ -129,8 +136,8 @@ def predicted(
 ) -> pd.DataFrame:
     """The rows of one record: COLUMNS.
 
-    Where inputs drawn, or moved by u, leave a quantity without a value, its interval is
-    from the others, and attrs["note"] says how many.
+    Where inputs sampled, or moved by u, leave a quantity without a value, its interval
+    is from the others, and attrs["note"] says how many.
     """
     now = after.inputs
     on = {
@@ -148,8 +155,8 @@ def predicted(
         or [np.zeros((len(middle), 0))]
     )
     own = np.concatenate([on[name].u for name, _ in at] or [np.zeros(0)])
-    through, gone, tried = (
-        _drawn(values, record, middle, after, numerics)
+    through, missing, tried = (
+        _sampled(values, record, middle, after, numerics)
         if numerics.draws
         else _linear(values, record, middle, after, J)
     )
@@ -165,16 +172,16 @@ def predicted(
         }
     )
     found = with_intervals(table, _root(J, after.model), after, families)
-    found.attrs["note"] = _note(table["quantity"].tolist(), gone, tried)
+    found.attrs["note"] = _note(table["quantity"].tolist(), missing, tried)
     return found
 
 
-def _note(quantities: Sequence[str], gone: Ints, tried: int) -> str:
+def _note(quantities: Sequence[str], missing: Ints, tried: int) -> str:
     """How many runs of a quantity had no value, where some had none."""
     return "; ".join(
-        f"{quantities[i]}: {gone[i]} of {tried} runs with moved inputs have none; "
+        f"{quantities[i]}: {missing[i]} of {tried} runs with moved inputs have none; "
         "its interval is from the others"
-        for i in np.flatnonzero(gone).tolist()
+        for i in np.flatnonzero(missing).tolist()
     )
 
 
@@ -193,7 +200,7 @@ def with_intervals(
     model, noise, half = (np.zeros(len(table)) for _ in range(3))
     for quantity, rows in table.groupby("quantity", sort=False).indices.items():
         family = families(str(quantity))
-        known, error = family.limits, after.errors[family.learnt]
+        known, error = family.limits, after.errors[family.error_family]
         at, value = (table[c].to_numpy(np.float64)[rows] for c in ("at", "value"))
         model[rows] = np.hypot(error.deviation(at, value), from_fit[rows])
         noise[rows] = known.noise
@@ -228,32 +235,32 @@ def _linear(
     -------
     the variance; (n,) how many moved inputs leave no value; of how many
     """
-    total, gone = np.zeros(len(middle)), np.zeros(len(middle), dtype=np.int64)
+    total, missing = np.zeros(len(middle)), np.zeros(len(middle), dtype=np.int64)
     for k, (name, u) in enumerate(zip(after.held, after.u_held, strict=True)):
         one = slope(values, after.inputs, record, middle, name, float(u))
         total += (one.change - J @ after.gain[:, k] * u) ** 2 + one.bend**2 / 2
-        gone += one.gone
+        missing += one.missing
     own = [name for name, u in record.u.items() if u > 0]
     for name in own:
         one = own_slope(values, after.inputs, record, middle, name)
         total += one.variance
-        gone += one.gone
-    return total, gone, 2 * (len(after.held) + len(own))
+        missing += one.missing
+    return total, missing, 2 * (len(after.held) + len(own))
 
 
-def _drawn(
+def _sampled(
     values: Values,
     record: RecordInputs,
     middle: Floats,
     after: Posterior,
     numerics: Numerics,
 ) -> tuple[Floats, Ints, int]:
-    """(n,) mean square departure of values from inputs drawn anew; see `_linear`."""
+    """(n,) mean square departure of values from sampled inputs; see `_linear`."""
     own = {name: u for name, u in record.u.items() if u > 0}
-    gone, tried = np.zeros(len(middle), dtype=np.int64), numerics.draws
+    missing, tried = np.zeros(len(middle), dtype=np.int64), numerics.draws
     total = np.zeros(len(middle))
     if not own and not after.held:
-        return total, gone, tried
+        return total, missing, tried
     rng = np.random.default_rng(numerics.seed)
     for _ in range(numerics.draws):
         moved = rng.standard_normal(len(after.held)) * after.u_held
@@ -262,15 +269,15 @@ def _drawn(
         for name, by in [*zip(after.held, moved, strict=True),
                          *zip(after.fitted, back, strict=True)]:  # fmt: skip
             now[name] += float(by)
-        drawn = record
+        sample = record
         for name, u in own.items():
-            drawn = drawn.shifted(name, float(rng.normal(0.0, u)))
-        off = values(now, drawn) - middle
-        gone += np.isnan(off)
+            sample = sample.shifted(name, float(rng.normal(0.0, u)))
+        off = values(now, sample) - middle
+        missing += np.isnan(off)
         total += np.nan_to_num(off) ** 2
-    if (gone > tried / 2).any():
+    if (missing > tried / 2).any():
         raise ValueError(f"most of {tried} draws of the inputs leave a value out")
-    return total / (tried - gone), gone, tried
+    return total / (tried - missing), missing, tried
 
 
 def _discretisation(

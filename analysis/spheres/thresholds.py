@@ -1,12 +1,12 @@
 """Every threshold of picking: its meaning with its unit, and what set it.
 
-All were set on synthetic scans of random tree mechanisms with rods and clamps, balls of
-radius 6 mm (`tests/bench/bench_spheres.py`); none on a real scan. The last word of a
+All were set on synthetic scans of random tree mechanisms with rods and clamps, spheres
+of radius 6 mm (`tests/bench/bench_spheres.py`); none on a real scan. The last word of a
 line says by what:
 
     noise    error over the Cramer-Rao bound and honest covariances, 0.02 to 0.3 mm
     few      small caps and false picks in scans of few views
-    clamps   what is attached to a ball, and rods and targets taken for balls
+    clamps   what is attached to a sphere, and rods and targets taken for spheres
     views    views that are misplaced, adjusted together
     sizes    scans of another radius, or of one known only as a range
     speed    as many spheres in less time
@@ -111,28 +111,29 @@ class JudgeThresholds:
     beyond: float = 0.45  # clamps
     chance_beyond: float = 20.0  # over its points; few
     # the same of what is as wide as a cap: ends of tubes and fingers have 0.7 to 2, of
-    # 454 balls of both scanners in one view to three none has more than 0.55; few
+    # 454 spheres of both scanners in one view to three none has more than 0.55; few
     beyond_wide: float = 0.6
     # the same of what lies on a tube of the radius that ends in it, less what it would
-    # hide, where nothing rises beside that; how much more with few, and by what rises
-    # beside it: of 924 balls to 8 of 458 points, and 82 of 645 with 155 beside; few
+    # hide, where nothing rises around that; how much more with few, and by what rises
+    # around it: of 924 spheres to 8 of 458 points, and 82 of 645 with 155 around; few
     wall: float = 0.02
     chance_wall: float = 4.0  # over its points; few
     closed: float = 1.0
     rise: float = 0.3  # radii; clamps
     # radii along a tube in line with a sphere up to which it is looked for, and points
-    # of it over those of the sphere, less three times what it would hide: of 509 balls
-    # to 17 of 349, of five ends whose wall is hidden near them from 61 of 221, read
-    # before ways were tried by what is on them as far as it reaches; few
+    # of it over those of the sphere, less three times what it would hide: of 509
+    # spheres to 17 of 349, of five ends whose wall is hidden near them from 61 of 221,
+    # read before ways were tried by what is on them as far as it reaches; few
     far: float = 3.0
     far_wall: float = 0.05
     chance_far: float = 16.0  # over its points: how much more with few; few
-    # widest gate over the radius: clutter and close balls were read to 0.08; balls in
-    # noise of 0.15 mm on 6 mm, which were lost, have 0.10 and more; few
+    # widest gate over the radius: clutter and close spheres were read to 0.08; spheres
+    # in noise of 0.15 mm on 6 mm, which were lost, have 0.10 and more; few
     sharp: float = 0.1
-    # radii between the centres of two solid balls, at least, errors aside; law
+    # radii between the centres of two solid spheres, at least, errors aside; law
     solid: float = 1.9
-    # sd of the free radius over the radius: hardly round; 2 of 454 balls have more; few
+    # sd of the free radius over the radius: hardly round; 2 of 454 spheres have more;
+    # few
     vague: float = 0.04
     rough: float = 1.4  # rms over what is typical of the scan's spheres; few
     # rms over the radius that is no roughness: single precision 1,000 radii from the
@@ -164,7 +165,7 @@ class ViewThresholds:
     # sd of a view's shift that is believed before it is seen; custom
     misplaced_mm: float = 0.5
     placed_mm: float = 1e-4  # sd that is always believed; custom
-    learnt: int = 30  # rounds of learning that sd; custom
+    sd_rounds: int = 30  # of estimating that sd; custom
     fewest: int = 4  # spheres from which views can be placed; law
     seen: int = 200  # points on spheres that tell where a view was taken from; custom
     most_points: int = 3_000  # that are asked; speed
@@ -181,30 +182,30 @@ class SharedThresholds:
 
     certain: float = 3.0  # sd above one; custom
     fewest: int = 5  # spheres, or degrees of freedom, that tell; custom
-    points: float = 30.0  # weight of a view's points on a sphere that tells; custom
+    points: float = 30.0  # weight of a view's points on a sphere that counts; custom
     # ratio of variances from which its causes are asked; below, chance may be it
     strong: float = 2.0  # views
     surer: float = 1.5  # times that: such a ratio by components of variance; custom
-    cells: float = 3.0  # that a ball shows, over unknowns of its form; custom
+    cells: float = 3.0  # that a sphere shows, over unknowns of its form; custom
 
 
 @dataclass(frozen=True)
 class PatchThresholds:
-    """Which components of variance are told apart."""
+    """Which components of variance are distinguished."""
 
     side: int = 6  # patches a cube side; views
     # radii over which fields along lines of sight are correlated; custom
     lengths: tuple[float, ...] = (0.35, 0.8, 2.0, 5.0)
-    uneven: float = 0.3  # the same of what is fixed to a ball, radii; custom
-    degree: int = 2  # of the functions that tell, on what a view sees of a ball; speed
+    uneven: float = 0.3  # the same of what is fixed to a sphere, radii; custom
+    # of the functions that tell, on what a view sees of a sphere; speed
+    degree: int = 2
     degree_merged: int = 4  # the same of merged clouds; speed
-    clear: float = 0.05  # size of a function over the largest, to be told; custom
+    clear: float = 0.05  # size of a function over the largest, to count; custom
     steepest: float = 0.3  # cosine of incidence from which errors grow no more; custom
-    one_view: float = (
-        0.906  # cosine between directions that are one view's: 25 deg; law
-    )
-    most: int = 500  # functions from which components are learnt; speed
-    fewest: int = 5  # balls; custom
+    # cosine between directions that are one view's: 25 deg; law
+    one_view: float = 0.906
+    most: int = 500  # functions from which components are estimated; speed
+    fewest: int = 5  # spheres; custom
     rank: float = 1e-8  # singular value of an unknown over the largest; custom
     # fall of the deviance that a step promises, below which none is made; custom
     settled: float = 1e-12
@@ -216,47 +217,49 @@ class PatchThresholds:
 
 @dataclass(frozen=True)
 class FusedThresholds:
-    """When a mesh tells the radius that its balls have in common."""
+    """When a mesh has the radius that its spheres have in common."""
 
-    near: float = 0.05  # of the median radius: what is farther is another ball; custom
-    rougher: float = 1.5  # times the rms that may differ from ball to ball; sizes
-    # radii between two centres: nearer, two balls would have a fifth in common; law
+    near: float = (
+        0.05  # of the median radius: what is farther is another sphere; custom
+    )
+    rougher: float = 1.5  # times the rms that may differ from sphere to sphere; sizes
+    # radii between two centres: nearer, two spheres would have a fifth in common; law
     apart: float = 1.2
-    # sd of a free radius over the radius, above which it tells no sphere: clamps 0.033,
-    # balls of caps from 12 % up to 0.011; clamps
+    # sd of a free radius over the radius, above which it is no sphere: clamps 0.033,
+    # spheres of caps from 12 % up to 0.011; clamps
     vague: float = 0.025
-    cap: float = 0.08  # smallest visible share of a ball; sizes
-    doubt: float = 1.5  # times the sd of a free radius, as errors are shared; sizes
-    # as `JUDGE.beyond_wide`: fusing closes the surface beside balls, 0.67 of points on
-    # them; a tube's end has 0.83 by its geometry; sizes
+    cap: float = 0.08  # smallest visible share of a sphere; sizes
+    radius_sd_factor: float = 1.5  # of a free radius, as errors are shared; sizes
+    # as `JUDGE.beyond_wide`: fusing closes the surface next to spheres, 0.67 of points
+    # on them; a tube's end has 0.83 by its geometry; sizes
     beyond_wide: float = 0.75
     # as `JUDGE.wall` and those below it, and at most: Poisson's equation closes meshes
-    # below balls with 0.35 on the tube and 0.09 beside, bars have 0.37 or none beside;
-    # few
+    # below spheres with 0.35 on the tube and 0.09 around, bars have 0.37 or none
+    # around; few
     wall: float = 0.06
     chance_wall: float = 20.0
     closed: float = 4.0
     most_wall: float = 0.36
-    # as `JUDGE.far_wall`: of balls to 0.05, one 0.16, of two bars' ends 0.30 and 0.64;
-    # few
+    # as `JUDGE.far_wall`: of spheres to 0.05, one 0.16, of two bars' ends 0.30 and
+    # 0.64; few
     far_wall: float = 0.22
-    # difference of the principal curvatures times the radius, by three of its sd: balls
-    # to 0.23, as clamps stick to them, ends of tubes from 0.36; sizes
+    # difference of the principal curvatures times the radius, by three of its sd:
+    # spheres to 0.23, as clamps stick to them, ends of tubes from 0.36; sizes
     lengthwise: float = 0.3
-    nearest: int = 8  # points that tell the normal beside a crease, 6 to 16; clamps
+    nearest: int = 8  # points that give the normal near a crease, 6 to 16; clamps
 
 
 @dataclass(frozen=True)
-class SightThresholds:
+class ViewpointThresholds:
     """From where a merged cloud was seen."""
 
     steepest_deg: float = 72.0  # incidence at which a view ends; law
     ways: int = 250  # directions that may be views; custom
-    side: int = 8  # cells a cube side on which densities are told; custom
+    side: int = 8  # cells a cube side on which densities are counted; custom
     each: int = 12  # directions a cell over which a view's density is averaged; custom
     # scales from the surface within which points tell of a view; custom
     surface: float = 3.0
-    doubt: float = 0.4  # of the pull towards unknown scanners; noise
+    pull_error: float = 0.4  # relative, of the pull towards unknown scanners; noise
 
     @property
     def steepest(self) -> float:
@@ -279,7 +282,9 @@ class OtherSizeThresholds:
     fewest: int = 4  # that make a size; custom
     round: float = 0.02  # rms over radius of what is round; sizes
     share: float = 0.5  # of the points nearby that lie on it; sizes
-    smallest: float = 0.4  # radius that can be told, over the radius looked for; custom
+    smallest: float = (
+        0.4  # radius that can be found, over the radius looked for; custom
+    )
     largest: float = 1.8  # the same, largest; custom
     tukey: float = 4.685  # in scales; 95 % efficient; law
     steps: int = 20  # of a fit; custom
@@ -296,5 +301,5 @@ VIEWS = ViewThresholds()
 SHARED = SharedThresholds()
 PATCHES = PatchThresholds()
 FUSED = FusedThresholds()
-SIGHTS = SightThresholds()
+VIEWPOINTS = ViewpointThresholds()
 OTHERS = OtherSizeThresholds()

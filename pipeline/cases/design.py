@@ -1,27 +1,41 @@
-"""A design case: a structure, targets, and lengths or places that bring it closest."""
+"""Design and envelope: lengths for given targets, and the shapes within reach."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from pipeline.cases.record import Arrays, Documents, Row, Summary, TableRow, Tables
-from pipeline.formats.structure_file import document
-from sim.arrays import Floats, Ints
-from sim.limits import is_count
-from sim.morph.morphing.design import (
+from pipeline.cases.record import (
+    Arrays,
+    Documents,
+    Recorder,
+    Row,
+    State,
+    Summary,
+    TableRow,
+    Tables,
+    along_axes,
+    attributes,
+    stop_of,
+    with_balls,
+)
+from pipeline.io.structure_file import document
+from sim.core.arrays import Floats, Ints
+from sim.core.options import Checked, NotNegative, is_count
+from sim.mechanism.design import (
     DesignOptions,
+    DesignStep,
     Links,
+    Places,
     design,
     links_of,
     refuse_redundant,
 )
-from sim.morph.morphing.places import Places
-from sim.morph.morphing.problem import MorphProblem, NewtonOptions
-from sim.morph.morphing.search import DesignStep
-from sim.morph.structure.structure import Structure
-from sim.morph.targets.protocol import Target
+from sim.mechanism.morph_problem import MorphProblem, NewtonOptions
+from sim.mechanism.reachable_shapes import EnvelopeOptions, EnvelopeSearch, Reached
+from sim.mechanism.structure import Structure
+from sim.mechanism.targets.target_interface import Target
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +44,7 @@ class DesignCase:
 
     Attributes
     ----------
-    structure, targets : see `sim.morph.morphing.design`
+    structure, targets : see `sim.mechanism.design`
     symmetries : each the axes whose coordinates change their signs; lengths that a
         symmetry maps onto each other stay equal in proportion
     places : nodes that may be made elsewhere, in place of links of other lengths
@@ -109,15 +123,8 @@ class DesignCase:
         return DesignRecorder(self)
 
 
-@dataclass(eq=False)
-class DesignRecorder:
+class DesignRecorder(Recorder[DesignCase, DesignStep]):
     """Records the search for lengths or places, and those it ends with."""
-
-    case: DesignCase
-    last: DesignStep = field(init=False)
-
-    def see(self, step: DesignStep) -> None:
-        self.last = step
 
     def row(self, step: DesignStep) -> Row:
         return {
@@ -183,8 +190,7 @@ class DesignRecorder:
         return {
             "lengths.csv": [{k: v for k, v in r.items() if k != "group"} for r in rows],
             "places.csv": [
-                {"node": j, **dict(zip("xyz", made[j].tolist(), strict=True))}
-                for j in self.case.places
+                {"node": j, **along_axes("{}", made[j])} for j in self.case.places
             ],
         }
 
@@ -192,7 +198,7 @@ class DesignRecorder:
         step, row = self.last, self.row(self.last)
         residual, size = row.pop("residual"), np.abs(step.change)
         return {
-            "stop": step.stop.value if step.stop is not None else "none",
+            "stop": stop_of(step),
             **{name: row[name] for name in row if name != "step"},
             "at_limit": int(np.count_nonzero(size >= self.case.limit)),
             "groups": len(step.change),
@@ -205,3 +211,90 @@ class DesignRecorder:
 def _ends(case: DesignCase) -> Ints:
     """(l, 2) the nodes of each link."""
     return case.structure.constraints.nodes[case.links.constraint, :2]
+
+
+@dataclass(frozen=True, eq=False)
+class EnvelopeCase(Checked):
+    """One of conf/case, built by Hydra; see `sim.mechanism.reachable_shapes`.
+
+    Attributes
+    ----------
+    structure : its solids cannot pass through each other, its ranges are respected
+    ball_radius : of balls at the nodes that have none in `structure`
+    samples, seed, stride, walk, cell : as of `EnvelopeOptions`
+    """
+
+    structure: Structure
+    samples: int = 2000
+    seed: int = 0
+    stride: float = 0.1
+    walk: int = 8
+    cell: float = 0.02
+    ball_radius: NotNegative = 0.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        EnvelopeSearch(self.solid, self.options)  # which refuses what it cannot search
+
+    @cached_property
+    def options(self) -> EnvelopeOptions:
+        return EnvelopeOptions(
+            self.samples, self.seed, self.stride, self.walk, self.cell
+        )
+
+    @cached_property
+    def solid(self) -> Structure:
+        """The structure with the balls of `ball_radius`."""
+        return with_balls(self.structure, self.ball_radius)
+
+    def steps(self) -> Iterator[Reached]:
+        yield from EnvelopeSearch(self.solid, self.options).steps()
+
+    def recorder(self) -> "EnvelopeRecorder":
+        return EnvelopeRecorder(self)
+
+    def continued(self, state: State) -> tuple["EnvelopeRecorder", Iterator[Reached]]:
+        search = EnvelopeSearch(self.solid, self.options)
+        search.resume(state)
+        return self.recorder(), search.steps()
+
+
+BOX = ("box_long", "box_middle", "box_short")
+
+
+class EnvelopeRecorder(Recorder[EnvelopeCase, Reached]):
+    """Records the shapes that were reached."""
+
+    def row(self, step: Reached) -> Row:
+        return {
+            **attributes(step, "sample", "S", "size", "sigma"),
+            **dict(zip(BOX, step.box.tolist(), strict=True)),
+            **attributes(step, "cells", "new", "residual"),
+        }
+
+    def arrays(self, step: Reached) -> Arrays:
+        return {"r": step.r}
+
+    def state(self, step: Reached) -> Arrays:
+        return step.checkpoint() if step.stop is None else {}
+
+    def progress(self, step: Reached) -> str:
+        return f"{step.cells} cells, {step.new} new"
+
+    def documents(self) -> Documents:
+        return {"structure.json": document(self.case.solid)}
+
+    def summary(self) -> Summary:
+        last = self.last
+        ranges = {
+            f"{name}_{end}": float(values[k])
+            for k, name in enumerate(("S", "size", "sigma"))
+            for end, values in (("least", last.least), ("most", last.most))
+        }
+        return {
+            "stop": stop_of(last),
+            "samples": last.sample + 1,
+            "cells": last.cells,
+            "new_in_last_100": last.new,
+            **ranges,
+        }

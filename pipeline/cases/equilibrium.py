@@ -1,35 +1,71 @@
-"""An equilibrium case: elastic and rigid links and hinges under loads and springs."""
+"""An equilibrium case: a structure with supports, loads and stiffness, at rest."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
+from pydantic import AfterValidator
 
-from pipeline.cases.moved_most import ToldLengths, moved_most
-from pipeline.cases.record import Arrays, Documents, Row, Summary, TableRow, Tables
-from pipeline.formats.structure_file import OwnStructure, document
-from sim.arrays import Floats, Ints
-from sim.limits import is_finite
-from sim.morph.equations.closing import closed
-from sim.morph.equations.system import system_of
-from sim.morph.mobility.near_dependence import (
+from pipeline.cases.record import (
+    Arrays,
+    Documents,
+    LengthUnit,
+    Row,
+    Summary,
+    TableRow,
+    Tables,
+    WholeRecorder,
+    along_axes,
+    attributes,
+    moved_most,
+    wires,
+)
+from pipeline.config.config_files import checked, located
+from pipeline.config.value_types import Entry, Rows, numbers
+from pipeline.io.structure_entries import (
+    Node,
+    StructureGrowth,
+    growths_of,
+    panels_of,
+)
+from pipeline.io.structure_file import (
+    StructureFile,
+    document,
+    read_content,
+    structure_of,
+)
+from sim.core.arrays import Floats, Ints
+from sim.core.options import is_finite
+from sim.mechanism.constraint_projection import closed
+from sim.mechanism.constraint_system import system_of
+from sim.mechanism.constraints import Constraint, ConstraintKind, ConstraintTable
+from sim.mechanism.mobility import (
     NearDependence,
     near_dependence,
     undetermined,
     warning,
 )
-from sim.morph.obstacles.volume import Obstacles, Touch
-from sim.morph.statics.equilibrium import Equilibrium, EquilibriumOptions, at_rest
-from sim.morph.statics.growth import GrowingStructure, spread
-from sim.morph.statics.hinged import rigid_links
-from sim.morph.statics.loaded import LoadedStructure, refuse_free_translation
-from sim.morph.structure.constraints import ConstraintKind
-from sim.morph.structure.measures import characteristic_length
+from sim.mechanism.obstacles import Obstacles
+from sim.mechanism.shape_measures import characteristic_length
+from sim.mechanism.statics.elastic import (
+    Elastic,
+    hinges_between,
+    rigid_links,
+    soft_links,
+)
+from sim.mechanism.statics.equilibrium import Equilibrium, EquilibriumOptions, at_rest
+from sim.mechanism.statics.loaded_structure import (
+    GrowingStructure,
+    LoadedStructure,
+    refuse_free_translation,
+    spread,
+)
+from sim.mechanism.structure import Structure
+from sim.mechanism.targets.target_interface import Goals, Target
 
 NO_GROWTH = np.empty(0)
-PLACE = ("x", "y", "z", "u_x", "u_y", "u_z")
 
 
 class EquilibriumStep(NamedTuple):
@@ -38,7 +74,7 @@ class EquilibriumStep(NamedTuple):
     Attributes
     ----------
     compliance : of the links, relative to the case's; 0 where they are rigid
-    told : where parts grow, the field, and the largest standard uncertainty that its
+    field : where parts grow, the field, and the largest standard uncertainty that its
         tables leave a place of a node
     u : (n, 3) of each
     """
@@ -47,7 +83,7 @@ class EquilibriumStep(NamedTuple):
     compliance: float
     body: LoadedStructure
     found: Equilibrium
-    told: Row
+    field: Row
     u: Floats
 
 
@@ -57,7 +93,7 @@ class EquilibriumCase:
 
     Attributes
     ----------
-    body : structure, stiffness, supports, loads, springs: `pipeline.cases.loaded`
+    body : structure, stiffness, supports, loads, springs: `pipeline.cases.equilibrium`
     compliances : by which those of the links are multiplied, an equilibrium each, each
         found from the one before; 0 makes links rigid, and is what others are compared
         with
@@ -77,15 +113,14 @@ class EquilibriumCase:
 
     def __post_init__(self) -> None:
         _ = self.options
-        if not isinstance(self.compliances, Sequence):
-            raise ValueError(f"compliances is {self.compliances}: give a list, as [1]")
-        if not self.compliances:
-            raise ValueError("compliances is empty: give 1, or a list of factors")
-        for factor in self.compliances:
-            if not (isinstance(factor, int | float) and 0.0 <= factor < np.inf):
-                raise ValueError(
-                    f"compliances has {factor}: give finite numbers from 0 up"
-                )
+        given = self.compliances
+        listed = isinstance(given, Sequence) and given
+        if not (
+            listed and all(is_finite(factor) and factor >= 0.0 for factor in given)
+        ):
+            raise ValueError(
+                f"compliances is {given}: list finite factors from 0 up, such as [1]"
+            )
         refuse_free_translation(self.body)
         check_values(self.body, self.values)
         for factor, strains, _, _ in self._bodies:
@@ -100,7 +135,7 @@ class EquilibriumCase:
 
     @property
     def _bodies(self) -> Iterator[tuple[float, Floats, Floats, Row]]:
-        """A compliance, strains of growths and their u, and what is told of the field,
+        """A compliance, strains of growths and their u, and the row of the field,
         for each equilibrium."""
         body = self.body
         for factor in self.compliances:
@@ -126,13 +161,13 @@ class EquilibriumCase:
 
     def steps(self) -> Iterator[EquilibriumStep]:
         found: Equilibrium | None = None
-        for s, (factor, strains, own, told) in enumerate(self._bodies):
+        for s, (factor, strains, own, row) in enumerate(self._bodies):
             body = self.with_compliance(factor, strains)
             found = at_rest(body, self.options, found)
             u = spread(partial(self._places, factor, found), found.r(), strains, own)
-            if told:
-                told["u_place"] = float(np.linalg.norm(u, axis=1).max())
-            yield EquilibriumStep(s, float(factor), body, found, told, u)
+            if row:
+                row["u_place"] = float(np.linalg.norm(u, axis=1).max())
+            yield EquilibriumStep(s, float(factor), body, found, row, u)
 
     def _places(self, factor: float, start: Equilibrium, strains: Floats) -> Floats:
         return at_rest(self.with_compliance(factor, strains), self.options, start).r()
@@ -141,15 +176,8 @@ class EquilibriumCase:
         return EquilibriumRecorder(self)
 
 
-@dataclass(eq=False)
-class EquilibriumRecorder:
+class EquilibriumRecorder(WholeRecorder[EquilibriumCase, EquilibriumStep]):
     """Records equilibria; how far they are from that with rigid links, at the end."""
-
-    case: EquilibriumCase
-    seen: list[EquilibriumStep] = field(default_factory=list)
-
-    def see(self, step: EquilibriumStep) -> None:
-        self.seen.append(step)
 
     def row(self, step: EquilibriumStep) -> Row:
         found, tension = step.found, _tension(step)
@@ -157,18 +185,16 @@ class EquilibriumRecorder:
         return {
             "step": step.s,
             "compliance": step.compliance,
-            **step.told,
+            **step.field,
             "energy": found.energy,
             "away_from_rigid": np.nan,
             "force_error": np.nan,
             "largest_tension": float(hi),
             "smallest_tension": float(lo),
             "largest_moment": float(np.abs(found.deformed.moment).max(initial=0.0)),
-            "unbalanced": found.unbalanced,
-            "residual": found.residual,
+            **attributes(found, "unbalanced", "residual"),
             "iterations": found.steps,
-            "negative": found.negative,
-            "neutral": found.neutral,
+            **attributes(found, "negative", "neutral"),
         }
 
     def late(self) -> dict[str, list[float]]:
@@ -209,15 +235,12 @@ class EquilibriumRecorder:
             "angle": found.deformed.angle,
             "support": found.support,
             "pull": found.pull,
-            **({"u_r": step.u} if step.told else {}),
+            **({"u_r": step.u} if step.field else {}),
         }
 
     def progress(self, step: EquilibriumStep) -> str:
-        return ", ".join(
-            f"{name} {step.told.get(name, step.compliance):g}"
-            for name in ("compliance", "field")
-            if name == "compliance" or step.told
-        )
+        field = f", field {step.field['field']:g}" if step.field else ""
+        return f"compliance {step.compliance:g}{field}"
 
     def documents(self) -> Documents:
         return {"structure.json": document(self.case.body.structure)}
@@ -233,35 +256,30 @@ class EquilibriumRecorder:
             "r0": body.structure.r0,
         }
         if body.target is not None:
-            vertices, edges = body.target.wireframe(body.structure.r0)
-            arrays |= {"target_vertices": vertices, "target_edges": edges}
+            arrays |= wires(body.target, body.structure.r0)
         return arrays
 
     def tables(self) -> Tables:
-        last = self.seen[-1]
+        last = self.last
         tables: Tables = {"reactions.csv": _reactions(last, self._near)}
         if last.body.structure.is_limited:
-            tables["contacts.csv"] = [touch.row() for touch in self._touching]
-        if last.told:
+            obstacles = Obstacles.of(last.body.structure)
+            touching = obstacles.touching(last.found.z, last.found.kappa)
+            tables["contacts.csv"] = [touch.row() for touch in touching]
+        if last.field:
             tables["places.csv"] = _places_of(last)
         return tables
 
-    @property
-    def _touching(self) -> list[Touch]:
-        last = self.seen[-1]
-        obstacles = Obstacles.of(last.body.structure)
-        return obstacles.touching(last.found.z, last.found.kappa)
-
     @cached_property
     def _near(self) -> NearDependence | None:
-        last = self.seen[-1]
+        last = self.last
         return near_dependence(last.body.structure, last.found.z, self.case.residual)
 
     def summary(self) -> Summary:
-        last, late = self.seen[-1], self.late()
+        last, late = self.last, self.late()
         row = self.row(last) | {name: values[-1] for name, values in late.items()}
         unsure = undetermined(self._near, last.found.y).any()
-        told = [
+        shown = [
             name
             for name in row
             if name not in ("step", "compliance")
@@ -270,7 +288,7 @@ class EquilibriumRecorder:
         ]
         return {
             "stop": "minimum",  # a saddle would have ended with an error
-            **{name: row[name] for name in told},
+            **{name: row[name] for name in shown},
             "links": len(_links(last.body)),
             "hinges": len(last.body.elastic.hinges),
             **self._in_words(bool(unsure)),
@@ -279,29 +297,25 @@ class EquilibriumRecorder:
 
     def _in_words(self, unsure: bool) -> Summary:
         """The node that moved most, the links that are pulled and pressed most."""
-        last, structure = self.seen[-1], self.case.body.structure
-        unit = structure.unit if isinstance(structure, OwnStructure) else ""
-        said: Summary = {
-            "moved": moved_most(structure.r0, last.found.r(), ToldLengths(unit))
+        last, structure = self.last, self.case.body.structure
+        unit = getattr(structure, "unit", "")
+        found: Summary = {
+            "moved": moved_most(structure.r0, last.found.r(), LengthUnit(unit))
         }
         tension, links = _tension(last), _links(last.body).tolist()
-        ends = [] if unsure or not len(tension) else [tension.argmax()]
-        ends += [] if unsure or not len(tension) else [tension.argmin()]
-        signs = ("tension", 1.0), ("compression", -1.0)
-        told = [
-            f"link({links[k][0]}, {links[k][1]}) the largest {word}, "
-            f"{sign * tension[k]:.4g}"
-            for k, (word, sign) in zip(ends, signs, strict=False)
-            if sign * tension[k] > 0.0
+        links_in_words = [
+            f"link({links[k][0]}, {links[k][1]}) the largest {word}, {size[k]:.4g}"
+            for word, size in (("tension", tension), ("compression", -tension))
+            for k in ([] if unsure or not len(size) else [int(size.argmax())])
+            if size[k] > 0.0
         ]
-        return said | ({"bears": "; ".join(told)} if told else {})
+        return found | ({"bears": "; ".join(links_in_words)} if links_in_words else {})
 
 
 def _places_of(step: EquilibriumStep) -> Iterator[TableRow]:
     """Where each node is, with the standard uncertainty that tables of growth leave."""
     for node, (place, u) in enumerate(zip(step.found.r(), step.u, strict=True)):
-        told = zip(PLACE, (*place.tolist(), *u.tolist()), strict=True)
-        yield {"node": node, **dict(told)}
+        yield {"node": node, **along_axes("{}", place), **along_axes("u_{}", u)}
 
 
 def check_values(body: LoadedStructure, values: Sequence[float]) -> None:
@@ -338,7 +352,7 @@ def _reactions(
 ) -> Iterator[TableRow]:
     """Every force and moment at an equilibrium, a row each.
 
-    Those that hang on the residual (`sim.morph.mobility.near_dependence`) are empty.
+    Those that hang on the residual (`sim.mechanism.mobility`) are empty.
     """
     found, body = step.found, step.body
     rigid, tension = len(found.tension), _tension(step)
@@ -347,8 +361,8 @@ def _reactions(
     in_link = unsure[table.kind == ConstraintKind.DIST]
     for i, (a, b) in enumerate(_links(body).tolist()):
         kind = "rigid link" if i < rigid else "elastic link"
-        told = "" if i < rigid and in_link[i] else tension[i]
-        yield _row(f"link({a}, {b})", kind, tension=told)
+        known = "" if i < rigid and in_link[i] else tension[i]
+        yield _row(f"link({a}, {b})", kind, tension=known)
     for nodes, moment, angle in zip(
         body.elastic.hinges,
         found.deformed.moment,
@@ -356,34 +370,194 @@ def _reactions(
         strict=True,
     ):
         name = f"hinge({', '.join(map(str, nodes.tolist()))})"
-        yield _row(name, "hinge", moment=moment, angle=float(np.degrees(angle)))
+        yield _row(name, "hinge", moment=moment, angle_deg=float(np.degrees(angle)))
     fixed = table.kind == ConstraintKind.FIX
     unheld = set(table.nodes[fixed & unsure, 0].tolist())
     for node in np.unique(table.nodes[fixed, 0]).tolist():
-        force = None if node in unheld else found.support[node]
-        yield _row(f"node {node}", "support", force=force)
+        if node in unheld:
+            yield _row(f"node {node}", "support")
+        else:
+            yield _force_row(node, "support", found.support[node])
     for node in np.flatnonzero(body.spring > 0.0).tolist():
-        yield _row(f"node {node}", "spring", force=found.pull[node])
+        yield _force_row(node, "spring", found.pull[node])
     for node in np.flatnonzero(body.force.any(axis=1)).tolist():
-        yield _row(f"node {node}", "load", force=body.force[node])
+        yield _force_row(node, "load", body.force[node])
 
 
-def _row(
-    what: str,
-    kind: str,
-    *,
-    tension: float | str = "",
-    moment: float | str = "",
-    angle: float | str = "",
-    force: Floats | None = None,
-) -> TableRow:
+REACTION = ("tension", "moment", "angle_deg", "force_x", "force_y", "force_z")
+
+
+def _row(part: str, kind: str, **numbers: float | str) -> TableRow:
     """A row of reactions.csv; empty where a number has no meaning."""
-    parts: list[float | str] = ["", "", ""] if force is None else force.tolist()
-    return {
-        "part": what,
-        "kind": kind,
-        "tension": tension,
-        "moment": moment,
-        "angle_deg": angle,
-        **dict(zip(("force_x", "force_y", "force_z"), parts, strict=True)),
-    }
+    return {"part": part, "kind": kind, **dict.fromkeys(REACTION, ""), **numbers}
+
+
+def _force_row(node: int, kind: str, force: Floats) -> TableRow:
+    return _row(f"node {node}", kind, **along_axes("force_{}", force))
+
+
+Matrix = Sequence[Sequence[float]]
+
+
+def _held(value: float) -> float:
+    if value not in (0, 1):
+        raise ValueError(f"is {value:g}: give 1 where it is held, 0 where it is free")
+    return value
+
+
+Held = Annotated[float, AfterValidator(_held)]
+
+
+class Loading(Entry):
+    """Loads and supports of nodes."""
+
+    loads: Rows[Annotated[tuple[Node, float, float, float], numbers(4)]]
+    supports: Rows[Annotated[tuple[Node, Held, Held, Held], numbers(4)]]
+
+
+class LoadedFile(Loading, StructureGrowth, StructureFile):
+    """A structure file with elastic parts, loads and supports."""
+
+    springs: Rows[Annotated[tuple[Node, Node, float, float | None], numbers(4, 3)]]
+    hinges: Rows[
+        Annotated[tuple[Node, Node, Node, Node, float, float | None], numbers(6, 5)]
+    ]
+
+
+def loaded_structure(
+    structure: Structure,
+    *,
+    link_stiffness: float | None = None,
+    hinge_stiffness: float | None = None,
+    supports: Matrix = (),
+    loads: Matrix = (),
+    spring: float = 0.0,
+    target: Target | None = None,
+) -> LoadedStructure:
+    """A structure from `sim.mechanism`, all its links and hinges alike.
+
+    Parameters
+    ----------
+    link_stiffness : of every link, force / length; rigid where none is given
+    hinge_stiffness : of the hinge wherever two triangular bodies share a side, moment
+        / rad, at rest in the initial configuration; free where none is given
+    supports : rows (node, x, y, z), 1 where the node is held
+    loads : rows (node, x, y, z) of forces
+    spring : stiffness by which each leading node hangs on the target
+    """
+    hinges, r0 = hinges_between(structure.bodies), structure.r0
+    if hinge_stiffness is not None and not len(hinges):
+        raise ValueError(
+            "hinge_stiffness is given, but no two triangular bodies share a side: "
+            "leave it out"
+        )
+    bent = hinges if hinge_stiffness is not None else hinges[:0]
+    no_links = np.empty((0, 2), dtype=np.int64)
+    elastic = Elastic.between(r0, no_links, 1.0, bent, hinge_stiffness or 1.0)
+    made = structure
+    if link_stiffness is not None:
+        made, links = soft_links(structure, link_stiffness)
+        elastic = replace(
+            elastic,
+            links=links.links,
+            link_stiffness=links.link_stiffness,
+            rest_length=links.rest_length,
+        )
+    given = {"supports": list(supports), "loads": list(loads)}
+    loading = checked(Loading, given, "body", {"nodes": len(r0)})
+    return _loaded(made, elastic, loading, spring, target)
+
+
+def loaded_file(
+    path: str, *, spring: float = 0.0, target: Target | None = None
+) -> LoadedStructure:
+    """A structure file that may have elastic parts, growth, loads and supports as well.
+
+        springs   [[a, b, stiffness, rest length], ...]
+        hinges    [[i, j, k, l, stiffness, rest angle in degrees], ...]
+        loads     [[node, x, y, z], ...]
+        supports  [[node, x, y, z], ...], 1 where the node is held
+
+    j-k is the axis of a hinge, i and l are nodes at its sides; 180 degrees are flat. A
+    length or angle that is left out is that of the nodes as given. Panels and growth:
+    `pipeline.io.structure_entries`.
+
+    Parameters
+    ----------
+    spring : stiffness by which each leading node hangs on the target, or on its goal
+        where there is no target
+    """
+    content = read_content(path, LoadedFile)
+    with located(path):
+        structure = structure_of(content)
+        elastic = _elastic(structure.r0, content)
+        aim = target
+        if aim is None and structure.goals is not None:
+            aim = Goals(structure.goals)
+        made = _loaded(structure, elastic, content, spring, aim)
+        if not content.growth:
+            return made
+        growths = growths_of(content, _rows(structure, content))
+        return GrowingStructure(**vars(made), growths=growths)
+
+
+def _rows(structure: Structure, content: LoadedFile) -> list[list[int]]:
+    """The constraints that are each link; none of one within a body."""
+    owners, bodies = structure.constraints.owners, structure.bodies
+    return [
+        [row for row, owner in enumerate(owners) if owner == f"link {a}-{b}"]
+        if not any(len(body) > 2 and {a, b} <= set(body) for body in bodies)
+        else []
+        for a, b, _ in content.links
+    ]
+
+
+def _elastic(r0: Floats, content: LoadedFile) -> Elastic:
+    links, hinges = content.springs, content.hinges
+    made = Elastic.between(r0, _nodes(links, 2), 1.0, _nodes(hinges, 4))
+    length, angle = made.rest_length.copy(), made.rest_angle.copy()
+    for i, link in enumerate(links):
+        if link[3] is not None:
+            length[i] = link[3]
+    for i, hinge in enumerate(hinges):
+        if hinge[5] is not None:
+            angle[i] = np.radians(hinge[5])
+    return replace(
+        made,
+        link_stiffness=np.array([link[2] for link in links], dtype=np.float64),
+        rest_length=length,
+        hinge_stiffness=np.array([hinge[4] for hinge in hinges], dtype=np.float64),
+        rest_angle=angle,
+        panels=panels_of(r0, _nodes(content.panels, 3), content.panels),
+    )
+
+
+def _nodes(rows: Sequence[Sequence[Any]], count: int) -> Ints:
+    """(rows, count) the nodes that rows begin with."""
+    return np.array([row[:count] for row in rows], dtype=np.int64).reshape(-1, count)
+
+
+def _loaded(
+    structure: Structure,
+    elastic: Elastic,
+    loading: Loading,
+    spring: float,
+    target: Target | None,
+) -> LoadedStructure:
+    n = len(structure.r0)
+    force, springs = np.zeros((n, 3)), np.zeros(n)
+    for node, *pull in loading.loads:
+        force[node] += pull
+    springs[structure.leading] = spring
+    if spring and target is None:
+        raise ValueError("spring is given and no target: name what nodes hang on")
+    fixed = [
+        Constraint(ConstraintKind.FIX, (node, axis), float(structure.r0[node, axis]))
+        for node, *held in loading.supports
+        for axis in range(3)
+        if held[axis]
+    ]
+    joined = structure.constraints.followed_by(ConstraintTable.of(fixed))
+    return LoadedStructure(
+        replace(structure, constraints=joined), elastic, force, springs, target
+    )

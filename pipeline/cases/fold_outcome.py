@@ -1,14 +1,17 @@
-"""What a run says of its folding: columns of steps.csv, a row a crease, the verdict."""
+"""What a run says of its folding: columns of steps.csv, creases, the verdict."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from pipeline.cases.record import Row, Summary, TableRow
-from sim.origami.folding.folding import OrigamiStep
-from sim.origami.folding.missing import missing_folds, over_and_short, over_folds
+from pipeline.cases.record import Arrays, Row, Summary, TableRow
+from sim.core.arrays import Floats
+from sim.core.options import NotConvergedError
+from sim.origami.folding.fold_simulation import OrigamiStep, run
+from sim.origami.folding.imperfections import Imperfections, Tally, drawn
 from sim.origami.folding.outcome import (
     FoldReport,
     FoldVerdict,
@@ -19,9 +22,18 @@ from sim.origami.folding.outcome import (
     wrong_side,
 )
 from sim.origami.folding.sheet import Sheet
-from sim.origami.folding.stability import bending_strain, panel_strain
-from sim.origami.loading.phases import Fold, Phase
-from sim.origami.model.material import SheetMaterial
+from sim.origami.loading import (
+    Fold,
+    Moments,
+    Phase,
+    SequenceVerdict,
+    missing_folds,
+    over_and_short,
+    over_folds,
+    verdict,
+)
+from sim.origami.mechanics import bending_strain, panel_strain
+from sim.origami.model.mesh import BarHingeMesh, SheetMaterial
 
 AT_REST = 1.0  # degrees from which a crease counts as folded in the sheet as drawn
 STRAIN_LIMIT = 0.02  # above it the panels of [ZF19] no longer behave linearly
@@ -64,15 +76,15 @@ class FoldOutcome:
         return fold_report(self.sheet, self.phases, self.last, tolerance)
 
     def _stress_free(self) -> Summary:
-        """What is said of a sheet whose creases are folded before anything is asked."""
+        """The summary of a sheet whose creases are folded before anything is asked."""
         mesh = self.sheet.mesh
         folds = np.degrees(np.abs(reached_folds(mesh, mesh.rest)))
         if not len(folds) or folds.max() < AT_REST:
             return {}
         crease = mesh.pattern.crease_name(mesh.pattern.creases[folds.argmax()])
         many = int((folds >= AT_REST).sum())
-        said = f"as drawn: {many} of {len(folds)} creases are folded there, {crease}"
-        return {"stress_free": f"{said} by {folds.max():.0f} degrees"}
+        text = f"as drawn: {many} of {len(folds)} creases are folded there, {crease}"
+        return {"stress_free": f"{text} by {folds.max():.0f} degrees"}
 
     def _off(self) -> Summary:
         """How many creases are beyond the tolerance, and how far over or short."""
@@ -81,18 +93,18 @@ class FoldOutcome:
         if not off.any():
             return {}
         over = np.degrees(over_folds(report.asked, report.reached)[off])
-        said = (
+        text = (
             f"{off.sum()} of {len(off)} creases are more than {self.tolerance:g} "
             f"degrees from what was asked: {over_and_short(over, ' degrees')}"
         )
         folded = report.verdict is FoldVerdict.FOLDED
-        return {"fold_off": said + ("; rigid panels come no nearer" if folded else "")}
+        return {"fold_off": text + ("; rigid panels come no nearer" if folded else "")}
 
     def summary(self) -> Summary:
         report = self._report
         done = report.verdict in (FoldVerdict.FOLDED, FoldVerdict.NOTHING)
         away = np.abs(missing_folds(report.asked, report.reached)).max(initial=0.0)
-        said: Summary = {
+        found: Summary = {
             "stop": "all increments done" if done else "no increments left",
             "fold": report.verdict.value,
             **self._stress_free(),
@@ -100,7 +112,7 @@ class FoldOutcome:
             "fold_missing_deg": float(np.degrees(away)),
             **self._off(),
         }
-        return said | ({"fold_why": report.why} if report.why else {})
+        return found | ({"fold_why": report.why} if report.why else {})
 
     def creases(self) -> Iterator[TableRow]:
         """A row a crease: asked, reached, side, and what holds it."""
@@ -166,3 +178,53 @@ class StrainWarning:
                 )
                 break
         return done
+
+
+def actuated(mesh: BarHingeMesh, phases: Sequence[Phase], x: Floats) -> Arrays:
+    """Folds (c,), rad, where a phase turns creases."""
+    turned = any(isinstance(phase, Moments) for phase in phases)
+    return {"folds": reached_folds(mesh, x)} if turned else {}
+
+
+def end_of(
+    sheet: Sheet,
+    phases: Sequence[Phase],
+    x: Floats,
+    where: Mapping[str, Any],
+    imperfections: Imperfections | None,
+) -> Summary:
+    """The verdict, and the share of draws that lock with its interval.
+
+    Parameters
+    ----------
+    x : (n, 3) m, the end of the sheet as drawn
+    where : the panels that lock, see `sim.origami.loading.verdict`
+    """
+    as_drawn = verdict(sheet.mesh, x, **where)
+    if imperfections is None:
+        return {"verdict": as_drawn.value}
+    tally = Tally(imperfections.stages)
+    while tally.verdict is None:  # it hangs on a sheet that is left to fold
+        other, off = drawn(imperfections, len(tally.ends), sheet, phases)
+        tally = tally.with_end(_end(other, off, where))
+    low, high = tally.interval(SequenceVerdict.LOCK)
+    return {
+        "verdict": tally.verdict.value,
+        "verdict_as_drawn": as_drawn.value,
+        "draws": len(tally.ends),
+        "stage": tally.stage + 1,
+        "lock_share": tally.count(SequenceVerdict.LOCK) / len(tally.ends),
+        "lock_share_low": low,
+        "lock_share_high": high,
+    }
+
+
+def _end(
+    sheet: Sheet, phases: Sequence[Phase], where: Mapping[str, Any]
+) -> SequenceVerdict | None:
+    """How a folding ends; None where it finds no equilibrium."""
+    try:
+        *_, last = run(sheet, phases)
+    except NotConvergedError:
+        return None
+    return verdict(sheet.mesh, last.x, **where)

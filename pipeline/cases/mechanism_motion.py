@@ -1,6 +1,6 @@
 """A motion case: a mechanism with masses, what drives it, what acts on it.
 
-masses      see `pipeline.formats.structure_masses`; those of the file by default
+    masses      see `pipeline.io.structure_entries`; those of the file by default
 velocities  [[node, x, y, z], ...] at the start; others move with the least energy
 drivers     [{angle: [a, b, c], rate: 360}, ...]: a length [a, b], an angle at b
             about `normal` (z by default), or a place [node, axis]; moved by `rate`
@@ -9,59 +9,117 @@ drivers     [{angle: [a, b, c], rate: 360}, ...]: a length [a, b], an angle at b
 dampers     [{length: [a, b], viscosity: 2}, ...]: a length, an angle [a, b, c] or
             a hinge [i, j, k, l]; moments per rad / s
 
-All in SI units. ToldLengths of a file are in its `unit`, and in m where it names none.
+All in SI units. Lengths of a file are in its `unit`, and in m where it names none.
 """
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
 from typing import Annotated, Any, Self
 
 import numpy as np
-from pydantic import Field, model_validator
+from pydantic import model_validator
 
-from pipeline.cases.in_metres import in_metres
-from pipeline.cases.moved_most import ToldLengths, moved_most
-from pipeline.cases.record import Arrays, Documents, Row, State, Summary, Tables
-from pipeline.config.checking import checked
-from pipeline.config.models import Coordinate, Entry, Point, Rows, numbers
-from pipeline.formats.structure_file import OwnStructure, document
-from pipeline.formats.structure_masses import RigidMassEntry, masses_document
-from sim.arrays import Floats
-from sim.limits import is_count, refuse_unless_positive
-from sim.morph.dynamics.drivers import Driver, DriverKind, MotionLaw
-from sim.morph.dynamics.forces import Dampers
-from sim.morph.dynamics.mechanism import MovingMechanism
-from sim.morph.dynamics.motion import motion
-from sim.morph.dynamics.motion_state import MotionOptions, MotionState, MotionStep
-from sim.morph.dynamics.start import start_state
-from sim.morph.statics.driving import Coordinates
-from sim.morph.statics.growth import GrowingStructure
-from sim.morph.statics.loaded import LoadedStructure
+from pipeline.cases.record import (
+    Arrays,
+    Documents,
+    LengthUnit,
+    Recorder,
+    Row,
+    State,
+    Summary,
+    along_axes,
+    attributes,
+    moved_most,
+)
+from pipeline.config.config_files import checked
+from pipeline.config.value_types import Coordinate, Entry, OneOf, Point, Rows, numbers
+from pipeline.io.structure_entries import Node, RigidMassEntry, masses_document
+from pipeline.io.structure_file import OwnStructure, document
+from sim.core.options import Checked, Count, Positive
+from sim.mechanism.constraints import DEGREE
+from sim.mechanism.dynamics.motion import (
+    MotionOptions,
+    MotionState,
+    MotionStep,
+    motion,
+    start_state,
+)
+from sim.mechanism.dynamics.moving_mechanism import (
+    Driver,
+    DriverKind,
+    MotionLaw,
+    MovingMechanism,
+)
+from sim.mechanism.dynamics.rigid_masses import RigidMass
+from sim.mechanism.dynamics.time_step import Coordinates, Dampers
+from sim.mechanism.statics.loaded_structure import GrowingStructure, LoadedStructure
+
+
+def in_metres(body: LoadedStructure) -> LoadedStructure:
+    """The same body with lengths in m; as it is where it names no unit, or m.
+
+    A row's constant is multiplied by the power of a length that it holds, as are
+    ranges, springs in force / length, hinges in force x length / rad, moduli of panels
+    in force / length^2 and inertias in mass x length^2. Forces are N and masses kg; the
+    shape of the file's target is left out.
+    """
+    structure = body.structure
+    if not isinstance(structure, OwnStructure) or structure.metres == 1.0:
+        return body
+    m, table, elastic = structure.metres, structure.constraints, body.elastic
+    made = replace(
+        structure,
+        r0=m * structure.r0,
+        constraints=replace(table, constant=table.constant * m ** DEGREE[table.kind]),
+        goals=None if structure.goals is None else m * structure.goals,
+        solids=structure.solids.scaled(m),
+        ranges=structure.ranges.scaled(m),
+        masses=tuple(_mass_in_metres(mass, m) for mass in structure.masses),
+        target=None,
+        unit="m",
+    )
+    taken = replace(
+        elastic,
+        link_stiffness=elastic.link_stiffness / m,
+        rest_length=m * elastic.rest_length,
+        hinge_stiffness=m * elastic.hinge_stiffness,
+        panels=elastic.panels.scaled(m),
+    )
+    return replace(body, structure=made, elastic=taken)
+
+
+def _mass_in_metres(mass: RigidMass, m: float) -> RigidMass:
+    return replace(
+        mass,
+        centre=None if mass.centre is None else m * mass.centre,
+        inertia=None if mass.inertia is None else m**2 * mass.inertia,
+    )
+
 
 ABOUT_Z = (0.0, 0.0, 1.0)
-Node = Annotated[int, Field(ge=0)]
 Two = Annotated[tuple[Node, Node], numbers(2)]
 Three = Annotated[tuple[Node, Node, Node], numbers(3)]
 Four = Annotated[tuple[Node, Node, Node, Node], numbers(4)]
 
 
-class DriverEntry(Entry):
+class DriverEntry(OneOf):
     """One coordinate that is moved by a law."""
+
+    remedy = "give one of length, angle and place"
+    among = frozenset(kind.value for kind in DriverKind)
 
     length: Two | None = None
     angle: Three | None = None
-    place: Two | None = None
+    place: Annotated[tuple[Node, int], numbers(2)] | None = None
     rate: Coordinate = 0.0
     table: Rows[Annotated[tuple[Coordinate, Coordinate], numbers(2)]]
     normal: Point = ABOUT_Z
 
     @model_validator(mode="after")
-    def _one(self) -> Self:
-        if sum(part is not None for part in (self.length, self.angle, self.place)) != 1:
-            raise ValueError("must have one of length, angle and place")
+    def _moves(self) -> Self:
         if bool(self.table) == bool(self.rate):
             raise ValueError("must have either a rate or a table")
         return self
@@ -69,30 +127,23 @@ class DriverEntry(Entry):
     @property
     def made(self) -> Driver:
         """As a motion takes it, angles in rad."""
-        kinds = {
-            DriverKind.LENGTH: self.length,
-            DriverKind.ANGLE: self.angle,
-            DriverKind.PLACE: self.place,
-        }
-        kind, nodes = next((k, n) for k, n in kinds.items() if n is not None)
-        unit = np.pi / 180.0 if kind is DriverKind.ANGLE else 1.0
+        (kind,) = self.named
+        unit = np.pi / 180.0 if self.angle else 1.0
         table = [(time, unit * change) for time, change in self.table]
-        return Driver(kind, nodes, MotionLaw(unit * self.rate, table), self.normal)
+        law = MotionLaw(unit * self.rate, table)
+        return Driver(DriverKind(kind), getattr(self, kind), law, self.normal)
 
 
-class DamperEntry(Entry):
+class DamperEntry(OneOf):
     """A viscous damper of one coordinate."""
+
+    remedy = "give one of length, angle and hinge"
+    among = frozenset(("length", "angle", "hinge"))
 
     length: Two | None = None
     angle: Three | None = None
     hinge: Four | None = None
     viscosity: Coordinate
-
-    @model_validator(mode="after")
-    def _one(self) -> Self:
-        if sum(part is not None for part in (self.length, self.angle, self.hinge)) != 1:
-            raise ValueError("must have one of length, angle and hinge")
-        return self
 
 
 class MotionEntries(Entry):
@@ -107,7 +158,7 @@ class MotionEntries(Entry):
 
     @property
     def made_dampers(self) -> Dampers:
-        """ToldLengths first, then angles, then hinges, as coordinates have them."""
+        """Lengths first, then angles, then hinges, as coordinates have them."""
         kinds = ("length", "angle", "hinge")
         chosen = [
             [(getattr(d, kind), d.viscosity) for d in self.dampers if getattr(d, kind)]
@@ -119,13 +170,13 @@ class MotionEntries(Entry):
 
 
 @dataclass(frozen=True, eq=False)
-class MechanismMotionCase:
+class MechanismMotionCase(Checked):
     """One of conf/case, built by Hydra.
 
     Attributes
     ----------
-    body : structure with springs, hinges, loads and supports: `pipeline.cases.loaded`;
-        it moves in m, see `pipeline.cases.in_metres`
+    body : structure with springs, hinges, loads and supports, which moves in m: see
+        `pipeline.cases.equilibrium`
     duration, h : s, of the whole and of a step
     every : steps between two records
     gravity : (3,) acceleration
@@ -135,9 +186,9 @@ class MechanismMotionCase:
     """
 
     body: LoadedStructure
-    duration: float
-    h: float
-    every: int = 1
+    duration: Positive
+    h: Positive
+    every: Count = 1
     gravity: Sequence[float] = (0.0, 0.0, -9.81)
     contact_energy: float | None = None
     residual: float = 1e-10
@@ -147,27 +198,20 @@ class MechanismMotionCase:
     dampers: Sequence[Mapping[str, Any]] = ()
 
     def __post_init__(self) -> None:
-        refuse_unless_positive(self, "duration", "h")
-        if not is_count(self.every):
-            raise ValueError(f"every is {self.every}: give 1 or more")
+        super().__post_init__()
         if isinstance(self.body, GrowingStructure):
             raise ValueError(
                 "the body has growth, and a motion none: leave it out, or ask "
                 "case=loaded_file for rests at values of its field"
             )
-        n = len(self.body.structure.r0)
-        for node, *_ in self.entries.velocities:
-            if node >= n:
-                raise ValueError(
-                    f"velocities name node {node}: the structure has nodes 0 to {n - 1}"
-                )
         _ = self.start
 
     @cached_property
     def entries(self) -> MotionEntries:
         named = ("masses", "velocities", "drivers", "dampers")
         given = {name: list(getattr(self, name)) for name in named}
-        return checked(MotionEntries, given, "case")
+        nodes = {"nodes": len(self.body.structure.r0)}
+        return checked(MotionEntries, given, "case", nodes)
 
     @cached_property
     def options(self) -> MotionOptions:
@@ -193,15 +237,13 @@ class MechanismMotionCase:
         given = {int(j): np.array(v) for j, *v in self.entries.velocities}
         return start_state(self.mechanism, self.options, given)
 
-    def steps(self) -> Iterator[MotionStep]:
-        return self._from(None)
-
     def continued(
         self, state: State
     ) -> tuple["MechanismMotionRecorder", Iterator[MotionStep]]:
-        return self.recorder(), self._from(state)
+        return self.recorder(), self.steps(state)
 
-    def _from(self, state: State | None) -> Iterator[MotionStep]:
+    def steps(self, state: State | None = None) -> Iterator[MotionStep]:
+        """From the start, or from a recorded state."""
         start = self.start if state is None else state_from(state)
         made = motion(self.mechanism, self.options, start, self.duration, self.every)
         recorded = 0 if state is None or start.step else 1  # the start itself
@@ -228,15 +270,8 @@ def state_from(arrays: State) -> MotionState:
     return MotionState(int(step), z, v, lam, mu, kept, *numbers)
 
 
-@dataclass(eq=False)
-class MechanismMotionRecorder:
+class MechanismMotionRecorder(Recorder[MechanismMotionCase, MotionStep]):
     """Records a motion: energies, momenta, what is violated, reactions and efforts."""
-
-    case: MechanismMotionCase
-    last: MotionStep = field(init=False)
-
-    def see(self, step: MotionStep) -> None:
-        self.last = step
 
     def row(self, step: MotionStep) -> Row:
         mechanism = self.case.mechanism
@@ -244,18 +279,14 @@ class MechanismMotionRecorder:
         reactions = zip(mechanism.parts[0], step.reaction.tolist(), strict=True)
         return {
             "step": step.state.step,
-            "time": step.time,
-            "kinetic": step.kinetic,
-            "potential": step.potential,
-            **_along_axes("momentum", step.momentum),
-            **_along_axes("angular_momentum", step.angular),
-            "driven": step.driven,
-            "damped": step.damped,
+            **attributes(step, "time", "kinetic", "potential"),
+            **along_axes("momentum_{}", step.momentum),
+            **along_axes("angular_momentum_{}", step.angular),
+            **attributes(step, "driven", "damped"),
             "out_of_balance": step.balance,
             "residual": step.residual,
             "hidden_residual": step.hidden,
-            "iterations": step.iterations,
-            "substeps": step.substeps,
+            **attributes(step, "iterations", "substeps"),
             **{_column("effort", driver.name): effort for driver, effort in efforts},
             **{_column("reaction", part): force for part, force in reactions},
         }
@@ -272,36 +303,27 @@ class MechanismMotionRecorder:
         return state_arrays(step.state) if left else {}
 
     def documents(self) -> Documents:
-        told = masses_document(self.case.mechanism.masses)
+        masses = masses_document(self.case.mechanism.masses)
         structure = document(self.case.mechanism.loaded.structure)
-        return {"structure.json": structure | {"masses": told}}
+        return {"structure.json": structure | {"masses": masses}}
 
     def fixed_arrays(self) -> Arrays:
         return {"mass": self.case.mechanism.node_mass.toarray()}
 
-    def tables(self) -> Tables:
-        return {}
-
-    @property
-    def _lengths(self) -> ToldLengths:
-        """Those of the file."""
-        structure = self.case.body.structure
-        if isinstance(structure, OwnStructure) and structure.unit:
-            return ToldLengths(structure.unit, structure.metres)
-        return ToldLengths()
-
     def summary(self) -> Summary:
         step, mechanism = self.last, self.case.mechanism
+        structure, lengths = self.case.body.structure, LengthUnit()
+        if isinstance(structure, OwnStructure) and structure.unit:
+            lengths = LengthUnit(structure.unit, structure.metres)
         return {
             "stop": "duration",
             "nodes": len(step.r),
             "time": step.time,
             "steps": step.state.step,
-            "moved": moved_most(mechanism.loaded.structure.r0, step.r, self._lengths),
+            "moved": moved_most(mechanism.loaded.structure.r0, step.r, lengths),
             "mass": mechanism.total_mass,
             "energy": step.kinetic + step.potential,
-            "driven": step.driven,
-            "damped": step.damped,
+            **attributes(step, "driven", "damped"),
             "out_of_balance": step.balance,
             "residual": step.worst,
             "redundant": int(np.count_nonzero(~step.state.kept)),
@@ -312,7 +334,3 @@ def _column(kind: str, name: str) -> str:
     """Of steps.csv: letters, digits and _ alone."""
     letters = re.sub(r"\W+", "_", name).strip("_")
     return f"{kind}_{letters}"
-
-
-def _along_axes(name: str, vector: Floats) -> Row:
-    return {f"{name}_{a}": float(x) for a, x in zip("xyz", vector, strict=True)}

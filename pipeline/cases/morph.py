@@ -1,29 +1,64 @@
-"""A morphing case: a structure, a target, and how to bring one to the other."""
+"""A morphing case: a structure, a target, and how to bring one to the other.
+
+reactions.csv has a row for each constraint, see `sim.mechanism.constraint_forces`:
+
+    row              of the constraints, counted from 0
+    constraint       its kind and nodes
+    y                force of the row: grad f + J^T y = 0
+    tension          of a link, positive when it is pulled; empty for other rows
+    dE2_dconstant    d(E^2)/d(constant), the constant of a link is its length squared
+    dE2_dlength      d(E^2)/d(length) of a link; empty for other rows
+    redundant        1 if the row depends on others, which then carry its share
+
+Forces that hang on the residual (`sim.mechanism.mobility`) are left empty.
+Every leading node hangs on its goal by a spring of stiffness one: y in lengths to the
+power 2 - (power of a length in the row), tensions in the case's unit of length.
+"""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from pipeline.cases.reaction_table import reaction_rows, strongest
-from pipeline.cases.record import Arrays, Documents, Row, Summary, Tables
-from pipeline.formats.structure_file import OwnStructure, document
-from sim.arrays import Bools, Floats
-from sim.choice import Choice
-from sim.limits import is_count, is_positive, refuse_unless_count
-from sim.morph.equations.closing import closed
-from sim.morph.equations.system import state, system_of
-from sim.morph.mobility.mobility import mobility
-from sim.morph.mobility.near_dependence import (
+from pipeline.cases.record import (
+    Arrays,
+    Documents,
+    Recorder,
+    Row,
+    Summary,
+    Tables,
+    attributes,
+    stop_of,
+    wires,
+    with_balls,
+)
+from pipeline.io.structure_file import OwnStructure, aim_of, document
+from sim.core.arrays import Bools, Floats
+from sim.core.options import Checked, Choice, Count, NotNegative, Whole
+from sim.mechanism.constraint_forces import Reactions, reactions
+from sim.mechanism.constraint_projection import closed
+from sim.mechanism.constraint_system import state, system_of
+from sim.mechanism.constraints import ROWS, ConstraintKind
+from sim.mechanism.design import rest
+from sim.mechanism.global_search import (
+    Attempt,
+    attempts_of,
+    lowest,
+    morph_rounded_first,
+)
+from sim.mechanism.joints import limits_of
+from sim.mechanism.mobility import (
     NearDependence,
+    mobility,
     near_dependence,
     undetermined,
     warning,
 )
-from sim.morph.morphing.design import rest
-from sim.morph.morphing.morph import (
+from sim.mechanism.morph_problem import NewtonOptions
+from sim.mechanism.obstacles import BARRIER_PARAMETERS, Obstacles, Touch
+from sim.mechanism.projection_morph import (
     Followers,
     MorphStep,
     Multipliers,
@@ -31,20 +66,65 @@ from sim.morph.morphing.morph import (
     Watch,
     morph,
 )
-from sim.morph.morphing.problem import NewtonOptions
-from sim.morph.morphing.reactions import Reactions, reactions
-from sim.morph.morphing.rounded_first import morph_rounded_first
-from sim.morph.morphing.starts import Attempt, attempts_of, lowest
-from sim.morph.obstacles.volume import BARRIER_PARAMETERS, Obstacles, Touch
-from sim.morph.structure.joints import limits_of
-from sim.morph.structure.measures import characteristic_length
-from sim.morph.structure.same_places import told_same_places
-from sim.morph.structure.structure import Structure
-from sim.morph.targets.goals import Goals
-from sim.morph.targets.norms import AlongAxis
-from sim.morph.targets.pose import Moved, perturbed
-from sim.morph.targets.protocol import Target, smoothed
-from sim.morph.targets.smooth_cloud import SmoothCloud
+from sim.mechanism.shape_measures import characteristic_length
+from sim.mechanism.structure import Structure, told_same_places
+from sim.mechanism.targets.sampled_surfaces import SmoothCloud
+from sim.mechanism.targets.target_interface import Target, smoothed
+from sim.mechanism.targets.transformed import AlongAxis, Moved, perturbed
+
+
+def reaction_rows(
+    structure: Structure, found: Reactions, unsure: Bools
+) -> Iterator[dict[str, float | str]]:
+    """The rows of the table.
+
+    Parameters
+    ----------
+    unsure : (m,) rows whose force hangs on the residual
+    """
+    table = structure.constraints
+    of_row = np.repeat(np.arange(len(table)), ROWS[table.kind])
+    dropped, links = set(found.redundant.tolist()), 0
+    for row, i in enumerate(of_row.tolist()):
+        tension: float | str = ""
+        per_length: float | str = ""
+        if table.kind[i] == ConstraintKind.DIST:
+            length = float(np.sqrt(table.constant[i]))
+            tension = float(found.tension[links])
+            per_length = 2.0 * length * float(found.sensitivity[row])
+            links += 1
+        forces = {
+            "y": float(found.y[row]),
+            "tension": tension,
+            "dE2_dconstant": float(found.sensitivity[row]),
+            "dE2_dlength": per_length,
+        }
+        yield {
+            "row": row,
+            "constraint": table.name(i),
+            **(dict.fromkeys(forces, "") if unsure[row] else forces),
+            "redundant": int(row in dropped),
+        }
+
+
+def strongest(
+    structure: Structure, found: Reactions, unsure: Bools
+) -> dict[str, float | str]:
+    """The links that are pulled and pressed most, for run.json."""
+    table = structure.constraints
+    links = np.flatnonzero(table.kind == ConstraintKind.DIST)
+    sure = ~unsure[table.first_row[links]]
+    links, tension = links[sure], found.tension[sure]
+    if not len(links):
+        return {}
+    most, least = int(np.argmax(tension)), int(np.argmin(tension))
+    return {
+        "largest_tension": float(tension[most]),
+        "largest_tension_in": table.name(int(links[most])),
+        "smallest_tension": float(tension[least]),
+        "smallest_tension_in": table.name(int(links[least])),
+    }
+
 
 CLOSED_BY_ROUNDING = 1e-6  # of L, up to which closing a start changes it unsaid
 NOTHING = np.empty(0)
@@ -64,12 +144,12 @@ class Method(Choice):
 
 
 @dataclass(frozen=True, eq=False)
-class MorphCase:
+class MorphCase(Checked):
     """One of conf/case, built by Hydra.
 
     Attributes
     ----------
-    structure : see `sim.morph`
+    structure : see `sim.mechanism`
     target : None where the structure brings the goals of its leading nodes
     method : projection, eqs. (11) and (12) as the paper has them, or newton
     tolerance : projection: on the change per step of what `watch` names, E or S;
@@ -82,7 +162,7 @@ class MorphCase:
     ball_radius : of balls at the nodes that have none in `structure`; newton only.
         Balls, capsules and triangles cannot overlap, nor pass each other
     starts : newton: morphs from so many configurations, the first the structure's own;
-        the lowest is kept, starts.csv lists all
+        the lowest is taken, starts.csv lists all
     hops : of several starts, tried from the end of each towards lower minima
     seed : of random starts, and of the displacement that leaves a saddle
     reactions : write the forces of the constraints at the end to reactions.csv
@@ -98,22 +178,14 @@ class MorphCase:
     multipliers: str = "frozen"
     watch: str = "E"
     perturb: Mapping[str, Any] | None = None
-    ball_radius: float = 0.0
-    starts: int = 1
-    hops: int = 100
-    seed: int = 0
+    ball_radius: NotNegative = 0.0
+    starts: Count = 1
+    hops: Whole = 100
+    seed: Whole = 0
     reactions: bool = False
 
     def __post_init__(self) -> None:
-        if self.ball_radius != 0.0 and not is_positive(self.ball_radius):
-            raise ValueError(
-                f"ball_radius must not be negative, not {self.ball_radius}"
-            )
-        refuse_unless_count(self, "starts")
-        if not is_count(self.hops, least=0):
-            raise ValueError(f"hops must be a whole number from 0 up, not {self.hops}")
-        if not is_count(self.seed, least=0):
-            raise ValueError(f"seed must be a whole number from 0 up, not {self.seed}")
+        super().__post_init__()
         _ = self.options, self.shape
         self._check_goals()
         self._check_size()
@@ -176,11 +248,7 @@ class MorphCase:
     @cached_property
     def solid(self) -> Structure:
         """The structure with the balls of `ball_radius`."""
-        if self.ball_radius == 0.0:
-            return self.structure
-        n, solids = len(self.structure.r0), self.structure.solids
-        solids = solids.with_balls(n, self.ball_radius)
-        return replace(self.structure, solids=solids)
+        return with_balls(self.structure, self.ball_radius)
 
     @cached_property
     def obstacles(self) -> Obstacles | None:
@@ -192,16 +260,7 @@ class MorphCase:
     @cached_property
     def shape(self) -> Target:
         """The target, or the structure's own goals."""
-        target = self.target
-        if target is None and isinstance(self.structure, OwnStructure):
-            target = self.structure.target
-        if target is None:
-            if self.structure.goals is None:
-                raise ValueError(
-                    "the case has no target and its structure no goals: give one, in a "
-                    "structure file as `target: {nodes: [[node, x, y, z]]}`"
-                )
-            target = Goals(self.structure.goals)
+        target = aim_of(self.structure, self.target)
         if self.perturb is None:
             return target
         if set(self.perturb) != {"seed", "turn", "shift"}:
@@ -242,17 +301,17 @@ class MorphCase:
         return MorphRecorder(self)
 
 
-@dataclass(eq=False)
-class MorphRecorder:
+class MorphRecorder(Recorder[MorphCase, MorphStep]):
     """Records the steps of a morph, and what holds it at the end."""
 
-    case: MorphCase
-    last: MorphStep = field(init=False)
-    start_moved: float = field(default=0.0, init=False)
-    _seen: list[MorphStep] = field(default_factory=list, init=False)
+    start_moved = 0.0
+
+    def __init__(self, case: MorphCase) -> None:
+        super().__init__(case)
+        self._seen: list[MorphStep] = []
 
     def see(self, step: MorphStep) -> None:
-        self.last = step
+        super().see(step)
         if self.case.starts > 1:
             self._seen.append(step._replace(r=NOTHING, g=NOTHING, lam=NOTHING))
         if step.s == 0:
@@ -260,17 +319,12 @@ class MorphRecorder:
             self.start_moved = float(away.max())
 
     def row(self, step: MorphStep) -> Row:
-        row: Row = {
-            "step": step.s,
-            "E": step.E,
-            "S": step.S,
-            "residual": step.residual,
-            "gradient": step.gradient,
-        }
-        return row | ({"start": step.start} if self.case.starts > 1 else {})
+        start = ["start"] if self.case.starts > 1 else []
+        numbers = attributes(step, "E", "S", "residual", "gradient", *start)
+        return {"step": step.s, **numbers}
 
     def arrays(self, step: MorphStep) -> Arrays:
-        return {"r": step.r, "g": step.g, "lam": step.lam}
+        return attributes(step, "r", "g", "lam")
 
     def progress(self, step: MorphStep) -> str:
         which = f"start {step.start}, " if self.case.starts > 1 else ""
@@ -280,14 +334,13 @@ class MorphRecorder:
         return {"structure.json": document(self.case.solid)}
 
     def fixed_arrays(self) -> Arrays:
-        vertices, edges = self.case.shape.wireframe(self.case.structure.r0)
-        return {"target_vertices": vertices, "target_edges": edges}
+        return wires(self.case.shape, self.case.structure.r0)
 
     def tables(self) -> Tables:
         tables: Tables = {}
         if self.case.reactions:
-            told = self.case.structure, self.reactions, self._unsure
-            tables["reactions.csv"] = reaction_rows(*told)
+            found = self.case.structure, self.reactions, self._unsure
+            tables["reactions.csv"] = reaction_rows(*found)
         if self._attempts:
             tables["starts.csv"] = [a._asdict() for a in self._attempts]
         if self.case.obstacles is not None:
@@ -338,15 +391,11 @@ class MorphRecorder:
         table, found = structure.constraints, mobility(structure)
         ended: Summary = {
             "method": Method(self.case.method).value,
-            "stop": step.stop.value if step.stop is not None else "none",
-            "E": step.E,
-            "S": step.S,
-            "residual": step.residual,
+            "stop": stop_of(step),
+            **attributes(step, "E", "S", "residual"),
             "projected_gradient": step.gradient,
             "steps": step.s,
-            "nodes": found.nodes,
-            "rows": found.rows,
-            "multipliers": found.multipliers,
+            **attributes(found, "nodes", "rows", "multipliers"),
             "redundant": len(found.redundant),
             "redundant_rows": "; ".join(table.name_of_row(i) for i in found.redundant),
             "mobility": found.mobility,
@@ -378,8 +427,8 @@ class MorphRecorder:
     def _doubled(self) -> Summary:
         """Nodes of a file that were written twice."""
         structure = self.case.structure
-        said = isinstance(structure, OwnStructure) and told_same_places(structure)
-        return {"doubled_nodes": said} if said else {}
+        twice = isinstance(structure, OwnStructure) and told_same_places(structure)
+        return {"doubled_nodes": twice} if twice else {}
 
     def _starts(self) -> Summary:
         """How many starts there were, how many minima they found, which was lowest.
@@ -405,11 +454,11 @@ class MorphRecorder:
         shape = self.case.shape
         if not isinstance(shape, Moved):
             return {}
-        went: Summary = {}
-        for axis, turn, shift in zip("xyz", shape.turn, shape.shift, strict=True):
-            went[f"target_turn_{axis}"] = turn
-            went[f"target_shift_{axis}"] = shift
-        return went
+        return {
+            f"target_{what}_{axis}": value
+            for axis, *both in zip("xyz", shape.turn, shape.shift, strict=True)
+            for what, value in zip(("turn", "shift"), both, strict=True)
+        }
 
     def _surface(self) -> Summary:
         """How far a cloud is from the smooth surface that stood for it."""
@@ -439,32 +488,25 @@ class MorphRecorder:
         limits = [self._limit(touch) for touch in carry if touch.bound]
         pairs = [touch.name for touch in carry if not touch.bound]
         found = {"limits": limits + self._of_joints(), "touching": pairs[:NAMED]}
-        held |= {name: "; ".join(told) for name, told in found.items() if told}
+        held |= {name: "; ".join(names) for name, names in found.items() if names}
         counted = self.case.obstacles is not None
         return held | ({"contacts": len(carry)} if counted else {})
 
     def _limit(self, touch: Touch) -> str:
         """A bound that is reached, with its value."""
-        is_length = "length(" in touch.name
-        return (
-            f"{touch.name} of {touch.bound} {self._unit if is_length else ''}".rstrip()
-        )
+        unit = self._unit if "length(" in touch.name else ""
+        return f"{touch.name} of {touch.bound} {unit}".rstrip()
 
     def _of_joints(self) -> list[str]:
         """Joints that keep two nodes between limits, where they are at one."""
-        found = [
-            (one, one.reached(self.last.r, AT_LIMIT))
-            for one in limits_of(self.case.structure.constraints)
-        ]
         return [
             f"{one.name} (nodes {one.nodes[0]} and {one.nodes[1]}) at its {word} "
             f"{self._unit}".rstrip()
-            for one, word in found
-            if word
+            for one in limits_of(self.case.structure.constraints)
+            if (word := one.reached(self.last.r, AT_LIMIT))
         ]
 
     @property
     def _unit(self) -> str:
-        """Of lengths, "" where none was told."""
-        structure = self.case.structure
-        return structure.unit if isinstance(structure, OwnStructure) else ""
+        """Of lengths, "" where there is none."""
+        return str(getattr(self.case.structure, "unit", ""))

@@ -1,36 +1,72 @@
-"""An origami case: a pattern, its material, how it is held, and what is done to it."""
+"""Origami cases: a pattern folded, pushed to another stable state, or a plate.
 
-from collections.abc import Iterator, Sequence
+actuation.csv has a row for each rest on the path without the driver: how far the node
+has moved, the energy of the sheet, whether it is stable along the path, its barriers.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
-from pipeline.cases.actuated_folds import actuated_arrays, actuated_row
-from pipeline.cases.fold_outcome import FoldOutcome, StrainWarning
-from pipeline.cases.lock_share import end_of
-from pipeline.cases.record import Arrays, Documents, Row, Summary, Tables
-from pipeline.terminal.errors import InputError
-from sim.limits import refuse_unless_positive
-from sim.origami.folding.folding import OrigamiStep, run
+from analysis.energy_profile import Rest, barriers, rests
+from pipeline.cases.fold_outcome import (
+    FoldOutcome,
+    StrainWarning,
+    actuated,
+    end_of,
+)
+from pipeline.cases.record import (
+    Arrays,
+    Documents,
+    Recorder,
+    Row,
+    Summary,
+    Tables,
+    attributes,
+    climb_rows,
+    first_climb,
+)
+from pipeline.terminal import InputError
+from sim.core.options import Checked, NotNegative, Positive, Whole
+from sim.origami.folding.equilibrium import FoldingProblem
+from sim.origami.folding.flat_state_branching import FLAT, asked_folds, crease_stiffness
+from sim.origami.folding.fold_simulation import (
+    OrigamiStep,
+    run,
+    support_forces,
+    unsupported,
+)
 from sim.origami.folding.imperfections import Imperfections
-from sim.origami.folding.leaving import FLAT, asked_folds, crease_stiffness
 from sim.origami.folding.outcome import crease_lines, reached_folds
-from sim.origami.folding.problem import FoldingProblem
-from sim.origami.folding.reactions import support_forces, unsupported
-from sim.origami.folding.sheet import Sheet, StartError, check_phase
-from sim.origami.folding.stability import smallest_eigenvalues
-from sim.origami.loading.phases import Fold, Phase
-from sim.origami.loading.sequences import parse_sequence
-from sim.origami.mechanics.modes import Probe, eigenmodes, stiffness_along
-from sim.origami.model.compliant import compliant_mesh
-from sim.origami.model.concentrated import concentrated_mesh
-from sim.origami.model.contact import Contact, panel_length
-from sim.origami.model.material import SheetMaterial
-from sim.origami.model.mesh import BarHingeMesh
-from sim.origami.pattern.fold_format import pattern_document
-from sim.origami.pattern.holding import largest_panel, largest_panel_held
-from sim.origami.pattern.pattern import CreasePattern
+from sim.origami.folding.sheet import (
+    Contact,
+    Sheet,
+    StartError,
+    check_phase,
+    panel_length,
+)
+from sim.origami.loading import Displace, Fold, Phase, parse_sequence
+from sim.origami.mechanics import (
+    FoldedCell,
+    PlateStiffness,
+    Probe,
+    eigenmodes,
+    folded_cells,
+    plate_of,
+    smallest_eigenvalues,
+    stiffness_along,
+)
+from sim.origami.model.mesh import (
+    BarHingeMesh,
+    SheetMaterial,
+    compliant_mesh,
+    concentrated_mesh,
+)
+from sim.origami.pattern.fold_data import pattern_document
+from sim.origami.pattern.pattern import CreasePattern, largest_panel, largest_panel_held
 
 HELD = "largest panel"
 FOLD_TOLERANCE = 5.0  # degrees
@@ -54,14 +90,14 @@ class Lock:
 
 
 @dataclass(frozen=True, eq=False)
-class OrigamiCase:
+class OrigamiCase(Checked):
     """One of conf/case, built by Hydra.
 
     Attributes
     ----------
     supports : rows (node, x, y, z), 1 where the node is held; or "largest panel", see
-        `sim.origami.pattern.holding`
-    phases : what is done, in order; see `sim.origami.loading.phases`
+        `sim.origami.pattern.pattern`
+    phases : what is done, in order; see `sim.origami.loading`
     compliant : whether creases have a width, or are single hinges
     nodes : node positions in place of those of the mesh, m
     sequence : stages of the first phase's creases, such as "1-2-2-3"
@@ -88,12 +124,12 @@ class OrigamiCase:
     sequence: str | None = None
     lock: Lock | None = None
     imperfections: Imperfections | None = None
-    eigenvalues: int = 0
+    eigenvalues: Whole = 0
     probes: Sequence[Probe] = ()
     max_iterations: int = 0
     accept_unconverged: bool = False
-    strain_limit: float | None = None
-    fold_tolerance: float = FOLD_TOLERANCE
+    strain_limit: NotNegative | None = None
+    fold_tolerance: Positive = FOLD_TOLERANCE
 
     def __post_init__(self) -> None:
         if not self.phases:
@@ -109,11 +145,7 @@ class OrigamiCase:
                 raise ValueError("the case has a sequence, but does not fold first")
             staged = replace(first, stages=parse_sequence(self.sequence))
             object.__setattr__(self, "phases", [staged, *self.phases[1:]])
-        for name in ("strain_limit", "eigenvalues"):
-            value = getattr(self, name)
-            if value is not None and (isinstance(value, bool | str) or not value >= 0):
-                raise ValueError(f"{name} must be zero or more, not {value!r}")
-        refuse_unless_positive(self, "fold_tolerance")
+        super().__post_init__()
         for phase in self.phases:
             check_phase(self.sheet, phase)
         self._refuse_nothing_to_fold()
@@ -188,37 +220,26 @@ class OrigamiCase:
         return OrigamiRecorder(self)
 
 
-@dataclass(eq=False)
-class OrigamiRecorder:
+class OrigamiRecorder(Recorder[OrigamiCase, OrigamiStep]):
     """Records the increments of a sheet, and what it has come to."""
 
-    case: OrigamiCase
-    last: OrigamiStep = field(init=False)
-
-    @cached_property
-    def _fold(self) -> FoldOutcome:
-        case = self.case
-        return FoldOutcome(case.sheet, list(case.phases), case.fold_tolerance)
-
-    @cached_property
-    def _strain(self) -> StrainWarning:
-        case = self.case
-        return StrainWarning(case.sheet, case.material, case.strain_limit)
+    def __init__(self, case: OrigamiCase) -> None:
+        super().__init__(case)
+        phases, sheet = list(case.phases), case.sheet
+        self._fold = FoldOutcome(sheet, phases, case.fold_tolerance)
+        self._strain = StrainWarning(sheet, case.material, case.strain_limit)
 
     def see(self, step: OrigamiStep) -> None:
-        self.last = step
+        super().see(step)
         self._fold.see(step)
 
     def row(self, step: OrigamiStep) -> Row:
         bending, panels, stretch, creases, contact, support = step.energies.tolist()
         found = {
             "step": step.s,
-            "phase": step.phase,
-            "stage": step.stage,
-            "increment": step.increment,
+            **attributes(step, "phase", "stage", "increment"),
             "load_factor": step.factor,
-            "load": step.load,
-            "displacement": step.displacement,
+            **attributes(step, "load", "displacement"),
             "strain_energy": bending + panels + stretch + creases,
             "crease_bending": bending,
             "panel_bending": panels,
@@ -229,14 +250,17 @@ class OrigamiRecorder:
             "smallest_distance": step.smallest_distance,
             "largest_strain": self._strain.largest(step),
             "panel_strain": self._strain.of_panels(step),
-            "residual": step.residual,
-            "iterations": step.iterations,
-            "parts": step.parts,
+            **attributes(step, "residual", "iterations", "parts"),
             "converged": int(step.converged),
             **self._fold.row(step),
         }
-        driven = actuated_row(self.case.mesh, self.case.phases, step)
-        return found | driven | self._tangent(step)
+        return found | self._largest_fold(step) | self._tangent(step)
+
+    def _largest_fold(self, step: OrigamiStep) -> Row:
+        folds = actuated(self.case.mesh, self.case.phases, step.x)
+        if not folds:
+            return {}
+        return {"largest_fold_deg": float(np.degrees(np.abs(folds["folds"]).max()))}
 
     def _tangent(self, step: OrigamiStep) -> Row:
         """The smallest eigenvalues, and the stiffness along probes, where asked for."""
@@ -250,25 +274,17 @@ class OrigamiRecorder:
 
     def arrays(self, step: OrigamiStep) -> Arrays:
         case, phase = self.case, self.case.phases[step.phase]
-        modes: Arrays = {}
+        found: Arrays = {}
         if case.eigenvalues:
             soft = eigenmodes(case.sheet, phase, step, case.eigenvalues)
-            modes = {"modes": soft.shapes}
-        driven = actuated_arrays(case.mesh, case.phases, step)
-        return (
-            modes
-            | driven
-            | {
-                "x": step.x,
-                "contact_force": step.contact_force,
-                "support_force": support_forces(
-                    self._unsupported[step.phase],
-                    self.case.sheet,
-                    self.case.phases[step.phase],
-                    step,
-                ),
-            }
-        )
+            found = {"modes": soft.shapes}
+        found |= actuated(case.mesh, case.phases, step.x)
+        free = self._unsupported[step.phase]
+        return {
+            **found,
+            **attributes(step, "x", "contact_force"),
+            "support_force": support_forces(free, case.sheet, phase, step),
+        }
 
     @cached_property
     def _unsupported(self) -> list[FoldingProblem]:
@@ -302,19 +318,197 @@ class OrigamiRecorder:
             "steps": step.s,
             "strain_energy": float(step.energies[:4].sum()),
             "contact_energy": float(step.energies[4]),
-            "unconverged": step.unconverged,
-            "residual": step.residual,
-            "displacement": step.displacement,
+            **attributes(step, "unconverged", "residual", "displacement"),
         }
         if contact.enabled:
             done |= {"rules": getattr(contact.rules, "value", "")}
-            for name in ("ke", "d0_edge", "d0_centre", "thickness"):
-                done[name] = getattr(contact, name)
+            done |= attributes(contact, "ke", "d0_edge", "d0_centre", "thickness")
         if np.isfinite(step.smallest_distance):
             done["smallest_distance"] = step.smallest_distance
         if self.case.lock is not None:
             done |= end_of(self.case.sheet, self.case.phases, step.x,
                            asdict(self.case.lock), self.case.imperfections)  # fmt: skip
-        driven = actuated_row(self.case.mesh, self.case.phases, step)
-        return {**done, **driven, **self._tangent(step), **self._fold.summary(),
-                **self._strain.summary(step)}  # fmt: skip
+        more = self._largest_fold(step) | self._tangent(step)
+        return {**done, **more, **self._fold.summary(), **self._strain.summary(step)}
+
+
+@dataclass(frozen=True, eq=False)
+class FoldSnapCase:
+    """One of conf/case, built by Hydra.
+
+    Attributes
+    ----------
+    of : its only phase displaces a node along an axis by a force on that node alone
+    """
+
+    of: OrigamiCase
+
+    def __post_init__(self) -> None:
+        _ = self._phase
+
+    @cached_property
+    def _phase(self) -> Displace:
+        phase = self.of.phases[0]
+        if len(self.of.phases) != 1 or not isinstance(phase, Displace):
+            raise ValueError(
+                "a sheet that snaps has one phase, "
+                "sim.origami.loading.Displace: give it"
+            )
+        along = np.zeros(3)
+        along[phase.axis] = phase.force[phase.axis]
+        alone = list(phase.nodes) == [phase.watch]
+        if not alone or not np.array_equal(along, np.array(phase.force)):
+            raise ValueError(
+                f"the force of the driver acts on nodes {list(phase.nodes)} along "
+                f"{list(phase.force)}: let it act on node {phase.watch} alone, along "
+                f"{'xyz'[phase.axis]}"
+            )
+        return phase
+
+    def steps(self) -> Iterator[OrigamiStep]:
+        return self.of.steps()
+
+    def recorder(self) -> "FoldSnapRecorder":
+        return FoldSnapRecorder(self.of, self.force)
+
+    def force(self, step: OrigamiStep) -> float:
+        """Of the driver, the slope of the energy, N."""
+        return float(step.factor * self._phase.force[self._phase.axis])
+
+
+class FoldSnapRecorder(OrigamiRecorder):
+    """Records a sheet, the energy that it has stored, and the force of the driver."""
+
+    def __init__(
+        self, sheet: OrigamiCase, force: Callable[[OrigamiStep], float]
+    ) -> None:
+        super().__init__(sheet)
+        self.force = force
+        self.path: list[tuple[float, float, float]] = []
+
+    def see(self, step: OrigamiStep) -> None:
+        super().see(step)
+        energy = float(step.energies.sum())
+        self.path.append((step.displacement, energy, self.force(step)))
+
+    def row(self, step: OrigamiStep) -> Row:
+        moved, energy, force = self.path[-1]
+        return super().row(step) | {"moved": moved, "force": force, "energy": energy}
+
+    def progress(self, step: OrigamiStep) -> str:
+        return f"moved {step.displacement:.2e} m"
+
+    @cached_property
+    def rests(self) -> list[Rest]:
+        """Where the driver carries nothing."""
+        moved, energy, force = np.array(self.path).T
+        return rests(moved, energy, force)
+
+    def tables(self) -> Tables:
+        return {"actuation.csv": climb_rows(self.rests, barriers(self.rests))}
+
+    def summary(self) -> Summary:
+        return super().summary() | first_climb(self.rests, barriers(self.rests))
+
+
+class PlateStep(NamedTuple):
+    """The sheet at one part of its fold."""
+
+    s: int
+    cell: FoldedCell
+    plate: PlateStiffness
+
+
+@dataclass(frozen=True, eq=False)
+class PlateCase:
+    """One of conf/case, built by Hydra.
+
+    Attributes
+    ----------
+    pattern : a flat sheet, one cell and a panel around it at least
+    material : of panels and creases, which are single hinges
+    periods : two pairs of vertices with the same places in neighbouring cells
+    fold : how far, in how many increments; the flat sheet is none of them
+    """
+
+    pattern: CreasePattern
+    material: SheetMaterial
+    periods: Sequence[Sequence[int]]
+    fold: Fold
+
+    def __post_init__(self) -> None:
+        self.fold.targets(self.mesh)
+        vertices = len(self.pattern.vertices)
+        if len(self.periods) != 2:
+            raise ValueError(f"{len(self.periods)} periods are given: give two")
+        for pair in self.periods:
+            if len(pair) != 2 or not all(0 <= v < vertices for v in pair):
+                raise ValueError(
+                    f"a period is {list(pair)}: give two vertices, numbered 0 to "
+                    f"{vertices - 1}"
+                )
+        a, b = (self.pattern.vertices[j] - self.pattern.vertices[i]
+                for i, j in self.periods)  # fmt: skip
+        area = float(np.linalg.norm(np.cross(a, b)))
+        if area <= 1e-9 * float(np.linalg.norm(a)) * float(np.linalg.norm(b)):
+            raise ValueError(
+                f"periods {list(map(list, self.periods))} lie in line: give two ways"
+            )
+
+    @property
+    def mesh(self) -> BarHingeMesh:
+        return concentrated_mesh(self.pattern, self.material)
+
+    def steps(self) -> Iterator[PlateStep]:
+        cells = folded_cells(self.pattern, self.material, self.fold, self.periods)
+        try:
+            for s, cell in enumerate(cells):
+                yield PlateStep(s, cell, plate_of(cell, self.material))
+        except ValueError as error:
+            raise InputError(str(error)) from None
+
+    def recorder(self) -> "PlateRecorder":
+        return PlateRecorder(self)
+
+
+class PlateRecorder(Recorder[PlateCase, PlateStep]):
+    """Records ratios and moduli of the plate."""
+
+    def row(self, step: PlateStep) -> Row:
+        folds = np.degrees(np.abs(step.cell.folds))
+        in_plane, bending = step.plate.poisson()
+        names = ("stretch_x", "stretch_y", "bending_x", "bending_y")
+        return {
+            "step": step.s,
+            "part": (step.s + 1) / self.case.fold.increments,
+            "smallest_fold_deg": float(folds.min()),
+            "largest_fold_deg": float(folds.max()),
+            "period_0": float(step.plate.periods[0]),
+            "period_1": float(step.plate.periods[1]),
+            "poisson": in_plane,
+            "bending_poisson": bending,
+            **dict(zip(names, step.plate.moduli().tolist(), strict=True)),
+        }
+
+    def arrays(self, step: PlateStep) -> Arrays:
+        mesh = concentrated_mesh(step.cell.pattern, self.case.material)
+        return {"x": mesh.rest, "plate": step.plate.C}
+
+    def progress(self, step: PlateStep) -> str:
+        return "Poisson's ratio {:.2g}, bending {:.2g}".format(*step.plate.poisson())
+
+    def documents(self) -> Documents:
+        return {"pattern.fold": pattern_document(self.case.pattern)}
+
+    def fixed_arrays(self) -> Arrays:
+        mesh = self.case.mesh
+        return {"rest": mesh.rest, "triangles": mesh.triangle}
+
+    def summary(self) -> Summary:
+        in_plane, bending = self.last.plate.poisson()
+        return {
+            "stop": "all increments done",
+            "steps": self.last.s,
+            "poisson": in_plane,
+            "bending_poisson": bending,
+        }

@@ -3,55 +3,45 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Annotated, ClassVar
 
 import numpy as np
 
-from pipeline.cases.record import Arrays, Row, State, Summary
-from pipeline.cases.rod_record import (
-    OfEveryRod,
-    RodRecorder,
-    moving,
-    refuse_times,
-    rod_row,
-    rod_state,
-    rod_summary,
-)
-from sim.arrays import Floats
-from sim.limits import (
-    refuse_negative,
-    refuse_unless_count,
-    refuse_unless_positive,
-)
-from sim.rod.contact.ground import GroundPlane
-from sim.rod.contact.touching import PlaneTouching, lowest_arc
-from sim.rod.gravity import GRAVITY
-from sim.rod.rod.paths import centroid, route_ratio
-from sim.rod.rod.ribbon import Ribbon, lying_edges, polygon_loss
-from sim.rod.rod.rod import RodMaterial, cantilever, moved
-from sim.rod.stepping.equilibrium import settle
-from sim.rod.stepping.options import StepOptions
-from sim.rod.stepping.step import RodStep
-from sim.rod.stepping.world import Damping, World
+from pipeline.cases.record import Arrays, Row, State, Summary, along_axes
+from pipeline.cases.rod_record import MovingRod, RestingRod, RodRecorder
+from sim.core.arrays import Floats
+from sim.core.options import Count, NotNegative, Positive, Requirement, counted
+from sim.rods.plane.builders import Ribbon, lying_edges, polygon_loss
+from sim.rods.plane.contact_geometry import PlaneTouching, lowest_arc
+from sim.rods.plane.ground import GroundPlane
+from sim.rods.plane.markers import centroid, route_ratio
+from sim.rods.plane.options import StepOptions
+from sim.rods.plane.rod import GRAVITY, RodMaterial, cantilever, moved
+from sim.rods.plane.state import RodStep
+from sim.rods.plane.statics import settle
+from sim.rods.plane.world import Damping, World
 
 ALONE = 0.6  # gamma from which on the top of a ring stays off its bottom
 ARCS = PlaneTouching(rods=False, arcs=True, gap=1e-3)
+BELOW_80 = Requirement("below 80 degrees", lambda angle: angle < 80.0)
 
 
 @dataclass(frozen=True, eq=False)
-class HeavyRingCase:
+class HeavyRingCase(RestingRod):
     """Fig. 2c: the shape of a ribbon at rest on a level plane without friction.
 
     A ring is in balance wherever it has rolled to. Its polygon on a node is a saddle,
-    which would fall on an edge: the equilibrium that is symmetric as the ring is told.
+    which would fall on an edge: the equilibrium has the symmetry of the ring.
     Below gamma 0.5605 its top comes down on its bottom, of zero thickness.
     """
 
+    of: ClassVar[str] = "ribbon"
     gamma: float = 1.0
     nodes: int = 480
-    tolerance: float = 1e-9
+    tolerance: Positive = 1e-9
 
     def __post_init__(self) -> None:
-        refuse_unless_positive(self, "tolerance", of="ribbon")
+        super().__post_init__()
         _ = self.world
 
     @cached_property
@@ -72,10 +62,7 @@ class HeavyRingCase:
     def steps(self) -> Iterator[RodStep]:
         yield settle(self.world, tolerance=self.tolerance, minimum=False)
 
-    def recorder(self) -> RodRecorder:
-        return RodRecorder(self, "equilibrium", self._ends)
-
-    def _ends(self, last: RodStep) -> Summary:
+    def ends(self, last: RodStep) -> Summary:
         R, n = self.ribbon.radius, self.nodes
         pushed, right = last.reaction[:, 1] > 0.0, last.x[: n // 2 + 1]
         touching = int(np.count_nonzero(np.roll(pushed, n // 4)[: n // 2]))
@@ -93,22 +80,19 @@ class HeavyRingCase:
 
 
 @dataclass(frozen=True, eq=False)
-class CantileverCase:
+class CantileverCase(RestingRod):
     """A clamped beam under W = rho A g L^3 / EI: the elastica, to check against."""
 
-    weight: float = 1.0
-    nodes: int = 84
-    length: float = 0.1
+    of: ClassVar[str] = "cantilever"
+    weight: NotNegative = 1.0
+    nodes: Annotated[int, counted(4)] = 84
+    length: Positive = 0.1
     material: RodMaterial = field(
         default_factory=lambda: RodMaterial(4.0e9, 1000.0, 2.0e-4, 2.0e-3)
     )
 
     def __post_init__(self) -> None:
-        refuse_negative(self, "weight", of="cantilever")
-        refuse_unless_positive(self, "length", of="cantilever")
-        refuse_unless_count(self, "nodes", of="cantilever")
-        if self.nodes < 4:
-            raise ValueError(f"cantilever: nodes is {self.nodes}: give 4 or more")
+        super().__post_init__()
         _ = self.world
 
     @cached_property
@@ -120,16 +104,13 @@ class CantileverCase:
     def steps(self) -> Iterator[RodStep]:
         yield settle(self.world)
 
-    def recorder(self) -> RodRecorder:
-        return RodRecorder(self, "equilibrium", self._ends)
-
-    def _ends(self, last: RodStep) -> Summary:
+    def ends(self, last: RodStep) -> Summary:
         x, y = last.x[-1] / self.length
         return {"x_tip_over_L": float(x), "drop_over_L": float(-y)}
 
 
 @dataclass(frozen=True, eq=False)
-class RibbonCase:
+class RibbonCase(MovingRod):
     """Fig. 2a, b: a ribbon at rest is let go on a slope.
 
     ratio : mu / tan(theta); angle : theta, degrees, down towards +x
@@ -141,23 +122,15 @@ class RibbonCase:
     there is none.
     """
 
+    of: ClassVar[str] = "ribbon"
     ribbon: Ribbon = field(default_factory=Ribbon)
-    ratio: float = 1.0
-    angle: float = 10.0
-    duration: float = 3.0
-    every: int = 10
+    ratio: NotNegative = 1.0
+    angle: Annotated[Positive, BELOW_80] = 10.0
+    duration: Positive = 3.0
+    every: Count = 10
     arcs: bool = False
     damping: Damping = field(default_factory=lambda: Damping(beta=1.0e-3))
     options: StepOptions = field(default_factory=lambda: StepOptions(h=1.0e-3))
-
-    def __post_init__(self) -> None:
-        refuse_negative(self, "ratio", of="ribbon")
-        refuse_unless_positive(self, "angle", of="ribbon")
-        if not self.angle < 80.0:
-            raise ValueError(
-                f"ribbon: angle is {self.angle} degrees: give one below 80"
-            )
-        refuse_times(self.duration, self.every)
 
     @cached_property
     def world(self) -> World:
@@ -181,49 +154,44 @@ class RibbonCase:
             touching=touching,
         )
 
-    def steps(self) -> Iterator[RodStep]:
-        return moving(self)
-
     def recorder(self) -> "RibbonRecorder":
         return RibbonRecorder(self)
 
     def continued(self, state: State) -> tuple["RibbonRecorder", Iterator[RodStep]]:
-        return RibbonRecorder(self, list(state["shapes"])), moving(self, state)
+        recorder = self.recorder()
+        recorder.shapes += list(state["shapes"])
+        return recorder, self.steps(state)
+
+    def columns(self, step: RodStep) -> Row:
+        return along_axes("{}_b", step.x[0])
 
 
-@dataclass(eq=False)
-class RibbonRecorder(OfEveryRod):
-    """Records a ribbon, and all its shapes, of which the route is told at the end."""
+class RibbonRecorder(RodRecorder):
+    """Records a ribbon, and all its shapes, of which the end gives the route."""
 
-    case: RibbonCase
-    shapes: list[Floats] = field(default_factory=list)
-    last: RodStep = field(init=False)
+    def __init__(self, case: RibbonCase) -> None:
+        super().__init__(case)
+        self.shapes: list[Floats] = []
 
     def see(self, step: RodStep) -> None:
-        self.last = step
+        super().see(step)
         self.shapes.append(step.x)
 
-    def row(self, step: RodStep) -> Row:
-        x_b, y_b = step.x[0]
-        of_all = rod_row(self.case.world, step)
-        return of_all | {"x_b": float(x_b), "y_b": float(y_b)}
-
     def state(self, step: RodStep) -> Arrays:
-        state = rod_state(self.case, step)
+        state = super().state(step)
         return state | {"shapes": np.array(self.shapes)} if state else {}
 
     def summary(self) -> Summary:
         case, rod = self.case, self.case.world.rod
         way = centroid(self.last.x, rod.mass) - centroid(rod.nodes, rod.mass)
-        return rod_summary(self.case.world, self.last, "duration") | {
-            "gamma": case.ribbon.gamma,
+        travelled, ribbon = float(np.hypot(*way)), case.ribbon
+        lost = polygon_loss(ribbon.nodes, travelled / ribbon.perimeter)
+        return {
+            **super().summary(),
+            "gamma": ribbon.gamma,
             "ratio": case.ratio,
             "delta": route_ratio(self.shapes, rod.mass),
-            "travelled": float(np.hypot(*way)),
-            "polygon_loss": 0.0
-            if case.arcs
-            else polygon_loss(
-                case.ribbon.nodes, float(np.hypot(*way)) / case.ribbon.perimeter
-            ),
+            "travelled": travelled,
+            "polygon_loss": 0.0 if case.arcs else lost,
             "friction": case.world.friction,
         }

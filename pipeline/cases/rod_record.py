@@ -1,112 +1,155 @@
-"""What is recorded of a rod."""
+"""How cases about rods are run, what is recorded of them, and how they end."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from typing import Any, Protocol
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pipeline.cases.record import Arrays, Documents, Row, State, Summary, Tables
-from sim.arrays import Floats
-from sim.rod.contact.coulomb import OPEN
-from sim.rod.contact.ground import gaps, surface
-from sim.rod.contact.touching import crossings, edge_gap
-from sim.rod.rod.paths import centroid
-from sim.rod.stepping.options import StepOptions
-from sim.rod.stepping.simulate import simulate
-from sim.rod.stepping.step import RodStep
-from sim.rod.stepping.storage import from_arrays, to_arrays
-from sim.rod.stepping.world import World
+from pipeline.cases.record import (
+    Arrays,
+    LengthUnit,
+    Recorder,
+    Row,
+    State,
+    Summary,
+    along_axes,
+    attributes,
+    moved_most,
+)
+from sim.core.arrays import Floats
+from sim.core.options import Checked
+from sim.rods.plane.contact_geometry import crossings, edge_gap
+from sim.rods.plane.contact_impulses import OPEN
+from sim.rods.plane.ground import gaps, surface
+from sim.rods.plane.markers import centroid
+from sim.rods.plane.motion_loop import state_arrays, state_from
+from sim.rods.plane.simulate import simulate
+from sim.rods.plane.state import RodState, RodStep
+from sim.rods.plane.world import World
+
+if TYPE_CHECKING:  # slow to import, and no need of a planar run
+    from sim.rods.space.world import SpaceWorld
 
 GROUND_POINTS = 400  # of the drawn ground
 
 
-class RodCase(Protocol):
-    """A case about a rod; its world is made when it is first asked for."""
+class RodCase(Checked):
+    """What a case about a rod says besides what is recorded of every rod."""
 
-    @property
-    def world(self) -> World: ...
+    def columns(self, step: Any) -> Row:
+        """Of steps.csv."""
+        del step
+        return {}
+
+    def ends(self, last: Any) -> Summary:
+        """How it ended."""
+        del last
+        return {}
 
 
-class TimedCase(Protocol):
-    """A case that is stepped for a time.
+class RestingRod(RodCase):
+    """How a case is run about a rod that rests once in the plane, in its `world`."""
 
-    Attributes
-    ----------
-    duration : s
-    every : steps between two records
+    def recorder(self) -> "RestRecorder":
+        return RestRecorder(self)
+
+
+class MovingRod(RodCase):
+    """How a case is run about a rod that moves for its `duration`, s.
+
+    Every `every`-th step of its `options` is recorded of its `world`.
     """
 
-    @property
-    def duration(self) -> float: ...
+    def steps(self: Any, state: State | None = None) -> Iterator[Any]:
+        """From the start, or from a recorded state."""
+        start = None if state is None else state_from(RodState, state)
+        options, every = self.options, self.every
+        yield from simulate(
+            self.world, options, self.duration, every=every, start=start
+        )
 
-    @property
-    def every(self) -> int: ...
+    def continued(self, state: State) -> tuple[Recorder[Any, Any], Iterator[Any]]:
+        return self.recorder(), self.steps(state)
 
-    @property
-    def options(self) -> StepOptions: ...
-
-
-class MovingCase(RodCase, TimedCase, Protocol):
-    """A case about a rod that moves for a time."""
-
-
-def moving(case: MovingCase, state: State | None = None) -> Iterator[RodStep]:
-    """The steps of a moving rod, from its start or from a recorded state."""
-    start = None if state is None else from_arrays(state)
-    yield from simulate(
-        case.world, case.options, case.duration, every=case.every, start=start
-    )
+    def recorder(self) -> Recorder[Any, Any]:
+        return RodRecorder(self)
 
 
-def rod_row(world: World, step: RodStep) -> Row:
-    x_c, y_c = centroid(step.x, world.rod.mass)
-    return {
-        "step": step.step,
-        "time": step.time,
-        "x_c": float(x_c),
-        "y_c": float(y_c),
-        "kinetic": step.kinetic,
-        "stretching": step.stretching,
-        "bending": step.bending,
-        "gravity": step.gravity,
-        "contacts": int(np.count_nonzero(step.contact != OPEN)),
-        "residual": step.residual,
-        "complementarity": step.complementarity,
-        "given": step.given,
-        "damped": step.damped,
-        "friction": step.friction,
-        "impact": step.impact,
-        "out_of_balance": step.out_of_balance,
-        "iterations": step.iterations,
-        "substeps": step.substeps,
-        "h": step.h,
-    }
+def is_left(case: Any, time: float) -> bool:
+    """Whether a motion goes on after a time, s."""
+    return bool(time < case.duration - 1e-6 * case.options.h)
 
 
-def rod_arrays(step: RodStep) -> Arrays:
-    return {
-        "x": step.x,
-        "v": step.v,
-        "reaction": step.reaction,
-        "contact": step.contact,
-    }
+class RodRecorder(Recorder[Any, RodStep]):
+    """Records a rod in the plane, with what its case says besides."""
+
+    stop = "duration"
+
+    def row(self, step: RodStep) -> Row:
+        return {
+            **attributes(step, "step", "time"),
+            **along_axes("{}_c", centroid(step.x, self.case.world.rod.mass)),
+            **attributes(step, "kinetic", "stretching", "bending", "gravity"),
+            "contacts": int(np.count_nonzero(step.contact != OPEN)),
+            **attributes(step, "residual", "complementarity", "given", "damped"),
+            **attributes(step, "friction", "impact", "out_of_balance", "iterations"),
+            **attributes(step, "substeps", "h"),
+            **self.case.columns(step),
+        }
+
+    def arrays(self, step: RodStep) -> Arrays:
+        return attributes(step, "x", "v", "reaction", "contact")
+
+    def progress(self, step: RodStep) -> str:
+        return f"t {step.time:.3f} s"
+
+    def state(self, step: RodStep) -> Arrays:
+        left = is_left(self.case, step.time) and not step.failed
+        return state_arrays(step.state) if left else {}
+
+    def fixed_arrays(self) -> Arrays:
+        world: World = self.case.world
+        rod = attributes(world.rod, "edges", "edge_limb", "mass")
+        return {**rod, "ground": _drawn_ground(world)}
+
+    def summary(self) -> Summary:
+        """Residuals are the largest of all steps.
+
+        With a ground or touch, the largest distance of a contact from what it touches;
+        the gaps of nodes and of edges above the ground at the end, and how many edges
+        cross.
+        """
+        world, step = self.case.world, self.last
+        edges = world.rod.edges
+        near: Summary = {"crossings": crossings(edges, step.x)}
+        if world.ground is not None or world.touching is not None:
+            near["contact_gap"] = step.contact_gap
+        if world.ground is not None:
+            near["gap"] = float(gaps(world.ground, step.x).min())
+            near["edge_gap"] = edge_gap(edges, step.x, world.ground)
+        return {
+            **near,
+            "stop": self.stop,
+            "time": step.time,
+            "steps": step.step,
+            "energy": step.energy,
+            "residual": step.worst_residual,
+            "complementarity": step.worst_complementarity,
+            "residual_share": step.worst_share,
+            "out_of_balance": step.out_of_balance,
+            "balance": step.worst_balance,
+            **self.case.ends(step),
+        }
 
 
-def rod_state(case: MovingCase, step: RodStep) -> Arrays:
-    """What every later step depends on; nothing where none is left."""
-    left = step.time < case.duration - 1e-6 * case.options.h
-    return to_arrays(step.state) if left and not step.failed else {}
+class RestRecorder(RodRecorder):
+    """Records a rod at rest in the plane."""
 
+    stop = "equilibrium"
 
-def rod_fixed_arrays(world: World) -> Arrays:
-    rod = world.rod
-    return {
-        "edges": rod.edges,
-        "edge_limb": rod.edge_limb,
-        "mass": rod.mass,
-        "ground": _drawn_ground(world),
-    }
+    def state(self, step: RodStep) -> Arrays:
+        del step
+        return {}
 
 
 def _drawn_ground(world: World) -> Floats:
@@ -120,96 +163,89 @@ def _drawn_ground(world: World) -> Floats:
     return np.array([[p, surface(relief, p)[0]] for p in x])
 
 
-def rod_progress(step: RodStep) -> str:
-    return f"t {step.time:.3f} s"
+REST = 0.01  # of the way moved, that a rest may still creep in as long a time again
+UNMOVED = 1e-6  # of the size, below which nothing moves
+GIVEN = 1e-3  # of the energies at work, that contacts may give by pushing nodes out
+DEEP = 0.02  # of the shortest edge, by which nodes may be in the ground
+TOUCHING = "sim.rods.plane.contact_geometry.PlaneTouching"
+USUAL = 1e-4, 10.0  # m, sizes of robots that nobody doubts
 
 
-def rod_summary(world: World, step: RodStep, stop: str) -> Summary:
-    """What every rod run tells of itself; residuals are the largest of all steps.
+def rod_end(start: Floats, x: Floats, v: Floats, time: float) -> Summary:
+    """The way of the node that moved most, the speed of the fastest, whether at rest.
 
-    With a ground or touch, the largest distance of a contact from what it touches; the
-    gaps of nodes and of edges above the ground at the end, and how many edges cross.
+    At rest is what would creep, at that speed and in as long a time again, by less than
+    a hundredth of the way, or a millionth of its size.
+
+    Parameters
+    ----------
+    start, x : (n, 2 or 3) m, nodes at the start and at the end
+    v : (n, 2 or 3) m/s, at the end
+    time : s, since the start
     """
-    rod = world.rod
-    near: Summary = {"crossings": crossings(rod.edges, step.x)}
-    if world.ground is not None or world.touching is not None:
-        near["contact_gap"] = step.contact_gap
-    if world.ground is not None:
-        near["gap"] = float(gaps(world.ground, step.x).min())
-        near["edge_gap"] = edge_gap(rod.edges, step.x, world.ground)
-    return near | {
-        "stop": stop,
-        "time": step.time,
-        "steps": step.step,
-        "energy": step.energy,
-        "residual": step.worst_residual,
-        "complementarity": step.worst_complementarity,
-        "residual_share": step.worst_share,
-        "out_of_balance": step.out_of_balance,
-        "balance": step.worst_balance,
+    way = float(np.linalg.norm(x - start, axis=1).max())
+    speed = float(np.linalg.norm(v, axis=1).max())
+    size = float(np.ptp(start, axis=0).max())
+    at_rest = speed * time <= max(REST * way, UNMOVED * size)
+    return {"largest_displacement": way, "largest_speed": speed, "at_rest": at_rest}
+
+
+def user_end(
+    world: "World | SpaceWorld", last: Any, lengths: LengthUnit, longer: str
+) -> Summary:
+    """Where the centre of mass ends, m, how many nodes there are, `rod_end`, in words.
+
+    It warns of rods that went through something, of a robot that nothing holds, and of
+    a size that no robot has.
+
+    Parameters
+    ----------
+    last : the last step of the world
+    longer : the key of the case that lets it run longer
+    """
+    rod, start = world.rod, world.rod.nodes
+    size, warnings = float(np.ptp(start, axis=0).max()), []
+    if isinstance(world, World):
+        around: Any = world
+        warnings = _went_through(world, last, lengths)
+    else:
+        around = world.touching
+    grounded = around and (around.ground or getattr(around, "bodies", ()))
+    if not (rod.held.any() or grounded or world.fluid):
+        warnings.append("no clamp, pin or ground holds the robot: it goes as a whole")
+    if not USUAL[0] <= size <= USUAL[1]:
+        warnings.append(
+            f"the robot is {lengths.text(size)} across: is its unit {lengths.unit}?"
+        )
+    return {
+        **along_axes("{}_c", rod.mass @ last.x / rod.mass.sum()),
+        "nodes": len(last.x),
+        **rod_end(start, last.x, last.v, last.time),
+        "moved": moved_most(start, last.x, lengths),
+        "runs_on": f"{longer}={2.0 * last.time:.3g}",
+        **({"warning": "; ".join(warnings)} if warnings else {}),
     }
 
 
-def nothing(step: Any) -> dict[str, Any]:
-    """Nothing is added."""
-    del step
-    return {}
-
-
-class OfEveryRod:
-    """What is recorded alike of every rod; `case` says which one."""
-
-    case: RodCase
-
-    def arrays(self, step: RodStep) -> Arrays:
-        return rod_arrays(step)
-
-    def progress(self, step: RodStep) -> str:
-        return rod_progress(step)
-
-    def documents(self) -> Documents:
-        return {}
-
-    def fixed_arrays(self) -> Arrays:
-        return rod_fixed_arrays(self.case.world)
-
-    def tables(self) -> Tables:
-        return {}
-
-
-@dataclass(eq=False)
-class RodRecorder(OfEveryRod):
-    """Records a rod by what its case adds to what is recorded of every rod.
-
-    Attributes
-    ----------
-    stop : why the run ended
-    ends : entries of the summary
-    columns : of steps.csv
-    state : for checkpoints
-    """
-
-    case: RodCase
-    stop: str
-    ends: Callable[[RodStep], Summary]
-    columns: Callable[[RodStep], Row] = nothing
-    state: Callable[[RodStep], Arrays] = nothing
-    last: RodStep = field(init=False)
-
-    def see(self, step: RodStep) -> None:
-        self.last = step
-
-    def row(self, step: RodStep) -> Row:
-        return rod_row(self.case.world, step) | self.columns(step)
-
-    def summary(self) -> Summary:
-        return rod_summary(self.case.world, self.last, self.stop) | self.ends(self.last)
-
-
-def refuse_times(duration: float, every: int) -> None:
-    finite = isinstance(duration, int | float) and 0.0 < duration < np.inf
-    if not (finite and type(every) is int and every >= 1):
-        raise ValueError(
-            f"duration {duration} s, every {every} steps: give a positive time "
-            "and a whole number from 1 up"
+def _went_through(world: World, last: RodStep, lengths: LengthUnit) -> list[str]:
+    """What edges have crossed that do not feel it, and what lets them."""
+    x, edges, found = last.x, world.rod.edges, []
+    count = crossings(edges, x)
+    if count and count > crossings(edges, world.rod.nodes):
+        found.append(f"{count} pairs of edges cross, rods went through rods")
+    if world.ground is not None:
+        deep = -edge_gap(edges, x, world.ground)
+        if deep > DEEP * float(world.rod.rest_length.min()):
+            found.append(f"an edge is {lengths.text(deep)} in the ground")
+    if found:
+        found[-1] += (
+            ": edges feel rods and ground with "
+            f"'case.touching={{_target_: {TOUCHING}}}'"
         )
+    gave = -last.impact + max(-last.friction, 0.0)
+    if gave > GIVEN * float(last.state.clock.at_work):
+        found.append(
+            f"contacts gave {gave:.2g} J, where impact and friction take energy: "
+            "choose a smaller case.options.h"
+        )
+    return found

@@ -1,5 +1,6 @@
 """The edge to Hydra and YAML: compose, build, refuse in one line.
 
-Begin with `hydra`, which composes, and `building`, which makes objects of what is
-composed; `models` and `checking` check files, `workflow_file` says what one may hold.
+Begin with `hydra`, which composes, and `build_objects`, which makes objects of what is
+composed; `value_types` and `config_files` check files, `workflow_file` says what one
+may hold.
 """

@@ -12,15 +12,129 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from pipeline.config.checking import did_you_mean
-from pipeline.config.listed import CONF, check_cases
-from pipeline.config.words import refusal_of, without_value
-from pipeline.terminal.errors import InputError
+from pipeline.config.config_files import CONF, case_names, check_cases, did_you_mean
+from pipeline.terminal import InputError
 
 if TYPE_CHECKING:
     from yaml.error import MarkedYAMLError
 
-OWN_FILE = "${case.path}"  # of a part of a case
+
+FILE_KEY = "case.path"
+# A file, where a case waits for one.
+SUCH_AS = {
+    "case.structure.path": "conf/structure/four_bar.yaml",
+    "case.path": "conf/robot/arch.yaml",
+    "case.pattern.path": "mine.svg, which `morphtrack new pattern mine` writes",
+    "case.body.path": "a structure file with `springs` and `loads`",
+}
+SAME = ({"duration", "lasts"}, {"path", "file"})  # for what other cases call so
+SEVERAL = "gives several values: choose one, or add --multirun to run each"
+UNREAD = (
+    "write one KEY=VALUE a word, a value with blanks, brackets or quotation marks "
+    "within those of the shell"
+)
+
+
+def refusal_of(
+    words: Iterable[str], config: Mapping[str, Any], *, once: bool = False
+) -> str:
+    """What is wrong with the first word that cannot be taken; empty where all can.
+
+    Parameters
+    ----------
+    config : what is composed without these words; empty where nothing is
+    once : whether several values of a word are the reason
+    """
+    from hydra.core.override_parser.overrides_parser import OverridesParser
+    from hydra.errors import HydraException
+
+    for word in words:
+        key = word.partition("=")[0].lstrip("+~")
+        if word in case_names():
+            return f"{word} says no value: did you mean case={word}?"
+        if "=" not in word and not word.startswith("~"):
+            return f"{word} says no value: write KEY=VALUE"
+        try:
+            read = OverridesParser.create().parse_override(word)
+        except HydraException:
+            return f"{word} cannot be read: {UNREAD}"
+        if once and read.is_sweep_override():
+            return f"{word} {SEVERAL}"
+        if not config or key.startswith("hydra"):
+            continue
+        here, unknown = _at(key, config)
+        if word.startswith("+") and ("." in key or not unknown):
+            if not (unknown or word.startswith("++")):
+                return f"{word}: there is a {key} already: write it without +"
+            continue
+        if unknown:
+            return f"{word}: {unknown}"
+        if isinstance(here, list) and isinstance(read.value(), Mapping):
+            such = f"'{key}=[{{KEY: VALUE}}]'"
+            return f"{word}: {key} is a list: write it in [ ], as in {such}"
+        if isinstance(here, Mapping) and isinstance(read.value(), list):
+            return f"{word}: {key} is made of keys of its own: write {key}.KEY=VALUE"
+    return ""
+
+
+def without_value(key: str) -> str:
+    """What is said of a key that waits for a value."""
+    value = f"FILE, such as {SUCH_AS[key]}" if key in SUCH_AS else "..."
+    shown = FILE_KEY if key in SUCH_AS else key
+    return f"{key} has no value yet: write {shown}={value}"
+
+
+def _at(key: str, config: Mapping[str, Any]) -> tuple[Any, str]:
+    """The value of a key; of one that has none, what is wrong with it."""
+    here: Any = config
+    path: list[str] = []
+    for part in key.split("."):
+        where = ".".join(path) or "a simulation"
+        if isinstance(here, Sequence) and not isinstance(here, str):
+            if not part.isdecimal() or int(part) >= len(here):
+                entries = f"{len(here)} entr{'y' if len(here) == 1 else 'ies'}"
+                said = f"{where} has {entries}, counted from 0: there is no {part}"
+                return None, said
+            here = here[int(part)]
+        elif isinstance(here, Mapping):
+            if part not in here:
+                return None, f"{where} has no key {part!r}: {_remedy(part, path, here)}"
+            here = here[part]
+        else:
+            return None, f"{where} is {here!r} and has no keys"
+        path.append(part)
+    return here, ""
+
+
+def _remedy(part: str, path: list[str], here: Mapping[str, Any]) -> str:
+    """The nearest key; of what a case leaves at its default, how it is set."""
+    from pipeline.config.build_objects import parameters_of
+
+    taken = parameters_of(str(here.get("_target_", "")))
+    defaults = [name for name in taken if name not in here]
+    if part in defaults:
+        return f"it stands at its default: write +{'.'.join([*path, part])}=..."
+    if not path and part in here.get("case", {}):
+        return f"did you mean case.{part}?"
+    deeper = [".".join([*path, *below]) for below in _below(here) if below[-1] == part]
+    if len(deeper) == 1:
+        return f"did you mean {deeper[0]}?"
+    known = [str(key) for key in here if not str(key).startswith("_")] + defaults
+    for alike in SAME:
+        if part in alike and (other := alike.intersection(known)):
+            return f"did you mean {'.'.join([*path, *other])}?"
+    return f"it knows {', '.join(known)}{did_you_mean(part, known)}"
+
+
+def _below(here: Any) -> Iterator[list[str]]:
+    """The keys below a part of a configuration, each with those on the way."""
+    if isinstance(here, Mapping):
+        for key, value in here.items():
+            yield [str(key)]
+            yield from ([str(key), *rest] for rest in _below(value))
+
+
+FILE_REFERENCE = "${case.path}"  # of a part of a case
 ABSENT = object()  # no value at all, not even null
 
 
@@ -152,12 +266,12 @@ def _composed_without(name: str, words: Sequence[str]) -> dict[str, Any]:
 
 
 @contextmanager
-def _beside() -> Iterator[None]:
-    """Room for another start of Hydra while one is going on."""
+def _beside(other: Any = None) -> Iterator[None]:
+    """Use another start of Hydra, or make room for one, while one is going on."""
     from hydra.core.global_hydra import GlobalHydra
 
     held = GlobalHydra.instance().hydra
-    GlobalHydra.instance().clear()
+    GlobalHydra.instance().hydra = other
     try:
         yield
     finally:
@@ -259,7 +373,7 @@ def _put_own_file(case: Any) -> None:
     for name, part in case.items():
         if isinstance(part, dict) and "path" in part:
             file = case.pop("path")
-            if part["path"] == OWN_FILE:
+            if part["path"] == FILE_REFERENCE:
                 part["path"] = file
             if part["path"] is None:
                 raise InputError(without_value(f"case.{name}.path"))
@@ -281,46 +395,73 @@ def _resolved(config: Any, *, throw_on_missing: bool) -> dict[str, Any]:
     return {str(k): v for k, v in plain.items()}
 
 
+def flat(config: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+    """The leaves of a configuration with their dotted names."""
+    if isinstance(config, Mapping) and config:
+        for key, value in config.items():
+            yield from flat(value, f"{name}.{key}" if name else str(key))
+    elif isinstance(config, list | tuple) and any(
+        isinstance(item, Mapping | list | tuple) for item in config
+    ):
+        for i, value in enumerate(config):
+            yield from flat(value, f"{name}.{i}")
+    elif name:
+        yield name, config
+
+
 class Composer:
-    """Composes configurations; one start of Hydra serves many of them."""
+    """Composes configurations; one start of Hydra serves many of them.
+
+    Hydra holds one start for the whole process. A composer sets its own only while it
+    composes, so that several serve side by side.
+    """
+
+    def __init__(self) -> None:
+        from hydra import initialize_config_dir
+        from hydra.core.global_hydra import GlobalHydra
+
+        with hydra_errors(), _beside():
+            initialize_config_dir(str(conf_directory()), version_base="1.3")
+            self._hydra = GlobalHydra.instance().hydra
+        self._cases: dict[tuple[str, str], Any] = {}  # composed, by name and word
 
     def __enter__(self) -> Self:
-        from hydra import initialize_config_dir
-
-        with hydra_errors():
-            self._hydra = initialize_config_dir(
-                str(conf_directory()), version_base="1.3"
-            )
-        self._hydra.__enter__()
         return self
 
     def __exit__(self, *exception: object) -> None:
-        self._hydra.__exit__(*exception)
+        """Nothing is left to end."""
 
     def compose(self, name: str, overrides: Sequence[str] = ()) -> dict[str, Any]:
         """conf/<name>.yaml with `overrides`, resolved, as plain data."""
-        from hydra import compose
-
         words = _of_a_case(overrides)
-        with told_words(name, words):
-            return plain_config(compose(name, overrides=words))
+        with told_words(name, words), _beside(self._hydra):
+            return plain_config(self._composed(name, words))
 
-    def sources(self, name: str, overrides: Sequence[str] = ()) -> list[Path]:
-        """The files of conf that `compose` reads, relative to it."""
-        from hydra.core.global_hydra import GlobalHydra
-        from hydra.types import RunMode
+    def _composed(self, name: str, words: Sequence[str]) -> Any:
+        """What Hydra composes; a case once, in copies of which words set values."""
+        from hydra import compose
+        from hydra.core.override_parser.overrides_parser import OverridesParser
+        from omegaconf import OmegaConf
+        from omegaconf.errors import OmegaConfBaseException
 
-        with hydra_errors():
-            loader = GlobalHydra.instance().config_loader()
-            found = loader.compute_defaults_list(name, list(overrides), RunMode.RUN)
-        return [Path(f"{one.config_path}.yaml") for one in found.defaults]
+        case, *others = words or [""]
+        values = OverridesParser.create().parse_overrides(others)
+        if not (case.startswith("case=") and all(map(_sets_a_value, values))):
+            return compose(name, overrides=list(words))
+        if (name, case) not in self._cases:
+            self._cases[name, case] = compose(name, overrides=[case])
+        config = copy.deepcopy(self._cases[name, case])
+        try:
+            for word in values:
+                OmegaConf.update(config, word.key_or_group, word.value())
+        except OmegaConfBaseException:  # Hydra says what is wrong with the word
+            return compose(name, overrides=list(words))
+        return config
 
     def outline(self, name: str, overrides: Sequence[str] = ()) -> dict[str, Any]:
         """As `compose`; a case may still wait for a value, which is "???" then."""
-        from hydra import compose
-
-        with hydra_errors():
-            config = compose(name, overrides=list(overrides))
+        with hydra_errors(), _beside(self._hydra):
+            config = self._composed(name, overrides)
             return _resolved(config, throw_on_missing=False)
 
     def variants(
@@ -331,16 +472,16 @@ class Composer:
         Composing once and setting values costs a hundredth of composing each; where
         nothing but a file is interpolated, plain data is set, at a tenth of that.
         """
-        from hydra import compose
         from omegaconf import OmegaConf
 
         words = _of_a_case(overrides)
         with told_words(name, words):
-            base = compose(name, overrides=words)
+            with _beside(self._hydra):
+                base = self._composed(name, words)
             left_open = OmegaConf.missing_keys(base)
             plain: Any = None
             text = OmegaConf.to_yaml(base)
-            if text.count("${") == text.count(OWN_FILE):
+            if text.count("${") == text.count(FILE_REFERENCE):
                 plain = OmegaConf.to_container(base)
             known: set[str] = set()
             for point in points:
@@ -366,6 +507,13 @@ def _of_a_case(overrides: Sequence[str]) -> list[str]:
                 "take it out"
             )
     return list(overrides)
+
+
+def _sets_a_value(word: Any) -> bool:
+    """Whether a word of Hydra's names no group, adds no key and takes none away."""
+    plain = word.type is not None and word.type.name == "CHANGE"
+    dotted = "." in word.key_or_group and word.package is None
+    return plain and dotted and not word.is_sweep_override()
 
 
 def _set(config: Any, key: str, value: Any) -> None:

@@ -1,17 +1,24 @@
-"""conf/workflow.yaml, composed and checked: what is compared and what is drawn."""
+"""conf/workflow.yaml, conf/parts and conf/scanner.yaml, composed and checked."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, PrivateAttr, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
-from pipeline.config.checking import checked
-from pipeline.config.folder_names import check_folder_names, folder_name
+from pipeline.config.config_files import check_folder_names, checked, folder_name
 from pipeline.config.hydra import composed_file, overridden
-from pipeline.config.models import Count, Entry, NotNegative, Positive, Settings, Words
-from pipeline.terminal.errors import InputError, one_line
-from pipeline.terminal.names import no_such
+from pipeline.config.value_types import (
+    Count,
+    Entry,
+    NotNegative,
+    Positive,
+    Settings,
+    Words,
+)
+from pipeline.terminal import InputError
+from sim.virtual_lab.lab_settings import Sizes
 
 WORKFLOW = Path("conf/workflow.yaml")
 
@@ -70,7 +77,7 @@ class MeasuredSeries(Entry):
     measured : CSV file, see morphtrack compare_series
     along : column of the run's steps.csv that the measurements are given along
     synthetic : whether they were computed
-    u, u_simulated, margin : of analysis.measured.series_verdict.SeriesTerms
+    u, u_simulated, margin : of analysis.measured.prediction_verdicts.SeriesTerms
     """
 
     name: str
@@ -140,30 +147,6 @@ class Workflow(Entry):
     series: dict[str, MeasuredSeries] = Field(default_factory=dict)
     style: FigureStyle = FigureStyle()
 
-    _goal: str = PrivateAttr("")  # the one figure that is asked for, if not everything
-    _left_out: list[str] = PrivateAttr(default_factory=list)
-
-    @property
-    def left_out(self) -> tuple[str, ...]:
-        """Why entries that the goal does not need cannot be made."""
-        return tuple(self._left_out)
-
-    def needs(self, kind: str, name: str) -> bool:
-        """Whether what is asked for needs an entry of a section."""
-        if not self._goal:
-            return True
-        shown = {"comparisons": self.figures[self._goal].comparisons}
-        return (kind, name) == ("figures", self._goal) or name in shown.get(kind, ())
-
-    def leave_out(self, error: InputError) -> None:
-        """Note why an entry is not made."""
-        self._left_out.append(one_line(error))
-
-    def only_for(self, goal: str, left_out: Sequence[str]) -> "Workflow":
-        """The same where one figure is asked for and entries are left out already."""
-        self._goal, self._left_out = goal, list(left_out)
-        return self
-
     @model_validator(mode="after")
     def _figures_show_what_there_is(self) -> "Workflow":
         for figure in self.figures.values():
@@ -223,36 +206,30 @@ def _sound(whole: Mapping[str, Any]) -> Workflow:
     return workflow
 
 
-def _for_goal(whole: Mapping[str, Any], goal: str) -> Workflow:
-    """The workflow without entries that `goal` does not need and that are not sound."""
-    if goal not in whole["figures"]:
-        raise no_such(f"{WORKFLOW} has no figure", goal, whole["figures"])
-    shown = whole["figures"][goal].get("comparisons") or ()
-    needed = {("figures", goal), *(("comparisons", name) for name in shown)}
-    kept: dict[str, Any] = {**whole, "comparisons": {}, "series": {}, "figures": {}}
-    left_out = []
-    for kind in ("comparisons", "series", "figures"):
-        beside = {"comparisons": kept["comparisons"]} if kind == "figures" else {}
-        for name, entry in whole[kind].items():
-            try:
-                if (kind, name) not in needed:
-                    _sound({**beside, kind: {name: entry}})
-                kept[kind][name] = entry
-            except InputError as error:
-                left_out.append(one_line(error))
-    return _sound(kept).only_for(goal, left_out)
-
-
-def read_workflow(
-    path: Path = WORKFLOW, words: Sequence[str] = (), goal: str = ""
-) -> Workflow:
+def read_workflow(path: Path = WORKFLOW, words: Sequence[str] = ()) -> Workflow:
     """Compose and check conf/workflow.yaml.
 
     Parameters
     ----------
     words : overrides such as comparisons.circle.scale_mm=50
-    goal : the one figure that is asked for, if not everything: what it does not need
-        may be wrong
     """
-    whole = overridden(with_shared(composed_file(path)), words)
-    return _for_goal(whole, goal) if goal else _sound(whole)
+    return _sound(overridden(with_shared(composed_file(path)), words))
+
+
+FILE = Path("conf/parts/default.yaml")
+SETTINGS = Path("conf/scanner.yaml")
+
+
+def shared_settings(path: Path = FILE) -> dict[str, Any]:
+    """Scale and sizes that printer and virtual scanner share, from a parts file."""
+    given = composed_file(path)
+    names = ["scale_mm", *(f.name for f in fields(Sizes))]
+    missing = [name for name in names if name not in given]
+    if missing:
+        raise ValueError(f"{path} has no {missing[0]}: give it a value")
+    return {name: given[name] for name in names}
+
+
+def scanner_settings(path: Path = SETTINGS, parts: Path = FILE) -> dict[str, Any]:
+    """The virtual lab: the part's sizes, and what conf/scanner.yaml adds or changes."""
+    return {**shared_settings(parts), **composed_file(path)}

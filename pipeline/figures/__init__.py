@@ -1,4 +1,5 @@
-"""One module a figure: `draw` reads what finished runs left and calls analysis.figures.
+"""Figures: what each reads of finished runs, and the caption below it.
 
-The module of the figure NAME is NAME with underscores, such as dejong_3 for dejong-3.
+Begin with `figure_names`: a figure is a file of the folder captions, which says what it
+shows, and a function of analysis.figures, which draws it. `shown` reads runs for it.
 """

@@ -1,4 +1,5 @@
-"""Scan files and what the steps on scans share: tables, seeds, labels, hints.
+"""From the points of a scan to its spheres: what finding them in files needs.
 
-`reading` has the formats; `spheres` the table that ingest leaves.
+Begin with `merge_views`, the points; `sphere_tables` and `seed_spheres` are the tables;
+`no_sphere_hints` says why no sphere is found; `scan_page` shows what was.
 """

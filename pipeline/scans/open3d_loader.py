@@ -10,7 +10,7 @@ import importlib
 import sys
 from types import ModuleType
 
-from pipeline.terminal.errors import DONE, InputError, command
+from pipeline.terminal import DONE, InputError, command
 
 SYSTEM_LIBRARIES = "apt-get install libegl1 libgl1 libx11-6"
 

@@ -1,5 +1,5 @@
 """One module a step: its configuration and its function.
 
-Each has `perform(job, needs, out)`, which pipeline.workflow.steps_table names. Begin
-with `compare_series`, a short one, or with `simulate` and `recording`.
+Each has `perform(job, needs, out)`, which pipeline.workflow.make_step names. Begin
+with `compare_series`, a short one, or with `simulate`.
 """

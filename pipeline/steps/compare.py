@@ -1,95 +1,114 @@
 """A scan beside a simulation: S, E, node distances, labels and a verdict."""
 
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from analysis.labels.assign import Labels
-from analysis.labels.evidence import NOT_ASSIGNED
-from analysis.labels.mechanism import Mechanism
-from analysis.validation.comparison import Acceptance, Contribution, Verdict
-from analysis.validation.mirror_image import mirror_remark
-from analysis.validation.printing_error import with_printing_error_told
-from analysis.validation.scanner_scale import with_scanner_scale_told
-from analysis.validation.target_distance import TargetInScan
-from analysis.validation.uncertainty import UncertaintyOptions
-from analysis.validation.verdicts import Judged, LabelledScan, Simulation, judge_scan
-from pipeline.formats.printed_scale import unit_of
-from pipeline.results.simulated_run import SimulatedRun, read_simulated
-from pipeline.results.target_file import TargetFile, read_target
-from pipeline.scans.labels import label_scan
-from pipeline.scans.reading.units import unit_named
-from pipeline.scans.spheres import SphereTable, read_spheres
-from pipeline.steps.budget_sources import learnt_from
+from analysis.comparison.assumptions import SCAN_SCALE_SD, UncertaintyOptions
+from analysis.comparison.deviation import TargetInScan
+from analysis.comparison.validation import Contribution, Verdict
+from analysis.comparison.validation_uncertainty import (
+    CENTRES,
+    FORM,
+    INPUT,
+    PLAY,
+    POSE,
+    PRINT_SCALE,
+    PRINTING,
+    SCAN_SCALE,
+    SCATTER,
+    STOP,
+    VIEWS,
+)
+from analysis.comparison.verdicts import (
+    Judged,
+    LabelledScan,
+    Simulation,
+    judge_scan,
+    mirror_remark,
+    with_printing_error_remark,
+    with_scanner_scale_remark,
+)
+from analysis.figures.scans import scan_picture
+from analysis.labels.assign_labels import Labels
+from analysis.labels.rigid_distances import Mechanism
+from analysis.labels.scoring import NOT_ASSIGNED
+from pipeline.io.length_units import unit_named
+from pipeline.io.structure_file import unit_of
+from pipeline.runs.atomic_files import write_picture, write_table, write_text
+from pipeline.runs.run_directory import Job, Needs, Numbers
+from pipeline.runs.simulated_run import SimulatedRun, read_simulated
+from pipeline.scans.scan_page import scan_page
+from pipeline.scans.sphere_tables import (
+    SphereTable,
+    label_scan,
+    read_picks,
+    read_spheres,
+)
+from pipeline.steps.deviation import TargetFile, goals_of, read_target
 from pipeline.steps.input_uncertainty import PrintedAgain, read_printed_again
-from pipeline.steps.label_picture import draw_labels
-from pipeline.steps.run_goals import goals_of
-from pipeline.store.files import replacing
-from pipeline.store.runs import Job, Needs, Numbers
-from pipeline.terminal.errors import InputError
-from sim.arrays import Floats
+from pipeline.steps.settings import ComparisonSettings
+from pipeline.terminal import InputError
+from sim.core.arrays import Floats
+
+LEARNT = {
+    CENTRES: "the scan itself, as the ingest says",
+    SCATTER: "rigid lengths in the scan",
+    STOP: "last steps of the simulation",
+    INPUT: "prints drawn through the solver",
+    POSE: "points of the target in the scan",
+}
+STATED = {
+    FORM: "scan_form_sd_mm",
+    VIEWS: "registration_sd_mm",
+    PRINT_SCALE: "print_scale_sd",
+    PRINTING: "printing_sd_mm",
+    PLAY: "joint_play_sd_mm",
+}
+
+
+def learnt_from(settings: ComparisonSettings) -> dict[str, str]:
+    """Where each source of the budget was learnt, by its name."""
+    unstated = {
+        name: f"default {getattr(UncertaintyOptions, name):g}: nobody stated {name}"
+        for name in STATED.values()
+    }
+    unstated["scan_scale_sd"] = f"assumed, {100 * SCAN_SCALE_SD:g} %: nobody stated it"
+    return LEARNT | {
+        source: unstated[name] if getattr(settings, name) is None else f"stated: {name}"
+        for source, name in {**STATED, SCAN_SCALE: "scan_scale_sd"}.items()
+    }
+
+
+UNASSIGNED = "?"
+
+
+def draw_labels(spheres: Path, compared: Path) -> None:
+    """Draw the ingest in `spheres` with the labels in `compared`, into the latter."""
+    try:
+        points = np.load(spheres / "points.npy").astype(np.float64)
+        picks, synthetic = read_picks(spheres)
+        labels = pd.read_csv(compared / "labels.csv")
+    except (OSError, KeyError, ValueError) as error:
+        raise InputError(
+            f"{spheres} is no ingest ({error}): run morphtrack ingest first"
+        ) from error
+    seen = labels.dropna(subset=["sphere"])
+    node = dict(zip(seen["sphere"].astype(int), seen["node"].astype(int), strict=True))
+    names = [str(node.get(one, UNASSIGNED)) for one in range(len(picks.spheres))]
+    labelled = sum(name != UNASSIGNED for name in names)
+    title = f"{labelled} of {len(labels)} nodes among {len(names)} spheres"
+    page = scan_page(points, picks, title, synthetic=synthetic, names=names)
+    shown = f"synthetic scan: {title}" if synthetic else title
+    figure = scan_picture(points, picks, shown, names=names)
+    write_text(compared / "labels.html", page)
+    write_picture(compared / "labels.png", figure)
+
 
 NOT_MEASURED = TargetFile(None, "morphtrack deviation has not looked for the target")
-
-
-@dataclass(frozen=True)
-class ComparisonSettings:
-    """What a comparison assumes and asks for.
-
-    Parameters
-    ----------
-    scale_mm : mm of the print per unit of the case
-    k, S_margin, node_margin_mm, E_margin : see
-        analysis.validation.comparison.Acceptance
-    registration_sd_mm, scan_scale_sd, scan_form_sd_mm, print_scale_sd, printing_sd_mm,
-    joint_play_sd_mm : see analysis.validation.uncertainty.UncertaintyOptions,
-        whose defaults stand for what is not stated
-    """
-
-    scale_mm: float
-    k: float = Acceptance.k
-    S_margin: float = Acceptance.S_margin
-    node_margin_mm: float = Acceptance.node_margin_mm
-    E_margin: float = Acceptance.E_margin
-    registration_sd_mm: float | None = None
-    scan_scale_sd: float | None = None
-    scan_form_sd_mm: float | None = None
-    print_scale_sd: float | None = None
-    printing_sd_mm: float | None = None
-    joint_play_sd_mm: float | None = None
-
-    def __post_init__(self) -> None:
-        if not 0 < self.scale_mm < np.inf:
-            raise ValueError(f"scale_mm must be positive, not {self.scale_mm}")
-        _ = self.acceptance, self.uncertainty  # they check
-
-    @property
-    def acceptance(self) -> Acceptance:
-        """What is asked of the simulation."""
-        return Acceptance(self.k, self.S_margin, self.node_margin_mm, self.E_margin)
-
-    @property
-    def uncertainty(self) -> UncertaintyOptions:
-        """What is known of scanner, printer and joints."""
-        names = {f.name for f in fields(UncertaintyOptions)}
-        own = {k: v for k, v in asdict(self).items() if v is not None}
-        return UncertaintyOptions(**{k: v for k, v in own.items() if k in names})
-
-
-@dataclass(frozen=True)
-class MeasuredInputs:
-    """Directories that a comparison reads besides those of ingest and simulation.
-
-    Parameters
-    ----------
-    input_uncertainty, deviation : of the steps of these names, where they ran
-    """
-
-    input_uncertainty: Path | None = None
-    deviation: Path | None = None
 
 
 def run_step(
@@ -97,14 +116,16 @@ def run_step(
     spheres: Path,
     simulated: Path,
     out: Path,
-    measured: MeasuredInputs | None = None,
     *,
+    input_uncertainty: Path | None = None,
+    deviation: Path | None = None,
     pictured: bool = True,
 ) -> dict[str, Any]:
     """Compare the spheres of an ingest with a run; write the tables into `out`.
 
     Parameters
     ----------
+    input_uncertainty, deviation : folders of the steps of these names, where they ran
     pictured : draw the scan with the node on every sphere as well
 
     Returns
@@ -114,34 +135,40 @@ def run_step(
     table, run = read_spheres(spheres), read_simulated(simulated)
     try:
         nodes = config.scale_mm * run.r[-1]
-        again, target = _read_measured(
-            measured or MeasuredInputs(), nodes, config.scale_mm, spheres
-        )
+        again, target, placed = PrintedAgain(), NOT_MEASURED, None
+        if input_uncertainty is not None:
+            again = read_printed_again(input_uncertainty, nodes)
+        if deviation is not None:
+            target = read_target(deviation, config.scale_mm, spheres)
         mechanism = Mechanism(nodes, run.bodies)
         labels = label_scan(mechanism, table, config.uncertainty, config.scale_mm)
-        placed = _in_scan(target, again, simulated, config.scale_mm)
+        if target.placed is not None:
+            goals = goals_of(simulated, config.scale_mm)
+            placed = TargetInScan(target.placed, goals, again.distance_covariance)
         given = (
             Simulation(config.scale_mm * run.r, mechanism, again.covariance),
             LabelledScan(labels, table.centres_mm, table.covariance_mm2, placed),
             config.uncertainty,
             config.acceptance,
         )
-        judged = with_printing_error_told(_worst_told(judge_scan(*given)), *given)
+        judged = with_printing_error_remark(_worst_told(judge_scan(*given)), *given)
         if config.scan_scale_sd is None:
-            judged = with_scanner_scale_told(judged, *given)
+            judged = with_scanner_scale_remark(judged, *given)
         judged = _mirror_told(judged, nodes).because(table.remark)
     except ValueError as error:
         raise InputError(f"{error}{_other_unit(config.scale_mm, simulated)}") from error
-    row = comparison_row(config, table, labels, judged) | distance_columns(
-        config, run, target, judged
-    )
+    row = {
+        **comparison_row(config, table, labels, judged),
+        **distance_columns(config, run, target, judged),
+    }
     tables = {
         "comparison": pd.DataFrame([row]),
         "budget": budget_table(judged, config),
         "nodes": nodes_table(judged),
         "labels": labels_table(labels, table),
     }
-    _write(tables, out)
+    for name, written in tables.items():
+        write_table(out / f"{name}.csv", written)
     if pictured and (spheres / "points.npy").is_file():
         draw_labels(spheres, out)
     return row
@@ -166,10 +193,15 @@ def _mirror_told(judged: Judged, nodes_mm: Floats) -> Judged:
 
 
 def perform(job: Job, needs: Needs, out: Path) -> Numbers:
-    """Compare what a planned job names."""
-    measured = MeasuredInputs(needs.get("input_uncertainty"), needs.get("deviation"))
-    config = ComparisonSettings(**job.config)
-    return run_step(config, needs["spheres"], needs["simulated"], out, measured)
+    """Compare what a job names."""
+    return run_step(
+        ComparisonSettings(**job.config),
+        needs["spheres"],
+        needs["simulated"],
+        out,
+        input_uncertainty=needs.get("input_uncertainty"),
+        deviation=needs.get("deviation"),
+    )
 
 
 def _other_unit(scale_mm: float, simulated: Path) -> str:
@@ -184,28 +216,6 @@ def _other_unit(scale_mm: float, simulated: Path) -> str:
     )
 
 
-def _read_measured(
-    measured: MeasuredInputs, nodes_mm: Floats, scale_mm: float, spheres: Path
-) -> tuple[PrintedAgain, TargetFile]:
-    """What printing errors do to the shape, and the target as it was found."""
-    again, target = PrintedAgain(), NOT_MEASURED
-    if measured.input_uncertainty is not None:
-        again = read_printed_again(measured.input_uncertainty, nodes_mm)
-    if measured.deviation is not None:
-        target = read_target(measured.deviation, scale_mm, spheres)
-    return again, target
-
-
-def _in_scan(
-    target: TargetFile, again: PrintedAgain, simulated: Path, scale_mm: float
-) -> TargetInScan | None:
-    """The target where it was found; None where it was not."""
-    if target.placed is None:
-        return None
-    goals = goals_of(simulated, scale_mm)
-    return TargetInScan(target.placed, goals, again.distance_covariance)
-
-
 def comparison_row(
     config: ComparisonSettings,
     table: SphereTable,
@@ -213,15 +223,33 @@ def comparison_row(
     judged: Judged,
 ) -> dict[str, Any]:
     """The one row of comparison.csv, without the distance from the target."""
-    c, n = judged.comparison, len(judged.used)
+    found, checks = judged.comparison, judged.comparison.checks
+    node, apart, u = _worst_node(judged)
+    length, z = _length_told(judged)
     return {
-        "verdict": c.verdict.value,
-        "why": c.why,
-        **_factor_columns(config, judged),
-        **_node_columns(config, judged),
-        **_worst_pair(judged),
+        "verdict": found.verdict.value,
+        "why": found.why,
+        "S_simulated": judged.S_simulated,
+        "S_scanned": judged.scanned.S,
+        "S_scanned_u": judged.scanned.u,
+        "S_bias": judged.scanned.bias,
+        "S_error": checks.S.error,
+        "S_u_val": checks.S.u,
+        "S_limit": checks.S.limit,
+        "S_margin": config.S_margin,
+        "rms_mm": checks.rms_mm.error,
+        "rms_u_val_mm": checks.rms_mm.u,
+        "rms_limit_mm": checks.rms_mm.limit,
+        "node_margin_mm": config.node_margin_mm,
+        "worst_node": node,
+        "worst_mm": apart,
+        "worst_u_mm": u,
+        "worst_limit_u": checks.worst.limit,
+        "worst_length": length,
+        "worst_length_u": z,
+        "length_limit_u": checks.length.limit,
         "k": config.k,
-        "nodes": n,
+        "nodes": len(judged.used),
         "spheres": len(table.names),
         "labelled": len(labels.labelled),
         "completed": int(judged.nodes.completed.sum()),
@@ -240,21 +268,6 @@ def comparison_row(
     }
 
 
-def _factor_columns(config: ComparisonSettings, judged: Judged) -> dict[str, Any]:
-    """S simulated and scanned."""
-    check = judged.comparison.checks.S
-    return {
-        "S_simulated": judged.S_simulated,
-        "S_scanned": judged.scanned.S,
-        "S_scanned_u": judged.scanned.u,
-        "S_bias": judged.scanned.bias,
-        "S_error": check.error,
-        "S_u_val": check.u,
-        "S_limit": check.limit,
-        "S_margin": config.S_margin,
-    }
-
-
 def _worst_node(judged: Judged) -> tuple[int, float, float]:
     """The node that is farthest for its uncertainty, how far, and its uncertainty."""
     c = judged.comparison
@@ -264,20 +277,9 @@ def _worst_node(judged: Judged) -> tuple[int, float, float]:
     return node, float(apart[worst]), float(c.node_u_mm[worst])
 
 
-def _node_columns(config: ComparisonSettings, judged: Judged) -> dict[str, Any]:
-    """Node distances: all of them, and the one that is farthest for its uncertainty."""
-    c = judged.comparison
-    node, apart, u = _worst_node(judged)
-    return {
-        "rms_mm": c.checks.rms_mm.error,
-        "rms_u_val_mm": c.checks.rms_mm.u,
-        "rms_limit_mm": c.checks.rms_mm.limit,
-        "node_margin_mm": config.node_margin_mm,
-        "worst_node": node,
-        "worst_mm": apart,
-        "worst_u_mm": u,
-        "worst_limit_u": c.checks.worst.limit,
-    }
+E_COLUMNS = (
+    "E_simulated", "E_scanned", "E_scanned_u", "E_error", "E_u_val", "E_limit"
+)  # fmt: skip
 
 
 def distance_columns(
@@ -285,28 +287,16 @@ def distance_columns(
 ) -> dict[str, Any]:
     """E of the nodes compared, simulated and scanned; or why it was not measured."""
     distances, check = judged.target, judged.comparison.checks.E
+    nan = float("nan")
     if distances is None or check is None:
-        last = float(run.table["E"].iloc[-1]) if "E" in run.table else float("nan")
-        nothing = dict.fromkeys(
-            ("E_scanned", "E_scanned_u", "E_error", "E_u_val", "E_limit"), float("nan")
-        )
-        found = {"E_simulated": last, **nothing}
+        last = float(run.table["E"].iloc[-1]) if "E" in run.table else nan
+        numbers = (last, nan, nan, nan, nan, nan)
     else:
-        found = {
-            "E_simulated": distances.E_simulated,
-            "E_scanned": distances.E_scanned,
-            "E_scanned_u": judged.E_scanned_u,
-            "E_error": check.error,
-            "E_u_val": check.u,
-            "E_limit": check.limit,
-        }
+        of_scan = distances.E_scanned, judged.E_scanned_u
+        of_check = check.error, check.u, check.limit
+        numbers = (distances.E_simulated, *of_scan, *of_check)
+    found = dict(zip(E_COLUMNS, numbers, strict=True))
     return {**found, "E_margin": config.E_margin, "E_missing": target.reason}
-
-
-def _worst_pair(judged: Judged) -> dict[str, Any]:
-    text, z = _length_told(judged)
-    limit = judged.comparison.checks.length.limit
-    return {"worst_length": text, "worst_length_u": z, "length_limit_u": limit}
 
 
 def _length_told(judged: Judged) -> tuple[str, float]:
@@ -336,7 +326,7 @@ def budget_table(judged: Judged, config: ComparisonSettings) -> pd.DataFrame:
     expanded = Contribution(
         f"k = {k:g} times u_val", k * total.S_u, k * total.node_u_mm, k * total.E_u
     )
-    learnt = learnt_from(asdict(config))
+    learnt = learnt_from(config)
     lines = [*judged.comparison.budget, total, expanded]
     table = pd.DataFrame([asdict(line) for line in lines])
     return table.assign(learnt=[learnt.get(line.source, "") for line in lines])
@@ -352,13 +342,15 @@ def nodes_table(judged: Judged) -> pd.DataFrame:
     distance[judged.used] = np.linalg.norm(c.alignment.difference, axis=1)
     u[judged.used] = c.node_u_mm
     seen = np.where(judged.nodes.completed, "completed by its body", "seen")
-    columns: dict[str, Any] = {"node": np.arange(n)}
-    for axis, name in enumerate("xyz"):
-        columns[f"simulated_{name}_mm"] = simulated[:, axis]
-    for axis, name in enumerate("xyz"):
-        columns[f"scanned_{name}_mm"] = judged.nodes.positions_mm[:, axis]
-    columns |= {"distance_mm": distance, "u_mm": u}
-    return pd.DataFrame(columns | {"basis": np.where(judged.used, seen, "missing")})
+    places = {"simulated": simulated, "scanned": judged.nodes.positions_mm}
+    columns = {
+        f"{what}_{name}_mm": at[:, axis]
+        for what, at in places.items()
+        for axis, name in enumerate("xyz")
+    }
+    table = pd.DataFrame({"node": np.arange(n), **columns})
+    basis = np.where(judged.used, seen, "missing")
+    return table.assign(distance_mm=distance, u_mm=u, basis=basis)
 
 
 def labels_table(labels: Labels, table: SphereTable) -> pd.DataFrame:
@@ -375,10 +367,3 @@ def labels_table(labels: Labels, table: SphereTable) -> pd.DataFrame:
             "rival_node": rivals,
         }
     )
-
-
-def _write(tables: dict[str, pd.DataFrame], out: Path) -> None:
-    out.mkdir(parents=True, exist_ok=True)
-    for name, table in tables.items():
-        with replacing(out / f"{name}.csv") as temporary:
-            table.to_csv(temporary, index=False, lineterminator="\n")

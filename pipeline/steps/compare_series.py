@@ -1,56 +1,30 @@
 """A measured series beside a column of a run, and beside a baseline."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from analysis.figures.series import measured_series
-from analysis.measured.series_verdict import (
+from analysis.comparison.compare_series import (
+    FITTED,
+    SeriesError,
+    compare_series,
+    with_simulated,
+)
+from analysis.figures.measured_series import measured_series
+from analysis.measured.prediction_verdicts import (
     COORDINATE,
-    SeriesTerms,
     SeriesVerdict,
     series_verdicts,
 )
-from analysis.validation.series import (
-    FITTED,
-    SeriesError,
-    beside,
-    compare_series,
-)
-from pipeline.formats.series_file import read_series
-from pipeline.results.saved_figure import save
-from pipeline.store.files import write_text
-from pipeline.store.provenance.sidecar import Origin
-from pipeline.store.runs import Job, Needs, Numbers, run_record
-from pipeline.terminal.errors import InputError
-from pipeline.terminal.names import close_to
-
-
-@dataclass(frozen=True)
-class SeriesComparison:
-    """What the measurements are given along, and whether they were computed.
-
-    Parameters
-    ----------
-    along : column of steps.csv that `at` refers to, such as time or displacement
-    u, u_simulated, margin : see analysis.measured.series_verdict.SeriesTerms
-    """
-
-    along: str = "time"
-    synthetic: bool = False
-    u: float = 0.0
-    u_simulated: float = 0.0
-    margin: float = 0.0
-
-    def __post_init__(self) -> None:
-        _ = self.terms  # checks
-
-    @property
-    def terms(self) -> SeriesTerms:
-        """What a verdict rests on."""
-        return SeriesTerms(self.u, self.u_simulated, self.margin)
+from pipeline.io.motion import read_series
+from pipeline.runs.atomic_files import write_table
+from pipeline.runs.run_directory import Job, Needs, Numbers, record_or_empty
+from pipeline.runs.step_runs import Origin
+from pipeline.steps.figure import save
+from pipeline.steps.settings import SeriesComparison
+from pipeline.terminal import InputError, close_to
 
 
 def run_step(
@@ -67,14 +41,15 @@ def run_step(
     refined : a run with half the steps in space and time, which tells u_num
     """
     series, table = read_series(measured), _steps(simulated)
-    known = (simulated / "run.json").is_file()
-    key = str(run_record(simulated).get("key", "")) if known else ""
+    key = str(record_or_empty(simulated).get("key", ""))
     along = config.along
     try:
         errors = compare_series(series, table, along)
-        rows = beside(series, table, along)
+        rows = with_simulated(series, table, along)
         rows["u"] = rows["u"].where(rows["u"] > 0.0, config.u)
-        finer = None if refined is None else beside(series, _steps(refined), along)
+        finer = (
+            None if refined is None else with_simulated(series, _steps(refined), along)
+        )
         verdicts = series_verdicts(rows, config.terms, finer)
     except ValueError as error:
         raise InputError(f"{error}{_unmarked(series, table)}") from error
@@ -82,13 +57,11 @@ def run_step(
         series, table, along, errors, [("simulated", key)], synthetic=config.synthetic
     )
     out.mkdir(parents=True, exist_ok=True)
-    told = [_told(error, verdicts) for error in errors]
-    _write(out / "series.csv", [{**t, "synthetic": config.synthetic} for t in told])
-    _write(
-        out / "series-verdicts.csv",
-        [{**asdict(v), "verdict": v.verdict.value} for v in verdicts],
-    )
-    _write(out / "series-curve.csv", rows)
+    told = pd.DataFrame([_told(error, verdicts) for error in errors])
+    judged = [{**asdict(v), "verdict": v.verdict.value} for v in verdicts]
+    write_table(out / "series.csv", told.assign(synthetic=config.synthetic))
+    write_table(out / "series-verdicts.csv", pd.DataFrame(judged))
+    write_table(out / "series-curve.csv", rows)
     save(figure, out / "series", Origin((key,) if key else ()))
     found = {f"rms_{e.quantity}_{e.part.replace(' ', '_')}": e.rms for e in errors}
     answers = {f"verdict_{v.name}": f"{v.verdict.value}: {v.why}" for v in verdicts}
@@ -96,9 +69,10 @@ def run_step(
 
 
 def perform(job: Job, needs: Needs, out: Path) -> Numbers:
-    """Compare the file of a planned job with the simulation it names."""
+    """Compare the file of a job with the simulation it names."""
     config = SeriesComparison(**job.config)
-    return run_step(config, Path(job.paths[0]), needs["simulated"], out)
+    measured, refined = Path(job.paths[0]), needs.get("refined")
+    return run_step(config, measured, needs["simulated"], out, refined)
 
 
 def _steps(run: Path) -> pd.DataFrame:
@@ -134,8 +108,3 @@ def _told(error: SeriesError, verdicts: list[SeriesVerdict]) -> dict[str, Any]:
     name = of["marker"] if of else error.quantity
     own = [v.verdict.value for v in verdicts if v.name == name and error.part != FITTED]
     return {**asdict(error), "verdict": own[0] if own else "-"}
-
-
-def _write(path: Path, rows: pd.DataFrame | list[dict[str, Any]]) -> None:
-    table = pd.DataFrame(rows)
-    write_text(path, table.to_csv(index=False, lineterminator="\n"))

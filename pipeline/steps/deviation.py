@@ -1,5 +1,6 @@
 """E of a scan, from the printed target found among its points."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
@@ -8,11 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.alignment import fit_rigid_motion
-from analysis.figures.deviation_map import deviation_map
-from analysis.labels.completion import ScannedNodes, axes_of, seen_nodes
-from analysis.labels.mechanism import Mechanism
-from analysis.validation.deviation import (
+from analysis.alignment import RigidMotion, fit_rigid_motion
+from analysis.comparison.deviation import (
     PlacedTarget,
     ScanError,
     Wires,
@@ -21,62 +19,117 @@ from analysis.validation.deviation import (
     place_target,
     scan_error,
 )
-from analysis.validation.shape_factors import scale_covariance
-from analysis.validation.uncertainty import UncertaintyOptions, independent
-from pipeline.results.simulated_run import SimulatedRun, read_simulated
-from pipeline.results.target_file import write_placed, write_reason
-from pipeline.scans.labels import label_scan
-from pipeline.scans.spheres import SphereTable, read_spheres
-from pipeline.steps.run_goals import goals_of
-from pipeline.store.files import replacing
-from pipeline.store.runs import Job, Needs, Numbers
-from pipeline.terminal.errors import InputError, one_line
-from sim.arrays import Floats, Ints
-from sim.convergence import NotConvergedError
-from sim.morph.structure.measures import characteristic_length
+from analysis.comparison.validation_uncertainty import independent, scale_covariance
+from analysis.figures.scans import deviation_map
+from analysis.labels.rigid_bodies import ScannedNodes, axes_of, seen_nodes
+from analysis.labels.rigid_distances import Mechanism
+from pipeline.cases.morph import MorphCase
+from pipeline.runs.atomic_files import (
+    read_json,
+    write_arrays,
+    write_json,
+    write_picture,
+    write_table,
+)
+from pipeline.runs.case_job import sound_case
+from pipeline.runs.run_directory import Job, Needs, Numbers, run_record
+from pipeline.runs.run_keys import file_digest
+from pipeline.runs.simulated_run import SimulatedRun, read_simulated
+from pipeline.scans.sphere_tables import SphereTable, label_scan, read_spheres
+from pipeline.steps.settings import Deviation
+from pipeline.terminal import InputError, one_line
+from sim.core.arrays import Floats, Ints
+from sim.core.options import NotConvergedError
+from sim.mechanism.shape_measures import characteristic_length
 
-SPHERE_REACH = 1.8  # sphere radii around a node that hold its sphere and its clamps
-ROD_REACH = 0.8  # sphere radii around a body's edge that hold its rod
-AXES = "xyz"
+
+def morph_case(simulated: Path) -> MorphCase:
+    """The case of a finished morph run; another one is refused."""
+    case = sound_case(run_record(simulated)["config"])
+    if not isinstance(case, MorphCase):
+        raise InputError(f"{simulated} is not the run of a morphing case")
+    return case
 
 
-@dataclass(frozen=True)
-class Deviation:
-    """What is assumed of the print.
+def goals_of(simulated: Path, scale_mm: float) -> Callable[[Floats], Floats]:
+    """Goals of all nodes (n, 3), mm, by their places; a follower is its own goal.
 
     Parameters
     ----------
+    simulated : directory of a finished morph run
     scale_mm : mm of the print per unit of the case
-    gate_mm : how far from the target, placed by the nodes alone, its points may be
-    registration_sd_mm, scan_scale_sd, print_scale_sd, printing_sd_mm : see
-        analysis.validation.uncertainty.UncertaintyOptions; spheres are told apart by
-        them
+    """
+    case = morph_case(simulated)
+    target, leading = case.shape, case.structure.leading
+
+    def goals(nodes: Floats) -> Floats:
+        goal = nodes.copy()
+        goal[leading] = scale_mm * target.closest(nodes[leading] / scale_mm)
+        return goal
+
+    return goals
+
+
+NAME = "target.json"
+
+
+@dataclass(frozen=True, eq=False)
+class TargetFile:
+    """What target.json says.
+
+    Parameters
+    ----------
+    placed : the target's pose in the scan; None where it was not found
+    reason : why it was not found, or ""
     """
 
-    scale_mm: float
-    gate_mm: float = 5.0
-    registration_sd_mm: float = UncertaintyOptions.registration_sd_mm
-    scan_scale_sd: float = UncertaintyOptions.scan_scale_sd
-    print_scale_sd: float = UncertaintyOptions.print_scale_sd
-    printing_sd_mm: float = UncertaintyOptions.printing_sd_mm
+    placed: PlacedTarget | None
+    reason: str
 
-    def __post_init__(self) -> None:
-        for name in ("scale_mm", "gate_mm"):
-            if not 0 < getattr(self, name) < np.inf:
-                raise ValueError(
-                    f"{name} must be positive, not {getattr(self, name)}: give mm"
-                )
-        _ = self.uncertainty  # it checks itself
 
-    @property
-    def uncertainty(self) -> UncertaintyOptions:
-        """What is known of scanner and printer."""
-        return UncertaintyOptions(
-            self.registration_sd_mm,
-            self.scan_scale_sd,
-            self.print_scale_sd,
-            self.printing_sd_mm,
+def read_target(directory: Path, scale_mm: float, spheres: Path) -> TargetFile:
+    """Read DIR/target.json; one of another scan or scale is refused.
+
+    Parameters
+    ----------
+    spheres : directory of the ingest it must belong to
+    """
+    path = directory / NAME
+    if not path.is_file():
+        raise InputError(f"{path} does not exist: run morphtrack deviation first")
+    found = read_json(path)
+    try:
+        if not found["placed"]:
+            return TargetFile(None, str(found["reason"]))
+        same = found["scale_mm"] == scale_mm
+        if not same or found["spheres_sha256"] != _digest(spheres):
+            raise InputError(
+                f"{path} belongs to another scan or another scale_mm: run "
+                "morphtrack deviation again"
+            )
+        pose = {k: np.asarray(v, dtype=np.float64) for k, v in found["pose"].items()}
+        placed = PlacedTarget(
+            RigidMotion(pose["rotation"], pose["translation_mm"]),
+            pose["covariance"],
+            pose["pivot_mm"],
+            float(found["bar_radius_mm"]),
+            float(found["target_rms_mm"]),
+            int(found["target_points"]),
+            float(found["target_seen"]),
         )
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(
+            f"{path} lacks or spoils {error}: run morphtrack deviation again"
+        ) from error
+    return TargetFile(placed, "")
+
+
+def _digest(spheres: Path) -> str:
+    return file_digest(spheres / "spheres.csv")
+
+
+SPHERE_REACH = 1.8  # sphere radii around a node that hold its sphere and its clamps
+ROD_REACH = 0.8  # sphere radii around a body's edge that hold its rod
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,7 +178,14 @@ def run_step(
     near = np.abs(gap) < config.gate_mm
     numbers = _numbers(placed, error, gap[near], scan)
     _write(out, scan, error, (points[near], gap[near]))
-    write_placed(out, placed, numbers, config.scale_mm, spheres)
+    pose = {
+        "rotation": placed.motion.rotation,
+        "translation_mm": placed.motion.translation,
+        "pivot_mm": placed.pivot,
+        "covariance": placed.covariance,
+    }
+    whose = {"scale_mm": config.scale_mm, "spheres_sha256": _digest(spheres)}
+    write_json(out / NAME, {"placed": True, **numbers, **whose, "pose": pose})
     return numbers
 
 
@@ -136,12 +196,13 @@ def measure_or_say_why(
     try:
         return {"placed": True} | run_step(config, spheres, simulated, out)
     except (InputError, NotConvergedError) as error:
-        write_reason(out, one_line(error))
-        return {"placed": False, "reason": one_line(error)}
+        numbers = {"placed": False, "reason": one_line(error)}
+        write_json(out / NAME, numbers)
+        return numbers
 
 
 def perform(job: Job, needs: Needs, out: Path) -> Numbers:
-    """Look for the target in the scan that a planned job names."""
+    """Look for the target in the scan that a job names."""
     config = Deviation(**job.config)
     return measure_or_say_why(config, needs["spheres"], needs["simulated"], out)
 
@@ -218,18 +279,13 @@ def _write(
     seen = scan.nodes.known
     nodes = scan.nodes.positions_mm[seen]
     figure = deviation_map(points, gap, nodes, error.distance_mm, title)
-    table = pd.DataFrame({"node": np.flatnonzero(seen)})
-    for axis, name in enumerate(AXES):
-        table[f"scanned_{name}_mm"] = nodes[:, axis]
+    table = pd.DataFrame(nodes, columns=[f"scanned_{name}_mm" for name in "xyz"])
+    table.insert(0, "node", np.flatnonzero(seen))
     table["target_distance_mm"] = error.distance_mm
-    out.mkdir(parents=True, exist_ok=True)
-    with replacing(out / "deviation.png") as temporary:
-        figure.savefig(temporary, format="png", dpi=200)
-    with replacing(out / "deviation.npz") as temporary, temporary.open("wb") as file:
-        np.savez(
-            file,
-            points_mm=points.astype(np.float32),
-            deviation_mm=gap.astype(np.float32),
-        )
-    with replacing(out / "nodes.csv") as temporary:
-        table.to_csv(temporary, index=False, lineterminator="\n")
+    write_picture(out / "deviation.png", figure)
+    write_arrays(
+        out / "deviation.npz",
+        points_mm=points.astype(np.float32),
+        deviation_mm=gap.astype(np.float32),
+    )
+    write_table(out / "nodes.csv", table)

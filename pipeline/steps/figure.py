@@ -1,59 +1,229 @@
-"""A figure drawn from finished runs, with the keys of the runs behind each file."""
+"""A figure drawn from finished runs: files, caption, and the keys of the runs."""
 
-import importlib
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import repeat
 from pathlib import Path
 from typing import Any
 
-from analysis.figures.style import drawn_for, letters_of, page_of
-from pipeline.results.caption_facts import caption_of
-from pipeline.results.saved_figure import (
-    NOWHERE,
-    Saving,
-    save,
-    write_caption,
-    write_small,
+import pandas as pd
+from matplotlib.figure import Figure
+from PIL import Image
+
+from analysis.comparison.validation_uncertainty import STOP
+from analysis.figures.captions import LATEX, filled, listed, written
+from analysis.figures.shown import DrawnFigure
+from analysis.figures.style import (
+    freeze_layout,
+    hide_runs,
+    letters_of,
+    page_width,
+    styled,
 )
-from pipeline.results.shown import DrawnFigure, Row
-from pipeline.steps.figure_names import module_of
-from pipeline.store.files import replacing
-from pipeline.store.plan_file import needed_keys
-from pipeline.store.provenance.sidecar import Origin, write_sidecars
-from pipeline.store.runs import Job, Needs, Numbers
-from pipeline.terminal.errors import InputError
+from pipeline.figures.figure_names import entry_of
+from pipeline.figures.shown import Row, draw
+from pipeline.runs.atomic_files import replacing, write_text
+from pipeline.runs.run_directory import (
+    Job,
+    Needs,
+    Numbers,
+    needed_keys,
+    record_or_empty,
+)
+from pipeline.runs.step_runs import (
+    Origin,
+    is_synthetic_run,
+    origin_text,
+    write_sidecars,
+)
+from pipeline.steps.settings import FigureConfig
+from pipeline.terminal import InputError
+
+PNG_DPI = 600
+SMALLER = 3  # times: what a page embeds has 200 dots an inch
+SMALL = "-small.png"  # what follows the name of a figure in that of its small picture
+CAPTION_FILE = "caption.md"  # in the folder of a figure
+NOWHERE = Origin()
 
 
-@dataclass(frozen=True)
-class FigureConfig:
-    """Which figure, and what its rows are called.
+def save(
+    figure: Figure,
+    stem: Path,
+    origin: Origin,
+    *,
+    identity: bool = True,
+    svg: bool = False,
+) -> list[Path]:
+    """Write STEM.pdf, STEM.png and, if asked, STEM.svg, with their origin.
 
     Parameters
     ----------
-    figure : its name, such as dejong-3
-    labels : one for each row
-    width : mm of the page, or "slide": see analysis.figures.style.page_of
-    identity, svg : see pipeline.results.saved_figure.Saving
+    identity : whether a line below the art names the runs
     """
-
-    figure: str
-    labels: tuple[str, ...]
-    width: int | str = 183
-    identity: bool = True
-    svg: bool = False
-
-    def __post_init__(self) -> None:
-        module_of(self.figure)
-        try:
-            page_of(self.width)
-        except ValueError as error:
-            raise InputError(str(error)) from error
-        if len(set(self.labels)) != len(self.labels):
-            twice = next(x for x in self.labels if self.labels.count(x) > 1)
-            raise InputError(
-                f"two rows of {self.figure} are called {twice!r}: rename one"
+    if not identity:
+        hide_runs(figure)
+    box = freeze_layout(figure)
+    kinds = (".pdf", ".png", ".svg") if svg else (".pdf", ".png")
+    files = [stem.with_name(f"{stem.name}{suffix}") for suffix in kinds]
+    for path in files:
+        with styled(), replacing(path) as temporary:
+            figure.savefig(
+                temporary,
+                format=path.suffix[1:],
+                metadata=_metadata(path, origin),
+                facecolor="white",
+                bbox_inches=box,
+                dpi=PNG_DPI,
             )
+    return files
+
+
+def _metadata(path: Path, origin: Origin) -> dict[str, Any]:
+    """Title and origin, by the keys that the kind of file has; no date."""
+    made, text = {"Title": path.stem, "Creator": "morphtrack"}, origin_text(origin)
+    if path.suffix == ".png":
+        return made | {"Description": text, "Software": "morphtrack"}
+    if path.suffix == ".svg":
+        return made | {"Description": text, "Date": None}
+    return made | {"Keywords": text, "CreationDate": None}
+
+
+def write_small(stem: Path) -> None:
+    """STEM-small.png, for pages: STEM.png a third as wide, in 256 colours."""
+    small = stem.with_name(stem.name + SMALL)
+    picture = stem.with_name(f"{stem.name}.png")
+    with Image.open(picture) as whole, replacing(small) as temporary:
+        few = whole.convert("RGB").reduce(SMALLER).quantize(256)
+        few.save(temporary, format="PNG", optimize=True)
+
+
+def write_caption(caption: str, out: Path, origin: Origin) -> list[Path]:
+    """Write caption.md and caption.tex; a remark at their end names the runs by key.
+
+    Parameters
+    ----------
+    caption : marked text (analysis.figures.captions)
+    """
+    made = origin_text(origin)
+    texts = {
+        CAPTION_FILE: f"{caption}\n\n<!-- {made} -->\n",
+        "caption.tex": f"{written(caption, LATEX)}\n% {made}\n",
+    }
+    for name, text in texts.items():
+        write_text(out / name, text)
+    return [out / name for name in texts]
+
+
+def caption_in(directory: Path) -> str:
+    """The caption, marked text, of the figure in a folder; "" where it has none."""
+    path = directory / CAPTION_FILE
+    return path.read_text(encoding="utf-8").partition("\n")[0] if path.is_file() else ""
+
+
+OF_STUDY = "="  # in the label of a row that a study gives: what varies, and its value
+SYNTHETIC = "Synthetic data: computed by simulation, not measured"
+COMPUTED = "All is computed; nothing is measured."
+TIMED = "Times are those of the machine; all else is computed."
+
+
+def caption_of(
+    figure: str, template: str, rows: Sequence[Row], said: Mapping[str, Any]
+) -> str:
+    """The caption of a figure, as marked text (analysis.figures.captions).
+
+    Parameters
+    ----------
+    said : what the module of the figure adds to `facts`
+    """
+    known = facts(rows)
+    try:
+        text = filled(template, {**known, **said})
+    except (ValueError, TypeError, KeyError) as error:
+        raise InputError(
+            f"the caption of {figure} cannot be filled ({error}): give the runs that "
+            "conf/workflow.yaml gives the figure"
+        ) from error
+    return " ".join(filter(None, (text, known["nature"], known["named"])))
+
+
+def facts(rows: Sequence[Row]) -> dict[str, Any]:
+    """What every template may name.
+
+    Returns
+    -------
+    rows : of each, `label`, `case` (its configuration), `result`, `compared` (its row
+        of comparison.csv)
+    nature : whether what is shown was measured, with the seeds of what was computed
+    named : the runs by name
+    """
+    told = [_told(row) for row in rows]
+    return {"rows": told, "nature": _nature(told), "named": _named(told)}
+
+
+def _told(row: Row) -> dict[str, Any]:
+    record = record_or_empty(row.simulated)
+    compared: dict[str, Any] = {}
+    if row.comparison is not None:
+        # What the print and its errors add to u of the solver is in S_u_val, E_u_val.
+        compared, budget = read_comparison(row.comparison)
+        compared |= numerical_u(budget)
+    config = record.get("config", {})
+    return {
+        "label": row.label,
+        "case": config.get("case", config),
+        "result": record.get("result", {}),
+        "compared": compared,
+        "study": record.get("tags", {}).get("study", ""),
+        "measured": record.get("tags", {}).get("measured_set", ""),
+        "synthetic": is_synthetic_run(record) or bool(compared.get("synthetic")),
+        "seed": _seed(row.ingest),
+    }
+
+
+def read_comparison(directory: Path) -> tuple[dict[str, Any], list[dict[Any, Any]]]:
+    """The row of comparison.csv, and the rows of budget.csv."""
+    row, budget = (
+        pd.read_csv(directory / name).to_dict("records")
+        for name in ("comparison.csv", "budget.csv")
+    )
+    return {str(column): value for column, value in row[0].items()}, budget
+
+
+def numerical_u(budget: Sequence[Mapping[Any, Any]]) -> dict[str, float]:
+    """What a simulation that stops early leaves open of its S and of its E."""
+    stop = next((line for line in budget if line["source"] == STOP), {})
+    return {
+        f"{name}_simulated_u": float(stop.get(f"{name}_u", float("nan")))
+        for name in ("S", "E")
+    }
+
+
+def _seed(ingest: Path | None) -> int | None:
+    """The seed of the virtual scan that an ingest read, where that run is at hand."""
+    if ingest is None:
+        return None
+    scan = record_or_empty(ingest).get("needs", {}).get("scan")
+    made = record_or_empty(ingest.resolve().parent / str(scan))
+    return int(made["config"]["seed"]) if made else None
+
+
+def _nature(told: Sequence[Mapping[str, Any]]) -> str:
+    if any(row["synthetic"] for row in told):
+        seeds = [row["seed"] for row in told if row["seed"] is not None]
+        word = "seed" if len(seeds) == 1 else "seeds"
+        return f"{SYNTHETIC}{f' ({word} {listed(seeds)})' if seeds else ''}."
+    if any("machine" in row["result"] for row in told):
+        return TIMED
+    return "" if any(row["measured"] for row in told) else COMPUTED
+
+
+def _named(told: Sequence[Mapping[str, Any]]) -> str:
+    """The runs by their names, those of a study together."""
+    own = [f"`{row['label']}`" for row in told if OF_STUDY not in row["label"]]
+    of_study = [row["study"] for row in told if OF_STUDY in row["label"]]
+    if of_study:
+        own.append(f"the {len(of_study)} of the study `{of_study[0]}`")
+    return f"Runs: {listed(own)}." if own else ""
 
 
 def run_step(
@@ -69,13 +239,16 @@ def run_step(
     -------
     how many rows, and the keys shown
     """
-    with drawn_for(config.width):
-        drawn, caption = _with_caption(config.figure, rows)
+    with page_width(config.width):
+        drawn = draw(config.figure, rows)
+        said = {"letters": letters_of(drawn.figure), **drawn.caption}
+        template = entry_of(config.figure).template
+        caption = caption_of(config.figure, template, rows, said)
         out.mkdir(parents=True, exist_ok=True)
         keys = tuple(dict.fromkeys([*drawn.keys, *origin.keys]))
         origin = replace(origin, keys=tuple(key for key in keys if key))
-        saving = Saving(config.identity, config.svg)
-        files = save(drawn.figure, out / config.figure, origin, saving)
+        how = {"identity": config.identity, "svg": config.svg}
+        files = save(drawn.figure, out / config.figure, origin, **how)
     write_small(out / config.figure)
     files += _tables(drawn, out / config.figure)
     files += write_caption(caption, out, origin)
@@ -85,15 +258,6 @@ def run_step(
         "rows": len(rows),
         "shows": " ".join(drawn.keys),
     }
-
-
-def _with_caption(figure: str, rows: Sequence[Row]) -> tuple[DrawnFigure, str]:
-    """A figure for the present page, and its caption."""
-    module = importlib.import_module(module_of(figure))
-    draw: Callable[[Sequence[Row]], DrawnFigure] = module.draw
-    drawn = draw(rows)
-    said = {"letters": letters_of(drawn.figure), **drawn.said}
-    return drawn, caption_of(figure, module.CAPTION, rows, said)
 
 
 def _tables(drawn: DrawnFigure, stem: Path) -> list[Path]:
@@ -116,7 +280,7 @@ def rows_of(labels: Sequence[str], needs: Needs) -> list[Row]:
 
 
 def perform(job: Job, needs: Needs, out: Path) -> Numbers:
-    """Draw the figure of a planned job."""
+    """Draw the figure of a job."""
     config = FigureConfig(**{**job.config, "labels": tuple(job.config["labels"])})
     rows = rows_of(config.labels, needs)
     return run_step(config, rows, out, Origin(tuple(needed_keys(job)), run=job.key))

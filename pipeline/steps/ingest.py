@@ -1,15 +1,35 @@
 """Files of points in, a table of sphere centres with covariances out."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from analysis.figures.scan_picture import scan_picture, thinned
+from analysis.figures.scans import scan_picture, thinned
+from analysis.spheres.detections import PickOptions, Picks
 from analysis.spheres.find import find_spheres
-from analysis.spheres.picks import PickOptions, Picks
-from pipeline.scans.hints import (
+from pipeline.io.length_units import unit_named
+from pipeline.io.point_cloud import Cloud
+from pipeline.io.reader_interface import Choices, ScanFileError
+from pipeline.runs.atomic_files import (
+    replacing,
+    write_arrays,
+    write_picture,
+    write_text,
+)
+from pipeline.runs.run_directory import Job, Needs, Numbers
+from pipeline.scans.merge_views import (
+    blind_views,
+    check_overlap,
+    contradicted,
+    merged,
+    read_views,
+    registered,
+    settled,
+    stated_places,
+)
+from pipeline.scans.no_sphere_hints import (
     doubt,
     left_out,
     own_radius,
@@ -18,72 +38,16 @@ from pipeline.scans.hints import (
     untold_radius,
     used_radius,
 )
-from pipeline.scans.page import scan_page
-from pipeline.scans.picks import write_tables
-from pipeline.scans.places import contradicted, stated_places
-from pipeline.scans.reading.cloud import Cloud
-from pipeline.scans.reading.source import Choices, ScanFileError
-from pipeline.scans.reading.units import unit_named
-from pipeline.scans.seeds import at_seeds, near_any, read_seeds
-from pipeline.scans.views import (
-    blind_views,
-    check_overlap,
-    merged,
-    read_views,
-    settled,
-)
-from pipeline.store.files import replacing, write_text
-from pipeline.store.runs import Job, Needs, Numbers
-from pipeline.terminal.errors import InputError, one_line
-from sim.arrays import Floats, Ints
+from pipeline.scans.scan_page import scan_page
+from pipeline.scans.seed_spheres import at_seeds, near_any, read_seeds
+from pipeline.scans.sphere_tables import write_tables
+from pipeline.steps.settings import Ingest
+from pipeline.terminal import InputError, one_line
+from sim.core.arrays import Floats, Ints
 
 SEED_REACH = 1.6  # radii from a seed, which lies on the sphere or at its centre
 CROP_REACH = 3.5  # radii around a seed that are searched
 KEPT_POINTS = 200_000  # for figures, and to place the target
-
-
-@dataclass(frozen=True)
-class Ingest:
-    """What is looked for in a scan, and how its files are to be read."""
-
-    sphere_radius_mm: float
-    unit: str | None = None  # mm, cm, m or inch
-    largest_radius_mm: float | None = None  # if the radius is known as a range only
-    registration_mm: float = 0.0  # sd of a view's misplacement in a merged cloud
-    repeatability_mm: float = 0.0  # sd of a centre that repeated scans show
-    decimal_comma: bool = False
-    salvage: bool = False  # keep the good points of damaged files
-    seeds_path: str | None = None  # places where spheres are; elsewhere none is sought
-    scanner_at_mm: tuple[float, float, float] | None = None  # of a single scan
-
-    def __post_init__(self) -> None:
-        unit_named(self.unit)
-        _ = self.options
-        if self.scanner_at_mm is not None and (
-            len(self.scanner_at_mm) != 3 or not np.isfinite(self.scanner_at_mm).all()
-        ):
-            raise ValueError(f"scanner_at_mm is {self.scanner_at_mm}: give x, y, z")
-
-    def places(self, clouds: list[Cloud]) -> Floats | None:
-        """(v, 3) where the scanner stood for each view, as stated here or in files."""
-        if self.scanner_at_mm is None:
-            return stated_places(clouds)
-        if len(clouds) > 1:
-            raise InputError(
-                f"scanner_at_mm is one place, and {len(clouds)} views were read: give "
-                "one scan, or files that hold their poses (E57, PTX)"
-            )
-        return np.array([self.scanner_at_mm], dtype=np.float64)
-
-    @property
-    def options(self) -> PickOptions:
-        """What picking is asked for."""
-        return PickOptions(
-            radius_mm=self.sphere_radius_mm,
-            radius_max_mm=self.largest_radius_mm,
-            registration_mm=self.registration_mm,
-            repeatability_mm=self.repeatability_mm,
-        )
 
 
 def run_step(config: Ingest, scans: list[Path], out: Path) -> dict[str, Any]:
@@ -96,6 +60,11 @@ def run_step(config: Ingest, scans: list[Path], out: Path) -> dict[str, Any]:
     unit = unit_named(config.unit)
     choices = Choices(config.decimal_comma, config.salvage)
     clouds = read_views(scans, unit, choices, config.options)
+    if config.register:
+        clouds, rms_mm = registered(clouds, config.options)
+        config = replace(
+            config, registration_mm=float(np.hypot(config.registration_mm, rms_mm))
+        )
     sizes = [len(cloud.points) for cloud in clouds]
     points, clouds = merged(clouds)
     view = np.repeat(np.arange(len(clouds)), sizes) if len(clouds) > 1 else None
@@ -116,7 +85,7 @@ def run_step(config: Ingest, scans: list[Path], out: Path) -> dict[str, Any]:
 
 
 def perform(job: Job, needs: Needs, out: Path) -> Numbers:
-    """Ingest the files of a planned job, or the views of the scan it needs."""
+    """Ingest the files of a job, or the views of the scan it needs."""
     scan = needs.get("scan")
     views = [Path(p) for p in job.paths] if scan is None else sorted(scan.glob("*.ply"))
     try:
@@ -136,7 +105,7 @@ def _placed_picks(
 
     A place from which balls would show their back is not used.
     """
-    places = config.places(clouds)
+    places = _places(config, clouds)
     picks = pick(points, view, config, options, places)
     unseen = places is not None and not picks.spheres
     told = pick(points, view, config, options) if unseen else picks
@@ -146,6 +115,18 @@ def _placed_picks(
         said = f"{names}: from the place that is stated, balls would show their back"
         return pick(points, view, config, options), [f"{said}: its places are not used"]
     return picks, []
+
+
+def _places(config: Ingest, clouds: list[Cloud]) -> Floats | None:
+    """(v, 3) where the scanner stood for each view, as stated here or in files."""
+    if config.scanner_at_mm is None:
+        return stated_places(clouds)
+    if len(clouds) > 1:
+        raise InputError(
+            f"scanner_at_mm is one place, and {len(clouds)} views were read: give "
+            "one scan, or files that hold their poses (E57, PTX)"
+        )
+    return np.array([config.scanner_at_mm], dtype=np.float64)
 
 
 def pick(
@@ -187,15 +168,13 @@ def _write(out: Path, points: Floats, picks: Picks, numbers: dict[str, Any]) -> 
     )
     out.mkdir(parents=True, exist_ok=True)
     write_text(out / "scan.html", page)
-    with replacing(out / "picture.png") as temporary:
-        figure.savefig(temporary, format="png", dpi=200)
-    with replacing(out / "covariance.npz") as temporary, temporary.open("wb") as file:
-        np.savez(
-            file,
-            centres_mm=picks.centres,
-            covariance_mm2=picks.covariance,
-            radius_remark=numbers["radius_remark"],
-        )
+    write_picture(out / "picture.png", figure)
+    write_arrays(
+        out / "covariance.npz",
+        centres_mm=picks.centres,
+        covariance_mm2=picks.covariance,
+        radius_remark=numbers["radius_remark"],
+    )
     with replacing(out / "points.npy") as temporary, temporary.open("wb") as file:
         np.save(file, thinned(points, KEPT_POINTS).astype(np.float32))
     write_tables(out, picks, synthetic)
@@ -206,7 +185,7 @@ def _numbers(
 ) -> dict[str, Any]:
     free_radius, free_radius_sd = own_radius(picks)
     notes = _remarks(clouds) + blind_views(clouds, picks.seen)
-    notes += [told.told for told in (picks.fusion, picks.excess) if told is not None]
+    notes += [one.summary for one in (picks.fusion, picks.excess) if one is not None]
     notes += untold_radius(picks, config.options)
     return {
         "spheres": len(picks.spheres),

@@ -12,65 +12,27 @@ from typing import Any
 
 import numpy as np
 
-from analysis.validation.input_uncertainty import (
+from analysis.comparison.input_uncertainty import (
+    closing_with_errors,
     distance_covariance,
     draw_shapes,
     shape_covariance,
 )
-from analysis.validation.loose_joints import closing_with_errors
-from analysis.validation.uncertainty import UncertaintyOptions
-from pipeline.cases.morph import MorphCase
-from pipeline.results.simulated_run import read_simulated
-from pipeline.steps.run_goals import goals_of
-from pipeline.store.case_job import sound_case
-from pipeline.store.files import replacing
-from pipeline.store.runs import Job, Needs, Numbers, run_record
-from pipeline.terminal.errors import InputError
-from sim.arrays import Floats
-from sim.morph.structure.structure import Structure
+from pipeline.runs.atomic_files import write_arrays
+from pipeline.runs.run_directory import Job, Needs, Numbers
+from pipeline.runs.simulated_run import read_simulated
+from pipeline.steps.deviation import goals_of, morph_case
+from pipeline.steps.settings import InputUncertainty
+from pipeline.terminal import InputError
+from sim.core.arrays import Floats
+from sim.mechanism.structure import Structure
 
 LARGEST_LOSS = 0.1  # share of draws that may fail to converge
 
 
-@dataclass(frozen=True)
-class InputUncertainty:
-    """How often the case is printed again, and how badly.
-
-    Parameters
-    ----------
-    scale_mm : mm of the print per unit of the case
-    printing_sd_mm : of each end of a link; joint_play_sd_mm : of each joint in it
-    """
-
-    scale_mm: float
-    printing_sd_mm: float = UncertaintyOptions.printing_sd_mm
-    joint_play_sd_mm: float = UncertaintyOptions.joint_play_sd_mm
-    draws: int = 100
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        if not 0 < self.scale_mm < np.inf:
-            raise ValueError(f"scale_mm must be positive, not {self.scale_mm}")
-        if self.draws < 2:
-            raise ValueError(f"draws must be 2 or more, not {self.draws}")
-        for name in ("printing_sd_mm", "joint_play_sd_mm"):
-            if not 0 <= getattr(self, name) < np.inf:
-                raise ValueError(
-                    f"{name} must be zero or positive, not {getattr(self, name)}"
-                )
-
-    @property
-    def length_sd_mm(self) -> float:
-        """Of a link: two ends, each printed and each with its play."""
-        return float(np.sqrt(2) * np.hypot(self.printing_sd_mm, self.joint_play_sd_mm))
-
-
 def run_step(config: InputUncertainty, simulated: Path, out: Path) -> dict[str, Any]:
     """Print the case of a finished run again and again; write the covariance."""
-    run = read_simulated(simulated)
-    case: Any = sound_case(run_record(simulated)["config"])
-    if not isinstance(case, MorphCase):
-        raise InputError(f"{simulated} is not the run of a morphing case")
+    run, case = read_simulated(simulated), morph_case(simulated)
 
     def solve(structure: Structure) -> Floats:
         return replace(case, structure=structure).rest_near(run.r[-1]).r
@@ -96,21 +58,18 @@ def run_step(config: InputUncertainty, simulated: Path, out: Path) -> dict[str, 
     covariance = shape_covariance(nodes, drawn)
     goals = goals_of(simulated, config.scale_mm)
     distances = distance_covariance(nodes, drawn, goals)
-    out.mkdir(parents=True, exist_ok=True)
-    path = out / "input_covariance.npz"
-    with replacing(path) as temporary, temporary.open("wb") as file:
-        np.savez(
-            file,
-            covariance_mm2=covariance,
-            distance_covariance_mm2=distances,
-            nodes_mm=nodes,
-        )
+    write_arrays(
+        out / "input_covariance.npz",
+        covariance_mm2=covariance,
+        distance_covariance_mm2=distances,
+        nodes_mm=nodes,
+    )
     node_u = float(np.sqrt(np.trace(covariance) / len(run.r[-1])))
     return {"draws": config.draws, "not_converged": lost, "node_u_mm": node_u}
 
 
 def perform(job: Job, needs: Needs, out: Path) -> Numbers:
-    """Print the case of the simulation that a planned job names."""
+    """Print the case of the simulation that a job names."""
     return run_step(InputUncertainty(**job.config), needs["simulated"], out)
 
 

@@ -7,37 +7,38 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.designs.spacing import Spaced, spaced
+from analysis.labels.spacing import Spaced, spaced
 from pipeline.cases.morph import MorphCase
-from pipeline.config.building import build
-from pipeline.config.checking import refuse_unknown
+from pipeline.config.build_objects import build
+from pipeline.config.config_files import refuse_unknown
 from pipeline.config.hydra import composed_file
-from pipeline.formats.printed_files import write_3mf, write_stl
-from pipeline.formats.solids import PrintedPiece, mesh_of
-from pipeline.formats.structure_file import document
-from pipeline.scans.reading.units import unit_named
-from pipeline.steps.part_sizes import FILE
-from pipeline.store.files import replacing, write_json
-from pipeline.store.runs import Job, Needs, Numbers, run_record
-from pipeline.terminal.errors import InputError
-from sim.arrays import Floats, Ints
-from sim.lab.layout import Place, laid_out
-from sim.lab.overlaps import overlaps
-from sim.lab.pieces import (
+from pipeline.config.workflow_file import FILE
+from pipeline.io.length_units import unit_named
+from pipeline.io.mesh_files import PrintedPiece, mesh_of, write_3mf, write_stl
+from pipeline.io.structure_file import document
+from pipeline.runs.atomic_files import replacing, write_json, write_table
+from pipeline.runs.run_directory import Job, Needs, Numbers, run_record
+from pipeline.terminal import InputError
+from sim.core.arrays import Floats, Ints
+from sim.core.options import is_positive, refuse_negative, refuse_unless_positive
+from sim.mechanism.constraint_projection import closed
+from sim.mechanism.constraint_system import system_of
+from sim.mechanism.constraints import ConstraintKind
+from sim.mechanism.structure import Structure
+from sim.virtual_lab.lab_settings import Sizes
+from sim.virtual_lab.printed_pieces import (
     Assembly,
     Clamps,
     Piece,
+    Place,
     assembly,
     bars_of_target,
     fragments,
+    laid_out,
+    overlaps,
     pieces,
     target_piece,
 )
-from sim.lab.sizes import Sizes
-from sim.morph.equations.closing import closed
-from sim.morph.equations.system import system_of
-from sim.morph.structure.constraints import ConstraintKind
-from sim.morph.structure.structure import Structure
 
 SIZES = tuple(f.name for f in fields(Sizes))
 
@@ -57,23 +58,15 @@ class Parts:
 
     def __post_init__(self) -> None:
         _ = Clamps(self.clamps)
-        if not _number(self.scale_mm) or not 0 < self.scale_mm < np.inf:
-            raise ValueError(f"scale_mm must be positive, not {self.scale_mm!r}")
-        for name in ("spacing_mm", "gap_mm"):
-            value = getattr(self, name)
-            if not _number(value) or not 0 <= value < np.inf:
-                raise ValueError(f"{name} must be zero or positive, not {value!r}")
+        refuse_unless_positive(self, "scale_mm")
+        refuse_negative(self, "spacing_mm", "gap_mm")
         if type(self.sides) is not int or not 8 <= self.sides <= 720:
             raise ValueError(f"sides must be from 8 to 720, not {self.sides!r}")
         if not isinstance(self.target, bool):
             raise ValueError(f"target must be true or false, not {self.target!r}")
         bed = self.bed_mm
-        if len(bed) != 2 or not all(_number(v) and 0 < v < np.inf for v in bed):
+        if len(bed) != 2 or not all(map(is_positive, bed)):
             raise ValueError(f"bed_mm must be [width, depth], not {list(bed)}")
-
-
-def _number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def parts_settings(path: Path = FILE) -> dict[str, Any]:
@@ -175,12 +168,15 @@ def run_step(parts: Parts, case: Any, out: Path) -> dict[str, Any]:
     for bed in range(beds):
         on_it = [place for place in places if place.bed == bed]
         write_3mf(out / f"print_{bed + 1}.3mf", on_it, meshes)
-    ended = _at_the_end(made, parts)
+    end = assembly(
+        made.ends_mm, made.case.structure.bodies, links_of_all(made.case.structure),
+        parts.sizes,
+    )  # fmt: skip
+    ended = pieces(end, parts.sizes, Clamps(parts.clamps), parts.sides)
     _write_meshes(out / "meshes.npz", found, ended, places, parts.bed_mm)
     write_json(out / "structure.json", document(made.case.structure))
     table = parts_table(found)
-    with replacing(out / "parts.csv") as temporary:
-        table.to_csv(temporary, index=False, lineterminator="\n")
+    write_table(out / "parts.csv", table)
     numbers: dict[str, Any] = {
         "scale_mm": parts.scale_mm,
         "parts": int(table["count"].sum()),
@@ -244,14 +240,6 @@ def parts_table(found: list[PrintedPiece]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _at_the_end(made: PrintedMechanism, parts: Parts) -> list[Piece]:
-    """The pieces where the morph ends, without the target."""
-    structure = made.case.structure
-    links = links_of_all(structure)
-    whole = assembly(made.ends_mm, structure.bodies, links, parts.sizes)
-    return pieces(whole, parts.sizes, Clamps(parts.clamps), parts.sides)
-
-
 def _write_meshes(
     path: Path,
     found: list[PrintedPiece],
@@ -300,12 +288,9 @@ def _cost(case: MorphCase, made: PrintedMechanism) -> dict[str, Any]:
     return cost
 
 
-def case_of_run(directory: Path) -> Any:
-    """The case of a finished run."""
-    return build(run_record(directory)["config"]["case"], "case")
-
-
 def perform(job: Job, needs: Needs, out: Path) -> Numbers:
-    """Make the parts of the simulation that a planned job names."""
-    case = case_of_run(needs["simulated"])
-    return run_step(parts_for(case, dict(job.config)), case, out)
+    """Make the parts of a simulation; `stated_scale_mm` is one that a person gave."""
+    case = build(run_record(needs["simulated"])["config"]["case"], "case")
+    settings = dict(job.config)
+    stated = settings.pop("stated_scale_mm", None)
+    return run_step(parts_for(case, settings, stated), case, out)

@@ -12,7 +12,7 @@ import os
 import sys
 import threading
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
@@ -25,21 +25,23 @@ import pandas as pd
 from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend
 
-from analysis.designs.sampling import Point, Range, Values
+from analysis.experimental_designs import Point, Range, Values
 from pipeline.config.hydra import Composer
-from pipeline.steps.recording import record_steps
-from pipeline.store.attempts import run_once
-from pipeline.store.case_job import planned, sound_case
-from pipeline.store.runs import Job, Ledger, Needs, Numbers, run_record
-from pipeline.studies.file import Study, study_of
-from pipeline.studies.members import (
+from pipeline.runs.atomic_files import write_table
+from pipeline.runs.case_job import planned, sound_case
+from pipeline.runs.run_attempts import run_once
+from pipeline.runs.run_directory import Job, Ledger, Needs, Numbers, run_record
+from pipeline.runs.study_runs import (
     Member,
+    Study,
     overrides,
     read_members,
     study_directory,
+    study_of,
     write_members,
 )
-from pipeline.terminal.errors import (
+from pipeline.steps.simulate import record_steps
+from pipeline.terminal import (
     FAILED,
     InputError,
     PrunedError,
@@ -86,37 +88,6 @@ def curve(directory: Path, column: str) -> dict[int, float]:
         return {}
     pairs = zip(table.iloc[:, 0], table[column], strict=True)
     return {int(step): float(value) for step, value in pairs if math.isfinite(value)}
-
-
-class Watched:
-    """A case that reports one of its numbers after each step, and ends if pruned."""
-
-    def __init__(self, case: Any, column: str, trial: optuna.trial.Trial) -> None:
-        self._case = case
-        self._column = column
-        self._trial = trial
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._case, name)
-
-    def steps(self) -> Iterator[Any]:
-        """The steps of the case; PrunedError ends them early."""
-        recorder = self._case.recorder()
-        for step in self._case.steps():
-            yield step
-            recorder.see(step)
-            numbers = recorder.row(step)
-            if self._column not in numbers:
-                raise InputError(
-                    f"steps have no {self._column!r} to prune by: "
-                    f"choose one of {', '.join(numbers)}"
-                )
-            value = float(numbers[self._column])
-            if not math.isfinite(value):
-                continue
-            self._trial.report(value, int(next(iter(numbers.values()))))
-            if self._trial.should_prune():
-                raise PrunedError(f"{self._column} is {value:g}: others were better")
 
 
 @dataclass
@@ -217,9 +188,24 @@ class Search:
         return True
 
     def _run(self, trial: optuna.trial.Trial, job: Job, out: Path) -> Numbers:
-        case, column = sound_case(job.config), self.study.prune_by
-        watched = Watched(case, column, trial) if column else case
-        return record_steps(watched, job.name, out, job.config.get("record_every", 1))
+        column = self.study.prune_by
+
+        def watch(numbers: Mapping[str, float]) -> None:
+            """Report a number of a step, and end the run if it is pruned."""
+            if column not in numbers:
+                raise InputError(
+                    f"steps have no {column!r} to prune by: "
+                    f"choose one of {', '.join(numbers)}"
+                )
+            value = float(numbers[column])
+            if math.isfinite(value):
+                trial.report(value, int(next(iter(numbers.values()))))
+                if trial.should_prune():
+                    raise PrunedError(f"{column} is {value:g}: others were better")
+
+        every = job.config.get("record_every", 1)
+        case = sound_case(job.config)
+        return record_steps(case, job.name, out, every, watch if column else None)
 
     def _outcome(
         self, directory: Path | None
@@ -271,7 +257,7 @@ def run_search(study: Study, out: Path) -> dict[str, Any]:
         _share(study, journal, search.replay())
         listed = search.list_members()
     rows = [{"key": member.job.key, **member.point} for member in listed]
-    pd.DataFrame(rows).to_csv(out / "trials.csv", index=False, lineterminator="\n")
+    write_table(out / "trials.csv", pd.DataFrame(rows))
     numbers = search.numbers()
     journal.unlink()
     return numbers

@@ -1,4 +1,4 @@
-"""A simulated end state, printed and scanned in a virtual lab; the scan is synthetic.
+"""A simulated end state, printed and scanned in a virtual lab by casting rays.
 
 It stands in for a real scan until there is one: binary PLY files, one a view, in mm,
 in a pose that nobody is told. Every file says that it is synthetic.
@@ -11,30 +11,89 @@ from typing import Any
 import numpy as np
 from scipy.spatial.distance import pdist
 from scipy.spatial.transform import Rotation
+from trimesh import Trimesh
 
-from pipeline.config.hydra import composed_file
-from pipeline.formats.solids import mesh_of
-from pipeline.scans.ray_caster import RayCaster
-from pipeline.steps.part_sizes import FILE, shared_settings
-from pipeline.store.files import read_json, replacing, write_json
-from pipeline.store.runs import Job, Needs, Numbers
-from pipeline.terminal.errors import InputError
-from sim.arrays import Floats, Ints
-from sim.lab.measure import ScannedView, measure
-from sim.lab.part import Part, clamped_ends, printed_part, rod_pairs
-from sim.lab.placing import assembled, body_pairs, posed
-from sim.lab.scanner import VirtualLab
-from sim.lab.solids import ball
-from sim.lab.views import views_around
+from pipeline.io.mesh_files import mesh_of
+from pipeline.runs.atomic_files import read_json, replacing, write_json
+from pipeline.runs.run_directory import Job, Needs, Numbers
+from pipeline.runs.simulated_run import read_simulated
+from pipeline.scans.open3d_loader import open3d
+from sim.core.arrays import Bools, Floats
+from sim.virtual_lab.assembled_part import (
+    Part,
+    assembled,
+    body_pairs,
+    clamped_ends,
+    posed,
+    printed_part,
+    rod_pairs,
+)
+from sim.virtual_lab.lab_settings import VirtualLab
+from sim.virtual_lab.scan import BAR, NOTHING, Hits, ScannedView, measure, views_around
+from sim.virtual_lab.solids_of_revolution import ball
 
-SETTINGS = Path("conf/scanner.yaml")
+
+class RayCaster:
+    """A part prepared for casting rays."""
+
+    def __init__(self, part: Part, balls: Trimesh, solids: Trimesh | None) -> None:
+        """Take equal meshes of all balls, which only find them, and one of all else."""
+        o3d = open3d()
+        self._part = part
+        self._tensor = o3d.core.Tensor
+        self._scene: Any = o3d.t.geometry.RaycastingScene()
+        self._faces = len(balls.faces) // len(part.balls)
+        self._add(balls)
+        if solids is not None:
+            self._add(solids)
+
+    def _add(self, mesh: Trimesh) -> None:
+        self._scene.add_triangles(
+            self._tensor(np.ascontiguousarray(mesh.vertices, dtype=np.float32)),
+            self._tensor(np.ascontiguousarray(mesh.faces, dtype=np.uint32)),
+        )
+
+    def cast(self, origin: Floats, directions: Floats) -> Hits:
+        """The first surface along rays from `origin` (3,), unit `directions` (r, 3)."""
+        rays = np.empty((len(directions), 6), dtype=np.float32)
+        rays[:, :3], rays[:, 3:] = origin, directions
+        found = self._scene.cast_rays(self._tensor(rays))
+        distance = found["t_hit"].numpy().astype(np.float64)
+        mesh = found["geometry_ids"].numpy()
+        solid = np.where(
+            mesh == 0,
+            found["primitive_ids"].numpy().astype(np.int64) // self._faces,
+            BAR,
+        )
+        solid = np.where(np.isfinite(distance), solid, NOTHING).astype(np.int64)
+        normal = found["primitive_normals"].numpy().astype(np.float64)
+        normal[np.einsum("ij,ij->i", normal, directions) > 0.0] *= -1.0
+        return self._exact(Hits(distance, solid, normal), origin, directions)
+
+    def _exact(self, hits: Hits, origin: Floats, directions: Floats) -> Hits:
+        """Replace the facets of balls by the sphere |o + t d - c| = R."""
+        rays = np.flatnonzero(hits.solid >= 0)
+        w = origin - self._part.balls[hits.solid[rays]]
+        d = directions[rays]
+        wd = np.einsum("ij,ij->i", w, d)
+        inside = wd**2 - np.einsum("ij,ij->i", w, w) + self._part.radius**2
+        hits.distance[rays] = -wd - np.sqrt(np.maximum(inside, 0.0))
+        hits.normal[rays] = (w + hits.distance[rays, None] * d) / self._part.radius
+        return hits
+
+    def lit(self, points: Floats, lamp: Floats) -> Bools:
+        """Whether each of `points` (r, 3) is seen from `lamp` (3,)."""
+        to = points - lamp
+        length = np.linalg.norm(to, axis=1)
+        rays = np.empty((len(points), 6), dtype=np.float32)
+        rays[:, :3], rays[:, 3:] = lamp, to / length[:, None]
+        found = self._scene.cast_rays(self._tensor(rays))["t_hit"].numpy()
+        reached: Bools = found > length - 0.1  # mm: facets and float32
+        return reached
+
+
 BALL_SIDES, BAR_SIDES = 40, 20  # of the polygons that stand for circles
 PLACE_MM = 150.0  # half range of the part's place in the scanner's frame
-
-
-def scanner_settings(path: Path = SETTINGS, parts: Path = FILE) -> dict[str, Any]:
-    """The virtual lab: the part's sizes, and what conf/scanner.yaml adds or changes."""
-    return {**shared_settings(parts), **composed_file(path)}
 
 
 def run_step(config: VirtualLab, simulated: Path, out: Path) -> dict[str, Any]:
@@ -43,9 +102,9 @@ def run_step(config: VirtualLab, simulated: Path, out: Path) -> dict[str, Any]:
     Writes view_00.ply and so on, and truth.json, which is for tests only.
     """
     rng = np.random.default_rng([config.seed, 0x5CA9])
-    structure = read_json(simulated / "structure.json")
-    nodes, target, edges = _end_state(simulated, config.scale_mm)
-    bodies = [tuple(body) for body in structure.get("bodies", [])]
+    run, structure = read_simulated(simulated), read_json(simulated / "structure.json")
+    nodes, target = config.scale_mm * run.r[-1], config.scale_mm * run.target_vertices
+    bodies = list(run.bodies)
     links = np.array([d[:2] for d in structure.get("dist", [])], dtype=np.int64)
     pose = Rotation.from_quat(rng.standard_normal(4))
     shift = rng.uniform(-PLACE_MM, PLACE_MM, 3)
@@ -57,7 +116,7 @@ def run_step(config: VirtualLab, simulated: Path, out: Path) -> dict[str, Any]:
     balls = assembled(nodes, rigid, config, rng)
     rods = rod_pairs(nodes, bodies, links)
     clamped = clamped_ends(nodes, bodies, rods)
-    part = printed_part(balls, rods, (target, edges), config.sizes, clamped)
+    part = printed_part(balls, rods, (target, run.target_edges), config, clamped)
     scene = scene_of(part)
     around = views_around(part, config, rng)
     views = [measure(scene, part, view, config, rng) for view in around]
@@ -77,24 +136,8 @@ def scene_of(part: Part) -> RayCaster:
 
 
 def perform(job: Job, needs: Needs, out: Path) -> Numbers:
-    """Scan the simulation that a planned job names."""
+    """Scan the simulation that a job names."""
     return run_step(VirtualLab(**job.config), needs["simulated"], out)
-
-
-def _end_state(simulated: Path, scale_mm: float) -> tuple[Floats, Floats, Ints]:
-    """Nodes, target vertices (mm) and target edges of a finished morph run."""
-    path = simulated / "steps.npz"
-    try:
-        with np.load(path) as steps:
-            nodes = steps["r"][-1] * scale_mm
-            if "target_vertices" not in steps:
-                return nodes, np.empty((0, 3)), np.empty((0, 2), dtype=np.int64)
-            vertices = np.asarray(steps["target_vertices"], dtype=np.float64)
-            return nodes, vertices * scale_mm, steps["target_edges"].astype(np.int64)
-    except (OSError, KeyError, ValueError) as error:
-        raise InputError(
-            f"{path} holds no steps of a morph run ({error}): simulate a case first"
-        ) from error
 
 
 def write_view(path: Path, view: ScannedView, config: VirtualLab) -> None:

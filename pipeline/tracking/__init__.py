@@ -1,4 +1,6 @@
-"""MLflow as the index of all runs: opened when there is something to write.
+"""MLflow: one process follows the run folders of a command or of a session.
 
-Begin with `track`, then `record`; `store` and `database` are MLflow's side.
+Begin with `logging_process`, which starts and is that process, and `mlflow_logger`,
+which it runs; `logged_contents` says what MLflow gets of a run, `mlflow_store` and
+`mlflow_location` where it goes.
 """

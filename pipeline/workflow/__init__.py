@@ -1,4 +1,4 @@
-"""The plan of what is wanted, and running what is missing.
+"""What conf/workflow.yaml asks for, and making one step of it.
 
-Begin with `steps_table`, then `plan`, `run` and `workflow`.
+Begin with `make_step`, then `plan`, `study_jobs` and the Snakefile, which asks them.
 """

@@ -1,6 +1,6 @@
 """Contact of triangulated panels: Sect. 3 of [ZF19], and edges that meet edges.
 
-Read `distance`, `barrier`, `surface` (what may touch), `candidates` (what is near),
-`potential` (energy, force, stiffness), `safe_step`; `cones` has Coulomb's law in space,
-and `crossing` looks for what has passed through.
+Read `distance`, `candidates` (what may touch and is near), `contact_energy` (barrier,
+energy, force, stiffness), `collisions` (how far nodes may move), `bodies` (spheres,
+capsules and panels between nodes); `coulomb` has Coulomb's law in space.
 """

@@ -19,8 +19,8 @@ n = r / d, M_ab = t_a . t_b and w'_a = dw/dp_a,
 
 import numpy as np
 
-from sim.arrays import Floats
-from sim.kernels import kernel
+from sim.core.arrays import Floats
+from sim.core.numba_kernels import kernel
 
 PARALLEL = 1e-14  # sin^2 of the angle below which two edges count as parallel
 

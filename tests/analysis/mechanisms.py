@@ -7,8 +7,8 @@ import numpy as np
 from scipy.linalg import block_diag
 from scipy.spatial.transform import Rotation
 
-from analysis.labels.mechanism import Mechanism
-from sim.arrays import Floats, Ints
+from analysis.labels.rigid_distances import Mechanism
+from sim.core.arrays import Floats, Ints
 
 CLEARANCE_MM = 14.0  # balls of 12 mm must not touch
 LENGTHS_MM = (18.0, 65.0)

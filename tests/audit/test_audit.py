@@ -32,17 +32,17 @@ def answering(folder: Path, said: str) -> str:
     ],
 )
 def test_what_the_index_knows_is_told_and_what_it_does_not(
-    said: str, status: int, words: str, tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
+    said, status, words, tmp_path,
+    monkeypatch, capsys
+):  # fmt: skip
     monkeypatch.chdir(ROOT)
     assert main(answering(tmp_path, said)) == status
     assert words in capsys.readouterr().out
 
 
 def test_an_index_that_cannot_be_reached_is_told_and_nothing_was_looked_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+    tmp_path, monkeypatch, capsys
+):
     program = tmp_path / "pip-audit"
     program.write_text("#!/bin/sh\necho 'no way there' >&2; exit 1\n")
     program.chmod(0o755)
@@ -55,11 +55,11 @@ def test_an_index_that_cannot_be_reached_is_told_and_nothing_was_looked_for(
     assert "no vulnerability was looked for" in said
 
 
-def test_a_package_that_is_skipped_is_not_among_the_vulnerable() -> None:
+def test_a_package_that_is_skipped_is_not_among_the_vulnerable():
     assert told([{"name": "a", "skip_reason": "not found"}]) == ([], ["a"])
 
 
-def test_every_lock_is_audited() -> None:
+def test_every_lock_is_audited():
     beside = [
         (ROOT / name).rglob("requirements.lock") for name in ("pipeline", "tests")
     ]

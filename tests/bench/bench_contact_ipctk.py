@@ -13,10 +13,10 @@ from functools import partial
 import ipctk
 import numpy as np
 
-from sim.arrays import Floats
 from sim.contact.candidates import find_pairs
 from sim.contact.distance import edge_edge_distance, point_triangle_distance
-from sim.kernels import kernel
+from sim.core.arrays import Floats
+from sim.core.numba_kernels import kernel
 from tests.sim.contact.surfaces import edges_of, scattered_triangles, surface_of
 
 PAIRS = 20_000

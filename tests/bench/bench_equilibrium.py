@@ -13,13 +13,19 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.sparse import coo_array, csr_matrix
 
-from sim.arrays import Floats
-from sim.morph.statics.elastic import Elastic, angles_of, deform, elastic_entries
-from sim.morph.statics.equilibrium import EquilibriumOptions, at_rest
-from sim.morph.statics.hinged import hinged_sheet, hinges_between
-from sim.morph.statics.loaded import LoadedStructure
-from sim.morph.structure.constraints import ConstraintTable, fix
-from sim.morph.structure.structure import Structure
+from sim.core.arrays import Floats
+from sim.mechanism.constraints import ConstraintTable, fix
+from sim.mechanism.statics.elastic import (
+    Elastic,
+    angles_of,
+    deform,
+    elastic_entries,
+    hinged_sheet,
+    hinges_between,
+)
+from sim.mechanism.statics.equilibrium import EquilibriumOptions, at_rest
+from sim.mechanism.statics.loaded_structure import LoadedStructure
+from sim.mechanism.structure import Structure
 
 SIZES = (8, 16, 32)
 WEIGHT = 2e-4  # of a node; links have the stiffness 10, hinges 0.05

@@ -17,13 +17,11 @@ from typing import Any
 import numpy as np
 from scipy.integrate import solve_ivp
 
-from sim.arrays import Floats
-from sim.morph.dynamics.masses import RigidMass
-from sim.morph.dynamics.motion import motion
-from sim.morph.dynamics.motion_state import MotionOptions
-from sim.morph.dynamics.start import start_state
-from tests.sim.morph.dynamics.moving import moving
-from tests.sim.morph.dynamics.test_motion import double_pendulum, pendulum
+from sim.core.arrays import Floats
+from sim.mechanism.dynamics.motion import MotionOptions, motion, start_state
+from sim.mechanism.dynamics.rigid_masses import RigidMass
+from tests.sim.mechanism.dynamics.moving import moving
+from tests.sim.mechanism.dynamics.test_motion import double_pendulum, pendulum
 
 DURATION = 2.0
 STEPS = (100, 200, 400, 800, 1600)

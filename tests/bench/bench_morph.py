@@ -18,18 +18,22 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim.arrays import Floats
-from sim.morph.equations.hessian import hessian_pattern_of
-from sim.morph.equations.projection import admissible
-from sim.morph.equations.system import linearise, state, system_of
-from sim.morph.equations.topology import Topology
-from sim.morph.library.sheets import triangle_sheet
-from sim.morph.morphing.newton_morph import morph_newton
-from sim.morph.morphing.problem import NewtonOptions
-from sim.morph.structure.measures import characteristic_length, distance_error
-from sim.morph.structure.structure import Structure
-from sim.morph.targets.goals import Goals
-from sim.morph.targets.surfaces import Cylinder
+from sim.core.arrays import Floats
+from sim.mechanism.constraint_projection import admissible
+from sim.mechanism.constraint_system import (
+    Topology,
+    hessian_pattern_of,
+    linearise,
+    state,
+    system_of,
+)
+from sim.mechanism.morph_problem import NewtonOptions
+from sim.mechanism.named_structures import triangle_sheet
+from sim.mechanism.newton_morph import morph_newton
+from sim.mechanism.shape_measures import characteristic_length, distance_error
+from sim.mechanism.structure import Structure
+from sim.mechanism.targets.analytic_surfaces import Cylinder
+from sim.mechanism.targets.target_interface import Goals
 
 SHEETS = {
     90: (3, 3), 114: (3, 4), 330: (6, 7), 1008: (12, 12), 3030: (21, 22),

@@ -2,13 +2,10 @@
 
 Parts:
   star       the actuated star robot on the plane, by step length
-  grounds    the same on each ground of Fig. 5, at 2.5 ms (Fig. 6)
-  nodes      the star with 84, 840 and 8,400 nodes at 2.5 ms
-  factor     one factorisation and solution: 2 x 2 blocks, sim.linear.sparse,
+  factor     one factorisation and solution: 2 x 2 blocks, sim.linalg.sparse,
              SciPy's splu
   beam       a planar cantilever under sudden gravity beside PyElastica, which solves
              the rod in three dimensions; needs the bench extra (pyelastica)
-  touches    two rods that lie on each other and on a plane, by the number of contacts
 
 Set OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1. CPU time of the process without
 compilation and building; "times real time" is simulated time over that.
@@ -18,37 +15,36 @@ import argparse
 import statistics
 import time
 from collections.abc import Callable
-from itertools import product
 
 import numpy as np
 from scipy.sparse import csc_array, tril
 from scipy.sparse.linalg import splu
 
-from pipeline.cases.rod import StarCase
-from sim.arrays import Floats
-from sim.convergence import NotConvergedError
-from sim.linear import sparse
-from sim.rod.contact.ground import Ground, GroundPlane, Wave
-from sim.rod.energy.blocks import analyse, backward, empty, factorise, forward
-from sim.rod.energy.elastic import Rates, elements, passive, unstrained
-from sim.rod.energy.stiffness import add_mass, add_stiffness
-from sim.rod.rod.rod import Rod, RodMaterial, cantilever
-from sim.rod.rod.star import StarShape, star
-from sim.rod.stepping.options import StepOptions
-from sim.rod.stepping.simulate import Loop
-from sim.rod.stepping.world import Damping, World
-from tests.sim.rod.stepping.test_many_touches import stack
+from pipeline.cases.robots import StarCase
+from sim.core.arrays import Floats
+from sim.linalg import sparse
+from sim.rods.plane.block_factorisation import (
+    analyse,
+    backward,
+    empty,
+    factorise,
+    forward,
+)
+from sim.rods.plane.builders import StarShape, star
+from sim.rods.plane.elastic_energy import (
+    Rates,
+    add_mass,
+    add_stiffness,
+    elements,
+    passive,
+    unstrained,
+)
+from sim.rods.plane.options import StepOptions
+from sim.rods.plane.rod import Rod, RodMaterial, cantilever
+from sim.rods.plane.simulate import Loop
+from sim.rods.plane.world import Damping, World
 
 REPEATS = 5
-WIDE = StepOptions(contact_gap=0.02, landing=0.01)  # at which contacts seldom cut steps
-GROUNDS: dict[str, Ground] = {
-    "plane": GroundPlane(),
-    "+3 degrees": GroundPlane(3.0),
-    "-3 degrees": GroundPlane(-3.0),
-    "+6 degrees": GroundPlane(6.0),
-    "crest": Wave(start=0.05),
-    "trough": Wave(start=0.15),
-}
 
 
 def cpu(work: Callable[[], object], repeats: int = REPEATS) -> float:
@@ -61,10 +57,9 @@ def cpu(work: Callable[[], object], repeats: int = REPEATS) -> float:
     return statistics.median(taken)
 
 
-def run_time(world: World, options: StepOptions, seconds: float) -> tuple[float, Loop]:
-    """CPU seconds of the compiled loop over `seconds`, and the loop at its end."""
-    loop = Loop(world, options, None)
-    loop.run_to(1, seconds)
+def run_time(world: World, options: StepOptions, seconds: float) -> float:
+    """CPU seconds of the compiled loop over `seconds`."""
+    Loop(world, options, None).run_to(1, seconds)
     taken = []
     for _ in range(3):
         loop = Loop(world, options, None)
@@ -72,44 +67,19 @@ def run_time(world: World, options: StepOptions, seconds: float) -> tuple[float,
         if not loop.run_to(1 << 40, seconds):
             raise loop.failure()
         taken.append(time.process_time() - start)
-    return statistics.median(taken), loop
+    return statistics.median(taken)
 
 
 def star_by_step() -> None:
     world = StarCase(duration=3.0).world
     print("h (ms)   times real time")
     for h in (0.5e-3, 1e-3, 2.5e-3, 5e-3, 10e-3, 20e-3):
-        taken, _ = run_time(world, StepOptions(h=h), 3.0)
+        taken = run_time(world, StepOptions(h=h), 3.0)
         print(f"{1e3 * h:6.1f}   {3.0 / taken:10.1f}")
 
 
-def star_by_ground() -> None:
-    print("ground        h (ms)   computing / simulated time")
-    for name, ground in GROUNDS.items():
-        for h in (1e-3, 2.5e-3, 5e-3):
-            world = StarCase(ground=ground, duration=3.0).world
-            taken, _ = run_time(world, StepOptions(h=h), 3.0)
-            print(f"{name:12s}  {1e3 * h:6.1f}   {taken / 3.0:.4f}")
-
-
-def star_by_nodes() -> None:
-    print("nodes   seconds   contact_gap   times real time   us a step and node")
-    runs = [(1, 3.0), (10, 3.0), (1, 0.25), (10, 0.25), (100, 0.25)]
-    for (refinement, seconds), options in product(runs, (WIDE, StepOptions())):
-        world = StarCase(refinement=refinement, duration=3.0).world
-        n = len(world.rod.nodes)
-        said = f"{n:5d}   {seconds:7.2f}   {options.contact_gap:11.0e}"
-        try:
-            taken, loop = run_time(world, options, seconds)
-        except NotConvergedError as error:
-            print(said, error)
-            continue
-        cost = 1e6 * taken / loop.step / n
-        print(f"{said}    {seconds / taken:10.2f}        {cost:8.3f}", flush=True)
-
-
 def one_factorisation() -> None:
-    print("nodes   2 x 2 blocks (us)   sim.linear.sparse   splu")
+    print("nodes   2 x 2 blocks (us)   sim.linalg.sparse   splu")
     for refinement in (1, 10, 100):
         rod = star(StarShape().refined(refinement), RodMaterial())
         repeats = 51 if refinement < 100 else 5
@@ -202,7 +172,7 @@ def beam() -> None:
     world = World(rod, gravity=(0.0, -G), damping=Damping(beta=0.0))
     print("what                     h (s)    error of the tip   CPU s / simulated s")
     for h in (1e-3, 1.75e-3, 2.5e-3, 5e-3):
-        taken, _ = run_time(world, StepOptions(h=h), seconds)
+        taken = run_time(world, StepOptions(h=h), seconds)
         loop = Loop(world, StepOptions(h=h), None)
         t, drop = [0.0], [0.0]
         while loop.time < seconds - 1e-9:
@@ -260,30 +230,10 @@ def pyelastica(dt: float, seconds: float):  # type: ignore[no-untyped-def]
     return np.array(t), np.array(drop), time.process_time() - start
 
 
-def touches() -> None:
-    print("nodes   contacts   ms a step   us a contact   factorisations a step")
-    for nodes in (10, 20, 40, 78, 160, 320, 960):
-        world, taken = stack(nodes), []
-        for _ in range(3):
-            loop = Loop(world, StepOptions(), None)
-            loop.run_to(20, np.inf)
-            start = time.process_time()
-            loop.run_to(60, np.inf)
-            taken.append((time.process_time() - start) / 40)
-        end, cost = loop.record(), statistics.median(taken)
-        count = np.count_nonzero(end.contact) + np.count_nonzero(end.state.pair[:, 2])
-        made = end.factorisations / 40
-        print(f"{2 * nodes:5d}   {count:8d}   {1e3 * cost:9.3f}   "
-              f"{1e6 * cost / count:12.2f}   {made:8.1f}")  # fmt: skip
-
-
 PARTS = {
     "star": star_by_step,
-    "grounds": star_by_ground,
-    "nodes": star_by_nodes,
     "factor": one_factorisation,
     "beam": beam,
-    "touches": touches,
 }
 
 

@@ -23,16 +23,15 @@ import numpy as np
 from scipy.integrate import quad
 from scipy.optimize import brentq, fsolve
 
-from pipeline.cases.space_rod import Wire
-from sim.arrays import Floats
-from sim.rod.moving.motion import moves
-from sim.rod.moving.space_world import SpaceWorld
-from sim.rod.space.balance import SpaceOptions
-from sim.rod.space.loads import no_loads
-from sim.rod.space.path import SpaceSetting, followed, settled
-from sim.rod.space.sections import disc
-from sim.rod.space.space_rod import SpaceRod, clamped, edge_tangents, through
-from sim.rod.stepping.options import Integrator, StepOptions
+from pipeline.cases.rod_in_space import Wire
+from sim.core.arrays import Floats
+from sim.rods.plane.options import Integrator, StepOptions
+from sim.rods.space.frames import edge_tangents
+from sim.rods.space.rod import SpaceRod, clamped, disc, through
+from sim.rods.space.simulate import moves
+from sim.rods.space.statics import SpaceOptions, SpaceSetting, followed, settled
+from sim.rods.space.system import no_loads
+from sim.rods.space.world import SpaceWorld
 from tests.bench.bench_rods import DENSITY, LENGTH, MODULUS, RADIUS, G, tip_by_modes
 
 EVERY = 2.5e-3  # s, between two tips that are compared

@@ -16,9 +16,9 @@ from itertools import pairwise
 
 import numpy as np
 
+from analysis.spheres.detections import PickOptions, Picks
 from analysis.spheres.find import find_spheres
-from analysis.spheres.picks import PickOptions, Picks
-from sim.arrays import Floats
+from sim.core.arrays import Floats
 from tests.analysis.spheres.scenes import Scanner, VirtualScan, scan, tree
 
 FINE = (560, 420)

@@ -18,11 +18,11 @@ from CGAL.CGAL_Point_set_3 import Point_set_3
 from CGAL.CGAL_Shape_detection import efficient_RANSAC
 from skimage.measure import ransac
 
+from analysis.spheres.centre_votes import surface
+from analysis.spheres.detections import PickOptions
 from analysis.spheres.find import find_spheres
-from analysis.spheres.normals import surface
-from analysis.spheres.picks import PickOptions
 from pipeline.scans.open3d_loader import open3d
-from sim.arrays import Floats
+from sim.core.arrays import Floats
 from tests.analysis.spheres.scenes import VirtualScan
 
 R = 6.0

@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 
 from analysis.labels import thresholds as labelling
-from analysis.labels.assign import label_spheres
-from analysis.labels.evidence import LabelOptions
+from analysis.labels.assign_labels import label_spheres
+from analysis.labels.scoring import LabelOptions
 from analysis.spheres import thresholds as picking
+from analysis.spheres.detections import PickOptions
 from analysis.spheres.find import find_spheres
-from analysis.spheres.picks import PickOptions
 from tests.analysis.mechanisms import nearby_state, random_mechanism, scanned
 from tests.analysis.spheres.scenes import Scanner, VirtualScan, scan, tree
 from tests.bench.bench_spheres import Score
@@ -29,7 +29,7 @@ SCENES = (
     (20, "cylinder", Scanner(sigma=0.20)),
     (20, "bowl", Scanner(views=3, mixed=0.8, outliers=0.02, ripple=0.05)),
 )
-PICKING = ("ATTACHED", "FIT", "NORMALS", "SEARCH", "JUDGE", "VIEWS", "SIGHTS")
+PICKING = ("ATTACHED", "FIT", "NORMALS", "SEARCH", "JUDGE", "VIEWS", "VIEWPOINTS")
 LABELLING = ("START", "GROW", "WEIGH")
 
 

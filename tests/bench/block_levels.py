@@ -11,13 +11,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from analysis.measured.series import Quantities
-from pipeline.cases.measured.block_mechanism import BlockMechanism
-from pipeline.cases.set_records import at_hand, records_in
-from pipeline.config.measured_file import read_set
-from pipeline.results.posterior_file import POSTERIOR, read_posterior
-from pipeline.results.prediction_file import FOLDER
-from sim.arrays import Floats
+from analysis.measured.predicted_quantities import Quantities
+from pipeline.measured.block_mechanism import BlockMechanism
+from pipeline.measured.prediction_file import FOLDER, POSTERIOR, read_posterior
+from pipeline.measured.records import at_hand, records_in
+from pipeline.measured.set_file import read_set
+from sim.core.arrays import Floats
 
 AUTHORS = {  # L2, times the 0.63 that they chose
     "stretch_L2": 0.882, "shear_L2": 0.2205, "turn_L2": 0.378, "friction_L2": 0.0,

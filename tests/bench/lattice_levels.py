@@ -18,13 +18,13 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import least_squares
 
-from analysis.measured.lattice import label_frames, place_on_model
-from analysis.planar import fit_planar_motion
-from pipeline.cases.measured.lattices import COLUMNS, ROWS, LatticeTracks
-from pipeline.cases.set_records import at_hand, records_in
-from pipeline.config.measured_file import read_set
-from sim.arrays import Floats, Ints
-from sim.morph.library.triangle_lattice import triangle_lattice
+from analysis.alignment import fit_planar_motion
+from analysis.measured.quantities import label_frames, place_on_model
+from pipeline.measured.printed_lattices import COLUMNS, ROWS, LatticeTracks
+from pipeline.measured.records import at_hand, records_in
+from pipeline.measured.set_file import read_set
+from sim.core.arrays import Floats, Ints
+from sim.mechanism.named_structures import triangle_lattice
 from tests.analysis.labels.track_checks import check_tracks
 
 SHOWN = (25.0, 40.0, 50.0, 60.0, 80.0, 100.0, 110.0, 130.0)

@@ -12,7 +12,7 @@ import pytest
 from tests.bench.same_numbers.__main__ import main
 
 R = np.array([[0.0, 1.0], [2.0, 4.0]])
-SHEET = {"_target_": "sim.morph.sheets.sheet", "rows": 4, "path": "conf/sheet.json"}
+SHEET = {"_target_": "sim.mechanism.sheets.sheet", "rows": 4, "path": "conf/sheet.json"}
 
 Said = Callable[..., tuple[int, list[str]]]
 
@@ -37,7 +37,7 @@ def sheet(**values: Any) -> dict[str, Any]:
 
 
 @pytest.fixture
-def old(tmp_path: Path) -> Path:
+def old(tmp_path):
     """A simulation, two runs of a study, and a figure that shows all three."""
     results = tmp_path / "old"
     put(results, "a1", "simulate", "sheet", config=sheet(), result={"S": 0.5, "n": 3})
@@ -49,13 +49,13 @@ def old(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def new(old: Path) -> Path:
+def new(old):
     """The same numbers once more, as a folder of its own."""
     return Path(shutil.copytree(old, old.parent / "new"))
 
 
 @pytest.fixture
-def said(capsys: pytest.CaptureFixture[str]) -> Said:
+def said(capsys):
     """Exit status and lines of a comparison."""
 
     def compared(*words: object) -> tuple[int, list[str]]:
@@ -71,15 +71,13 @@ def edit(directory: Path, change: Callable[[dict[str, Any]], object]) -> None:
     (directory / "run.json").write_text(json.dumps(record))
 
 
-def test_a_copy_is_the_same_to_the_bit(old: Path, new: Path, said: Said) -> None:
+def test_a_copy_is_the_same_to_the_bit(old, new, said):
     status, lines = said(old, new)
     assert status == 0
     assert lines[-1] == "4 runs, 4 the same to the bit, 0 differ"
 
 
-def test_a_stored_file_stands_for_its_folder(
-    old: Path, new: Path, tmp_path: Path, said: Said
-) -> None:
+def test_a_stored_file_stands_for_its_folder(old, new, tmp_path, said):
     stored = tmp_path / "numbers.json.gz"
     assert main(["store", str(old), str(stored)]) == 0
     assert said(stored, new)[0] == 0
@@ -89,11 +87,9 @@ def test_a_stored_file_stands_for_its_folder(
     assert lines[-1] == "4 runs, 3 the same to the bit, 1 differ"
 
 
-def test_keys_modules_and_folders_do_not_matter(
-    old: Path, tmp_path: Path, said: Said
-) -> None:
+def test_keys_modules_and_folders_do_not_matter(old, tmp_path, said):
     now = tmp_path / "now"
-    moved = {"path": "conf/other/sheet.json", "_target_": "sim.morph.library.sheet"}
+    moved = {"path": "conf/other/sheet.json", "_target_": "sim.mechanism.sheet"}
     for key, name, values in (
         ("b1", "sheet", {}),
         ("b2", "study", {"rows": 6.0}),
@@ -111,9 +107,7 @@ def test_keys_modules_and_folders_do_not_matter(
     )
 
 
-def test_texts_may_name_modules_and_commands_otherwise(
-    old: Path, new: Path, said: Said
-) -> None:
+def test_texts_may_name_modules_and_commands_otherwise(old, new, said):
     for place, named in ((old, "pipeline.scan"), (new, "morphtrack scan")):
         directory = place / "runs/a1"
         edit(
@@ -130,7 +124,7 @@ def test_texts_may_name_modules_and_commands_otherwise(
     assert [line.split()[0] for line in lines[1:3]] == ["table.csv:why", "view.ply"]
 
 
-def test_one_flipped_bit_of_an_array_is_said(old: Path, new: Path, said: Said) -> None:
+def test_one_flipped_bit_of_an_array_is_said(old, new, said):
     r = R.copy()
     r.view(np.uint64)[1, 1] ^= 1  # 4 becomes the next number after it
     np.savez(new / "runs/a2/steps.npz", r=r, step=np.arange(2))
@@ -142,9 +136,7 @@ def test_one_flipped_bit_of_an_array_is_said(old: Path, new: Path, said: Said) -
     assert lines[-1] == "4 runs, 3 the same to the bit, 1 differ"
 
 
-def test_a_sign_of_zero_and_a_type_are_bits_too(
-    old: Path, new: Path, said: Said
-) -> None:
+def test_a_sign_of_zero_and_a_type_are_bits_too(old, new, said):
     np.savez(new / "runs/a3/steps.npz", r=R.astype(np.complex64), step=np.arange(2))
     np.savez(old / "runs/a2/steps.npz", r=R, step=np.zeros(2))
     np.savez(new / "runs/a2/steps.npz", r=R, step=np.zeros(2, dtype=int))
@@ -159,16 +151,14 @@ def test_a_sign_of_zero_and_a_type_are_bits_too(
     ]
 
 
-def test_a_changed_result_is_said_with_both_numbers(
-    old: Path, new: Path, said: Said
-) -> None:
+def test_a_changed_result_is_said_with_both_numbers(old, new, said):
     edit(new / "runs/a1", lambda record: record["result"].update(S=0.505))
     status, lines = said(old, new)
     assert status == 1
     assert lines[1].split() == ["result.S", "0.5", "->", "0.505", "1.0e-02"]
 
 
-def test_a_column_and_a_document_are_compared(old: Path, new: Path, said: Said) -> None:
+def test_a_column_and_a_document_are_compared(old, new, said):
     (new / "runs/a1/steps.csv").write_text("step,E\n0,0.5\n1,0.26\n")
     (new / "runs/a1/structure.json").write_text('{"nodes": [0, 1.5], "free": true}')
     _, lines = said(old, new)
@@ -176,7 +166,7 @@ def test_a_column_and_a_document_are_compared(old: Path, new: Path, said: Said) 
     assert [line.split()[-1] for line in lines[1:3]] == ["2.0e-02", "5.0e-01"]
 
 
-def test_a_quantity_that_is_not_there_is_said(old: Path, new: Path, said: Said) -> None:
+def test_a_quantity_that_is_not_there_is_said(old, new, said):
     (new / "runs/a1/structure.json").unlink()
     edit(new / "runs/a1", lambda record: record["result"].update(fresh=1))
     status, lines = said(old, new)
@@ -187,9 +177,7 @@ def test_a_quantity_that_is_not_there_is_said(old: Path, new: Path, said: Said) 
     ]
 
 
-def test_a_missing_run_is_said_and_a_further_one_is_no_difference(
-    old: Path, new: Path, said: Said
-) -> None:
+def test_a_missing_run_is_said_and_a_further_one_is_no_difference(old, new, said):
     assert said(old, new)[0] == 0
     put(new, "a9", "simulate", "further", result={"S": 1.0})
     status, lines = said(old, new)
@@ -201,7 +189,7 @@ def test_a_missing_run_is_said_and_a_further_one_is_no_difference(
     assert lines[-1] == "4 runs, 3 the same to the bit, 1 differ"
 
 
-def test_a_run_that_fails_now_is_said(old: Path, new: Path, said: Said) -> None:
+def test_a_run_that_fails_now_is_said(old, new, said):
     (new / "failed").mkdir()
     (new / "runs/a1").rename(new / "failed/a1.1")
     failure = {"status": "failed", "reason": "ValueError: no"}
@@ -212,9 +200,7 @@ def test_a_run_that_fails_now_is_said(old: Path, new: Path, said: Said) -> None:
     assert lines[2].split()[0] == "reason"
 
 
-def test_runs_of_a_study_are_found_though_a_setting_is_called_otherwise(
-    old: Path, new: Path, said: Said
-) -> None:
+def test_runs_of_a_study_are_found_though_a_setting_is_called_otherwise(old, new, said):
     def rename(record: dict[str, Any]) -> None:
         structure = record["config"]["case"].pop("structure")
         structure["lines"] = structure.pop("rows")
@@ -235,9 +221,7 @@ def test_runs_of_a_study_are_found_though_a_setting_is_called_otherwise(
     assert lines[0] in said(old, new)[1]
 
 
-def test_runs_that_nothing_tells_apart_are_not_guessed(
-    old: Path, new: Path, said: Said
-) -> None:
+def test_runs_that_nothing_tells_apart_are_not_guessed(old, new, said):
     edit(new / "runs/a2", lambda record: record.update(config={"seed": 1}))
     edit(new / "runs/a3", lambda record: record.update(config={"seed": 2}))
     _, lines = said(old, new)
@@ -249,17 +233,13 @@ def test_runs_that_nothing_tells_apart_are_not_guessed(
     assert lines[-1] == "3 runs, 2 the same to the bit, 1 differ"
 
 
-def test_a_run_of_another_name_is_found_by_its_settings(
-    old: Path, new: Path, said: Said
-) -> None:
+def test_a_run_of_another_name_is_found_by_its_settings(old, new, said):
     edit(new / "runs/a2", lambda record: record.update(name="study-of-sheets-5"))
     edit(new / "runs/a3", lambda record: record.update(name="study-of-sheets-6"))
     assert said(old, new)[0] == 0
 
 
-def test_the_key_at_the_end_of_a_name_does_not_matter(
-    old: Path, new: Path, said: Said
-) -> None:
+def test_the_key_at_the_end_of_a_name_does_not_matter(old, new, said):
     other = {"name": "sheet-a1", "config": {"changed": 1}}
     edit(new / "runs/a1", lambda record: record.update(other))
     status, lines = said(old, new)
@@ -271,9 +251,7 @@ def test_the_key_at_the_end_of_a_name_does_not_matter(
     ]
 
 
-def test_names_decide_between_runs_of_the_same_settings(
-    tmp_path: Path, said: Said
-) -> None:
+def test_names_decide_between_runs_of_the_same_settings(tmp_path, said):
     for place in ("old", "new"):
         for name in ("one", "two"):
             key, result = place + name, {"name": name}
@@ -282,9 +260,7 @@ def test_names_decide_between_runs_of_the_same_settings(
     assert said(tmp_path / "old", tmp_path / "new")[0] == 0
 
 
-def test_a_table_says_what_is_called_otherwise(
-    old: Path, new: Path, tmp_path: Path, said: Said
-) -> None:
+def test_a_table_says_what_is_called_otherwise(old, new, tmp_path, said):
     other = {"name": "other", "config": {"changed": 1}}
     edit(new / "runs/a1", lambda record: record.update(other))
     (new / "runs/a1/steps.csv").write_text("step,error\n0,0.5\n1,0.25\n")
@@ -299,14 +275,14 @@ def test_a_table_says_what_is_called_otherwise(
     assert said(old, new, "--renamed", table)[0] == 0
 
 
-def test_only_in_old_names_its_twin(old: Path, new: Path, said: Said) -> None:
+def test_only_in_old_names_its_twin(old, new, said):
     other = {"name": "other", "config": {"changed": 1}}
     edit(new / "runs/a1", lambda record: record.update(other))
     _, lines = said(old, new)
     assert lines[0] == "only in old: simulate/sheet (the numbers of simulate/other)"
 
 
-def test_times_are_left_out(tmp_path: Path, said: Said) -> None:
+def test_times_are_left_out(tmp_path, said):
     for place, ratio in (("old", 0.5), ("new", 0.6)):
         directory = put(tmp_path / place, "a1", "simulate", "computing_time")
         np.savez(directory / "steps.npz", ratios=ratio)
@@ -316,9 +292,7 @@ def test_times_are_left_out(tmp_path: Path, said: Said) -> None:
     assert said(tmp_path / "old", tmp_path / "new")[0] == 1
 
 
-def test_of_runs_of_the_same_settings_the_last_counts(
-    old: Path, new: Path, said: Said
-) -> None:
+def test_of_runs_of_the_same_settings_the_last_counts(old, new, said):
     result = {"S": 0.6, "n": 3}
     put(new, "a0", "simulate", "sheet", config=sheet(), result=result, ended="0")
     assert said(old, new)[0] == 0
@@ -336,13 +310,7 @@ def test_of_runs_of_the_same_settings_the_last_counts(
         (lambda new: shutil.rmtree(new), "cannot be read"),
     ],
 )
-def test_what_cannot_be_read_is_refused_in_one_line(
-    old: Path,
-    new: Path,
-    capsys: pytest.CaptureFixture[str],
-    spoil: Callable[[Path], object],
-    words: str,
-) -> None:
+def test_what_cannot_be_read_is_refused_in_one_line(old, new, capsys, spoil, words):
     spoil(new)
     assert main(["compare", str(old), str(new)]) == 2
     error = capsys.readouterr().err
@@ -351,8 +319,6 @@ def test_what_cannot_be_read_is_refused_in_one_line(
     assert error.count("\n") == 1
 
 
-def test_a_place_that_cannot_be_written_is_refused(
-    old: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_place_that_cannot_be_written_is_refused(old, tmp_path, capsys):
     assert main(["store", str(old), str(tmp_path / "none/numbers.json")]) == 2
     assert "none/numbers.json cannot be written" in capsys.readouterr().err

@@ -129,8 +129,10 @@ class Page:
         """
         self._session = None
         targets = self.ask("Target.getTargets")["targetInfos"]
-        frames = [t for t in targets if t["type"] == "iframe"]
-        if not frames or not frames[0]["url"].startswith("blob:"):
+        frames = [
+            t for t in targets if t["type"] == "iframe" and t["url"].startswith("blob:")
+        ]
+        if not frames:  # the browser's own new page has a frame as well
             return False
         frame = frames[0]["targetId"]
         attached = self.ask("Target.attachToTarget", targetId=frame, flatten=True)

@@ -6,20 +6,19 @@ Needs Xvfb, xdotool and Mesa (on Debian: apt-get install xvfb xdotool libgl1-mes
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from pipeline.scans.seeds import read_seeds
+from pipeline.scans.seed_spheres import read_seeds
 
 RADIUS = 6.0
 PATIENCE = 90.0  # s for a window on a busy machine
 
 
 @pytest.fixture
-def display() -> Iterator[str]:
+def display():
     """A screen without a monitor."""
     receive, send = os.pipe()
     words = f"Xvfb -displayfd {send} -screen 0 2000x1200x24 -noreset"
@@ -71,7 +70,7 @@ def picked(display: str, out: Path, clicks: list[str]) -> int:
             picking.kill()
 
 
-def test_a_click_on_a_ball_is_a_seed_on_it(display: str, tmp_path: Path) -> None:
+def test_a_click_on_a_ball_is_a_seed_on_it(display, tmp_path):
     out = tmp_path / "seeds.csv"
     assert picked(display, out, ["1"]) == 0
     seeds = read_seeds(out)
@@ -79,9 +78,7 @@ def test_a_click_on_a_ball_is_a_seed_on_it(display: str, tmp_path: Path) -> None
     assert np.linalg.norm(seeds[0]) == pytest.approx(RADIUS, abs=0.01)
 
 
-def test_a_click_that_is_taken_back_leaves_no_seed(
-    display: str, tmp_path: Path
-) -> None:
+def test_a_click_that_is_taken_back_leaves_no_seed(display, tmp_path):
     out = tmp_path / "seeds.csv"
     assert picked(display, out, ["1", "3"]) == 2
     assert not out.exists()

@@ -6,28 +6,32 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.labels.mechanism import Mechanism
-from pipeline.commands.report import main
-from pipeline.steps.compare import ComparisonSettings
+from analysis.labels.rigid_distances import Mechanism
+from pipeline.runs.atomic_files import write_json
+from pipeline.runs.run_attempts import run_once
+from pipeline.runs.run_directory import Job
+from pipeline.runs.run_keys import identity
 from pipeline.steps.compare import run_step as compare
-from pipeline.store.attempts import run_once
-from pipeline.store.files import write_json
-from pipeline.store.keys import identity
-from pipeline.store.runs import Job
+from pipeline.steps.settings import ComparisonSettings
 from tests.analysis.mechanisms import random_mechanism, scanned
 from tests.browser.page import opened
 from tests.helpers.tables import rows_of
 from tests.pipeline.comparison_files import SCALE_MM, write_ingest, write_run
-from tests.pipeline.planned import run_planned, write_plan
+from tests.pipeline.named_runs import Asked, reported, run_named
 
 DRAWN = "for (let i = 0; i < 400 && !scenes[{k}].drawn; i++) await sleep(25);"
 SLEEP = "const sleep = (ms) => new Promise((r) => setTimeout(r, ms));"
 MANY = 1_000
 
 
-def planned(step, name, needs=None):
+def job(step, name, needs=None):
     config = {"of": name}
     return Job(step, name, identity(step, config), config, needs or {})
+
+
+def written(place, *jobs):
+    """The report, where conf/workflow.yaml asks for these jobs."""
+    return reported(Asked({(job.step, job.name): () for job in jobs}), place)
 
 
 def write_study(place):
@@ -59,29 +63,25 @@ def report(tmp_path_factory):
     place = tmp_path_factory.mktemp("study") / "results"
     rng = np.random.default_rng(0)
     mechanism, other = random_mechanism(12, rng)
-    simulate, ingest = planned("simulate", "small"), planned("ingest", "small")
-    large = planned("simulate", "large")
+    simulate, ingest = job("simulate", "small"), job("ingest", "small")
+    large = job("simulate", "large")
     needs = {"spheres": ingest.key, "simulated": simulate.key}
-    compared = planned("compare", "<b>small</b>", needs)
+    compared = job("compare", "<b>small</b>", needs)
 
-    write_plan((simulate, ingest, compared, large), place)
-    run = run_planned(
+    run = run_named(
         simulate, lambda out: {"at": str(write_run(out, mechanism, other))}, place
     )
     scan = scanned(mechanism.nodes_mm, rng)
-    spheres = run_planned(
-        ingest, lambda out: {"at": str(write_ingest(out, scan))}, place
-    )
-    run_planned(
+    spheres = run_named(ingest, lambda out: {"at": str(write_ingest(out, scan))}, place)
+    run_named(
         compared,
         lambda out: compare(ComparisonSettings(SCALE_MM), spheres, run, out),
         place,
     )
     band = large_mechanism(rng)
-    run_planned(large, lambda out: {"at": str(write_run(out, *band))}, place)
+    run_named(large, lambda out: {"at": str(write_run(out, *band))}, place)
     write_study(place)
-    assert main(["--results", str(place)]) == 0
-    return place / "report" / "index.html", run
+    return written(place, simulate, ingest, compared, large), run
 
 
 @pytest.fixture(scope="module")
@@ -139,10 +139,13 @@ def test_the_view_turns_under_the_mouse(page):
 
 @pytest.mark.slow
 def test_a_click_on_a_heading_sorts_by_numbers_and_back(page):
-    page.run("document.querySelector('#comparison-0 .sortable').scrollIntoView();")
-    head = "#comparison-0 .sortable th:nth-child(2)"
+    page.run(
+        "document.querySelector('section[id^=comparison-] .sortable').scrollIntoView();"
+    )
+    head = "section[id^=comparison-] .sortable th:nth-child(2)"
     read = (
-        "return [...document.querySelectorAll('#comparison-0 .sortable tbody tr')]"
+        "return [...document.querySelectorAll("
+        "'section[id^=comparison-] .sortable tbody tr')]"
         ".map(row => row.cells[1].textContent);"
     )
     first = page.run(read)
@@ -166,7 +169,7 @@ def test_two_clicks_lead_from_the_verdict_to_cloud_and_configuration(page, repor
         "const b = scenes[0].view.getBoundingClientRect(); return [b.top, innerHeight];"
     )
     assert 0 <= where[0] < where[1]
-    page.click("#comparison-0 .evidence a")
+    page.click("section[id^=comparison-] .evidence a")
     shown = page.run(
         SLEEP
         + "await sleep(300); const d = document.querySelector('details.record[open]');"
@@ -226,7 +229,7 @@ def test_the_page_works_in_the_sandboxed_frame_that_mlflow_shows_it_in(
             + DRAWN.format(k=0)
             + "const s = scenes[0]; s.slider.value = 0;"
             " s.slider.dispatchEvent(new Event('input')); await sleep(300);"
-            " document.querySelector('#comparison-0 .evidence a').click();"
+            " document.querySelector('section[id^=comparison-] .evidence a').click();"
             " return [location.protocol, s.readout.textContent,"
             " document.querySelectorAll('details.record[open]').length, scrollY > 0,"
             " document.querySelectorAll('a.file[href]').length];"
@@ -246,7 +249,7 @@ def huge(tmp_path_factory):
     flat = 30.0 * np.stack([k // 100, k % 100, 0 * k], axis=1)
     share = np.linspace(0.0, 1.0, 200)[:, None, None]
     bumps = flat + share * rng.normal(0, 9.0, flat.shape)
-    job = planned("simulate", "huge")
+    run = job("simulate", "huge")
 
     def body(out):
         bodies = [[int(j), int(j) + 1, int(j) + 100] for j in range(9_899)]
@@ -257,10 +260,8 @@ def huge(tmp_path_factory):
         write_json(out / "structure.json", {"bodies": bodies})
         return {}
 
-    write_plan([job], place)
-    run_planned(job, body, place)
-    assert main(["--results", str(place)]) == 0
-    return place / "report" / "index.html"
+    run_named(run, body, place)
+    return written(place, run)
 
 
 @pytest.mark.slow

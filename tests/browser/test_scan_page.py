@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from analysis.spheres.detections import PickOptions
 from analysis.spheres.find import find_spheres
-from analysis.spheres.picks import PickOptions
-from pipeline.scans.page import scan_page
+from pipeline.scans.scan_page import scan_page
 from tests.analysis.spheres.scenes import Scanner, scan, tree
 from tests.browser.page import opened
 

@@ -10,12 +10,11 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from pipeline.tracking.ports import free_port
+from tests.helpers.ports import free_port
 
 CONF = Path("/etc/slurm/slurm.conf")
 MARK = "# written by the tests of morphtrack\n"
@@ -66,7 +65,7 @@ def _wait_until_idle() -> None:
 
 
 @pytest.fixture(scope="session")
-def slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+def slurm(tmp_path_factory):
     """Slurm, answering."""
     missing = [program for program in PROGRAMS if shutil.which(program) is None]
     assert not missing, f"{missing} not here: apt-get install slurm-wlm munge"

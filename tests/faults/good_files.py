@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 
-from pipeline.store.attempts import run_once
-from pipeline.store.keys import identity
-from pipeline.store.runs import Job
-from tests.pipeline.formats.test_dxf_file import dxf, line, point, polygon
-from tests.pipeline.formats.test_urdf_file import joint, robot
+from pipeline.runs.run_attempts import run_once
+from pipeline.runs.run_directory import Job
+from pipeline.runs.run_keys import identity
+from tests.pipeline.io.test_dxf_file import dxf, line, point, polygon
+from tests.pipeline.io.test_urdf_file import joint, robot
 
 FOLD = json.dumps(
     {

@@ -2,13 +2,11 @@
 
 import http.client
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-SLOW_SECONDS = 1.0
 HOP_BY_HOP = {"connection", "transfer-encoding", "content-length", "server", "date"}
 
 
@@ -17,16 +15,14 @@ class Proxy:
 
     Attributes
     ----------
-    mode : pass, 400, 500, slow, down (no answer), lost (done, but the answer is lost),
-        lost once (so is the answer to the next new run, and then it passes)
-    refused, passed : how many requests fared so
+    mode : pass, 400, 500, down (no answer), lost (done, but the answer is lost)
     wanted : what requests must carry to prove who they are; any other gets 401
     """
 
     def __init__(self, port: int) -> None:
         self.mode = "pass"
-        self.refused = self.passed = 0
         self.wanted = ""
+        self._left = -1  # answers before the one that is lost
         proxy = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -47,25 +43,22 @@ class Proxy:
         """What MLFLOW_TRACKING_URI is set to."""
         return f"http://127.0.0.1:{self.port}"
 
+    def lose(self, nth: int) -> None:
+        """Lose the answer to the n-th request from now on, and no other."""
+        self._left = nth
+
     def answer(self, asked: Any, port: int) -> None:
         """Answer one request."""
         body = asked.rfile.read(int(asked.headers.get("Content-Length", 0)))
         known = self.wanted in ("", asked.headers.get("Authorization"))
         mode = self.mode if known else "401"
-        if mode == "lost once":
-            new = asked.path.endswith("runs/create")
-            mode = "lost" if new else "pass"
-            self.mode = "pass" if new else self.mode
-        well = mode in ("pass", "slow")
-        self.refused += not well
-        self.passed += well
+        mode = "lost" if self._left == 0 else mode
+        self._left -= 1
         if mode in ("400", "401", "500"):
             asked.send_response(int(mode))
             asked.send_header("Content-Length", "0")
             asked.end_headers()
             return
-        if mode == "slow":
-            time.sleep(SLOW_SECONDS)
         if mode == "down":
             asked.close_connection = True
             asked.connection.close()

@@ -19,22 +19,21 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis.strategies import SearchStrategy
 
-from pipeline.cases.loaded import loaded_file
-from pipeline.cases.rod_file import RodFileCase
-from pipeline.commands.trace import main as trace
-from pipeline.config.measured_file import read_set
+from pipeline.cases.equilibrium import loaded_file
+from pipeline.cases.user_rods import RodFileCase
+from pipeline.cli.app import called
 from pipeline.config.workflow_file import read_workflow
-from pipeline.formats.fold_file import fold_file
-from pipeline.formats.mesh_files import mesh_file
-from pipeline.formats.motion.markers import read_motion
-from pipeline.formats.series_file import read_series
-from pipeline.formats.structure_file import structure_file
-from pipeline.results.moving_shape import read_moving_shape
-from pipeline.scans.reading.cloud import read_cloud
-from pipeline.scans.reading.units import Unit
-from pipeline.store.runs import run_record
-from pipeline.studies.file import read_study
-from pipeline.terminal.errors import is_told
+from pipeline.io.fold_file import fold_file
+from pipeline.io.length_units import Unit
+from pipeline.io.motion import read_motion, read_series
+from pipeline.io.point_cloud import read_cloud
+from pipeline.io.scanned_targets import mesh_file
+from pipeline.io.structure_file import structure_file
+from pipeline.measured.set_file import read_set
+from pipeline.report.motion import read_moving_shape
+from pipeline.runs.run_directory import run_record
+from pipeline.runs.study_runs import read_study
+from pipeline.terminal import is_told
 from tests.faults import good_files as good
 from tests.faults.damage import damaged, edited
 from tests.pipeline.conftest import ROOT
@@ -103,7 +102,7 @@ def _measured(path: Path) -> Any:
 def _run(path: Path) -> Any:
     """A run, and where it came from."""
     with contextlib.chdir(path.parents[3]), contextlib.redirect_stdout(io.StringIO()):
-        return run_record(path.parent), trace([str(path)])
+        return run_record(path.parent), called(["trace", str(path)])
 
 
 def _shape(path: Path) -> Any:
@@ -228,13 +227,13 @@ def lay_out(place: Path) -> None:
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Path:
+def place(tmp_path):
     lay_out(tmp_path)
     return tmp_path
 
 
 @pytest.mark.parametrize("name", READERS)
-def test_a_good_file_is_read_and_a_find_refused(name: str, place: Path) -> None:
+def test_a_good_file_is_read_and_a_find_refused(name, place):
     reader = READERS[name]
     for content in reader.good:
         path = place / reader.where
@@ -266,12 +265,12 @@ def _tried(name: str, place: Path, contents: SearchStrategy[bytes]) -> None:
 
 
 @pytest.mark.parametrize("name", READERS)
-def test_a_damaged_file_is_answered_or_refused(name: str, place: Path) -> None:
+def test_a_damaged_file_is_answered_or_refused(name, place):
     _tried(name, place, damaged(READERS[name].good))
 
 
 @pytest.mark.parametrize(
     "name", [name for name, one in READERS.items() if one.suffix in TREES]
 )
-def test_a_file_of_other_values_is_answered_or_refused(name: str, place: Path) -> None:
+def test_a_file_of_other_values_is_answered_or_refused(name, place):
     _tried(name, place, edited(READERS[name].good, READERS[name].suffix))

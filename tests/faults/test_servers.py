@@ -1,205 +1,125 @@
-"""An MLflow server that fails midway: jobs never notice, nothing is lost or doubled."""
+"""An MLflow server that fails: commands never notice, nothing is lost or doubled."""
 
 import json
-import threading
 import time
 from base64 import b64encode
 from collections import Counter
-from contextlib import closing
-from http.client import HTTPConnection
 from pathlib import Path
-from typing import Any
 
 import pytest
-import yaml
 
-from tests.faults.conftest import run, server_in, start
+from pipeline.cli.app import called
+from pipeline.tracking.mlflow_logger import Logger
+from tests.faults.conftest import project
 from tests.faults.proxy import proxy_before
+from tests.faults.servers import Server, server_in
+from tests.helpers.mlflow_runs import runs_at
+from tests.pipeline.tracking.toys import failed_run, toy_run
 
 pytestmark = pytest.mark.slow
 
-STUDY = {
-    "case": "triangles_cylinder",
-    "design": "grid",
-    "vary": {"case.target.radius": [round(1.5 + 0.1 * i, 3) for i in range(24)]},
-}
-FAULTS = ("500", "400", "down", "lost", "slow", "killed")
+RESULTS = Path("results")
+FAULTS = ("500", "400", "down", "lost", "killed")
 
 
-def stored(uri: str) -> list[Any]:
-    """Every run of the server."""
+@pytest.fixture(scope="module")
+def server():
+    """`mlflow server` over PostgreSQL."""
+    with project() as folder, server_in(folder, "postgresql") as started:
+        yield started
+
+
+@pytest.fixture
+def proxy(server, place, monkeypatch, request):
+    """A proxy before the server, in a project whose runs go into one experiment."""
+    monkeypatch.chdir(place)
+    monkeypatch.setenv("MLFLOW_EXPERIMENT_NAME", request.node.name)
+    with proxy_before(server.port) as before:
+        monkeypatch.setenv("MLFLOW_TRACKING_URI", before.uri)
+        yield before
+
+
+def keys(server: Server, experiment: str) -> Counter[str]:
+    """How often each key is among the runs, which are all FINISHED or FAILED."""
+    runs = runs_at(server.uri, experiment)
+    assert {run.info.status for run in runs} <= {"FINISHED", "FAILED"}
+    for run in runs:
+        record = json.loads((Path(run.data.tags["directory"]) / "run.json").read_text())
+        assert run.data.metrics["E"] == record["config"]["case"]["n"] + 0.4
+    return Counter(run.data.tags["key"] for run in runs)
+
+
+def test_a_server_over_postgresql_has_all_that_the_embedded_store_has(
+    server, proxy, request
+):
+    directory = toy_run(1)
+    (directory / "labels.png").write_bytes(b"picture")
+    assert called(["track"]) == 0
+    (run,) = runs_at(server.uri, request.node.name)
+    assert run.data.params["case.n"] == "1"
+    assert run.data.tags["stop"] == "change"
     from mlflow import MlflowClient
 
-    client = MlflowClient(uri)
-    experiment = client.get_experiment_by_name("morphtrack")
-    assert experiment is not None
-    return list(client.search_runs([experiment.experiment_id], max_results=1000))
+    client = MlflowClient(server.uri)
+    steps = client.get_metric_history(run.info.run_id, "E")
+    assert [point.step for point in steps] == [0, 1, 2, 3, 4]
+    files = {file.path for file in client.list_artifacts(run.info.run_id)}
+    assert files == {"labels.png", "run.json", "steps.csv"}
+    del proxy
 
 
-def wait_for(condition: Any, seconds: float = 120.0) -> None:
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "it did not happen in time"
-        time.sleep(0.1)
-
-
-def drip(place: Path, seconds: float) -> threading.Thread:
-    """Finish a run of the study every so often, while the tracker watches."""
-    keys = sorted((place / "kept").iterdir())
-
-    def go() -> None:
-        for directory in keys:
-            directory.rename(place / "results" / "runs" / directory.name)
-            time.sleep(seconds)
-
-    thread = threading.Thread(target=go)
-    thread.start()
-    return thread
-
-
-@pytest.mark.parametrize(
-    "backend", [pytest.param("sqlite", marks=pytest.mark.long), "postgresql"]
-)
+@pytest.mark.parametrize("fault", FAULTS)
 def test_nothing_is_lost_or_doubled_whatever_the_server_does(
-    place: Path, backend: str
-) -> None:
-    (place / "conf" / "study" / "mine.yaml").write_text(yaml.safe_dump(STUDY))
-    assert run(place, "study", "mine").returncode == 0
-    (place / "results" / "runs").rename(place / "kept")
-    (place / "results" / "runs").mkdir()
-    with server_in(place, backend) as server, proxy_before(server.port) as proxy:
-        told = {"MLFLOW_TRACKING_URI": proxy.uri}
-        tracker = start(place, "track", "--follow", **told)
-        dripping = drip(place, 1.0)
-        for fault in FAULTS:
-            before = proxy.refused
-            if fault == "killed":
-                server.kill()
-                server.start()
-                continue
-            proxy.mode = fault
-            if fault == "slow":
-                time.sleep(4.0)
-            else:
-                wait_for(lambda before=before: proxy.refused > before)
-            proxy.mode = "pass"
-            wait_for(lambda before=proxy.passed: proxy.passed > before + 3)
-        dripping.join()
-        tracker.communicate()  # the end of its input: it concludes
-        last = run(place, "track", **told)
-        assert last.returncode == 0, last.stderr
-        runs = stored(proxy.uri)
-    children = [r for r in runs if r.data.tags["step"] != "study"]
-    assert {r.info.status for r in runs} == {"FINISHED"}
-    keys = [path.name for path in (place / "results" / "runs").iterdir()]
-    assert Counter(r.data.tags["key"] for r in children) == Counter(keys)
-    assert len(keys) == len(STUDY["vary"]["case.target.radius"])  # type: ignore[index]
-    for found in children:
-        record = json.loads(
-            (
-                place / "results" / "runs" / found.data.tags["key"] / "run.json"
-            ).read_text()
-        )
-        assert found.data.metrics["final.E"] == pytest.approx(record["result"]["E"])
+    server, proxy, request, fault
+):
+    made = {toy_run(1).name, failed_run(2).name.partition(".")[0]}
+    (RESULTS / "mlflow").mkdir()
+    logger = Logger(RESULTS, time.time())
+    logger.follow()
+    made |= {toy_run(3).name, toy_run(4).name}
+    if fault == "killed":
+        server.kill()
+    else:
+        proxy.mode = fault
+    logger.follow()
+    assert logger.trouble
+    server.revive()
+    proxy.mode = "pass"
+    made.add(toy_run(5).name)
+    logger.conclude()
+    assert logger.trouble == ""
+    assert keys(server, request.node.name) == Counter(made)
 
 
-def test_a_run_whose_answer_is_lost_is_made_once(place: Path) -> None:
-    few = {**STUDY, "vary": {"case.target.radius": [2.0, 2.1]}}
-    (place / "conf" / "study" / "mine.yaml").write_text(yaml.safe_dump(few))
-    assert run(place, "study", "mine").returncode == 0
-    with server_in(place, "sqlite") as server, proxy_before(server.port) as proxy:
-        proxy.mode = "lost once"
-        statuses = []
-        for _ in range(2):
-            done = run(place, "track", MLFLOW_TRACKING_URI=proxy.uri)
-            statuses.append(done.returncode)
-            runs = stored(proxy.uri)
-            keys = Counter(r.data.tags.get("key", "the study's") for r in runs)
-            assert max(keys.values()) == 1, keys
-        assert proxy.mode == "pass"  # an answer was lost
-    assert statuses == [1, 0]
-    assert {r.info.status for r in runs} == {"FINISHED"}
-    assert len(keys) == 3
+@pytest.mark.parametrize("nth", range(12))
+def test_a_run_of_which_any_answer_is_lost_is_there_once(server, proxy, request, nth):
+    toy_run(1)
+    proxy.lose(nth)
+    statuses = [
+        called(["track"]) for _ in range(3)
+    ]  # the first or the second loses one
+    assert sorted(statuses[:2]) == [0, 1]  # one of both lost an answer
+    assert statuses[2] == 0
+    assert keys(server, request.node.name).total() == 1
 
 
-@pytest.mark.long
-def test_user_and_password_reach_the_server_and_nothing_else(place: Path) -> None:
-    secret = "a-secret-nobody-prints"
-    one = {**STUDY, "vary": {"case.target.radius": [2.0]}}
-    (place / "conf" / "study" / "mine.yaml").write_text(yaml.safe_dump(one))
-    with server_in(place, "sqlite") as server, proxy_before(server.port) as proxy:
-        proxy.wanted = f"Basic {b64encode(f'lab:{secret}'.encode()).decode()}"
-        told = {"MLFLOW_TRACKING_URI": proxy.uri, "MLFLOW_TRACKING_USERNAME": "lab"}
-        done = run(place, "study", "mine", MLFLOW_TRACKING_PASSWORD=secret, **told)
-        assert done.returncode == 0, done.stdout + done.stderr
-        refused = run(place, "track", MLFLOW_TRACKING_PASSWORD="not-it", **told)
-        assert proxy.refused
-        runs = stored(server.uri)
-    assert len(runs) == 2  # the study and its run
-    assert refused.returncode == 1
-    (line,) = refused.stderr.splitlines()
+def test_user_and_password_reach_the_server_and_nothing_else(
+    proxy, server, place, monkeypatch,
+    capsys
+):  # fmt: skip
+    secret = "a-secret-that-is-never-printed"
+    toy_run(1)
+    proxy.wanted = f"Basic {b64encode(f'lab:{secret}'.encode()).decode()}"
+    monkeypatch.setenv("MLFLOW_TRACKING_USERNAME", "lab")
+    monkeypatch.setenv("MLFLOW_TRACKING_PASSWORD", "another")
+    assert called(["track"]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
     assert "401" in line
-    assert secret not in done.stdout + done.stderr
-    assert secret not in "".join(str(r.to_dictionary()) for r in runs)
+    monkeypatch.setenv("MLFLOW_TRACKING_PASSWORD", secret)
+    assert called(["track"]) == 0
+    assert secret not in "".join(capsys.readouterr())
+    runs = runs_at(server.uri)
+    assert secret not in "".join(str(run.to_dictionary()) for run in runs)
     for path in (place / "results").rglob("*"):
         if path.is_file():
             assert secret.encode() not in path.read_bytes(), path
-
-
-@pytest.mark.long
-def test_a_page_of_the_proxy_is_answered_and_one_of_others_is_not(
-    place: Path,
-) -> None:
-    page = "https://lab.example"
-
-    def asked(uri: str, **headers: str) -> int:
-        path = "/ajax-api/2.0/mlflow/runs/search"
-        body = json.dumps({"experiment_ids": ["0"]})
-        headers["Content-Type"] = "application/json"
-        with closing(HTTPConnection(uri.removeprefix("http://"))) as line:
-            line.request("POST", path, body, headers)
-            return line.getresponse().status
-
-    told = {"MLFLOW_SERVER_CORS_ALLOWED_ORIGINS": page}
-    with server_in(place, "sqlite", **told) as server:
-        assert asked(server.uri, Origin=page) == 200
-        assert asked(server.uri, Origin="https://evil.example") == 403
-        assert asked(server.uri, Host="evil.example") == 403
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("backend", ["sqlite", "postgresql", "ui"])
-def test_an_experiment_keeps_its_files_in_the_servers_own_folder(
-    place: Path, backend: str
-) -> None:
-    def answer(path: str, **body: str) -> tuple[int, dict[str, Any]]:
-        with closing(HTTPConnection("127.0.0.1", server.port)) as line:
-            line.request(
-                "POST",
-                f"/{path}/experiments/create",
-                json.dumps(body),
-                {"Content-Type": "application/json"},
-            )
-            given = line.getresponse()
-            return given.status, json.loads(given.read())
-
-    with server_in(place, backend) as server:
-        for api in ("api/2.0/mlflow", "ajax-api/2.0/mlflow"):
-            for elsewhere in (
-                f"file://{place}/x",
-                f"{place}/x",
-                "x",
-                "FILE:/x",
-                "mlflow-artifacts:/../../x",
-                "mlflow-artifacts:/%2e%2e/x",
-            ):
-                status, said = answer(api, name="e", artifact_location=elsewhere)
-                assert status == 400, (elsewhere, said)
-                assert "leave it out" in said["message"]
-        status, said = answer("api/2.0/mlflow", name="e")
-        assert status == 200, said
-        status, said = answer(
-            "api/2.0/mlflow", name="f", artifact_location="mlflow-artifacts:/f"
-        )
-        assert status == 200, said
-    assert not (place / "x").exists()

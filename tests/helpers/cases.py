@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from hydra.utils import instantiate
 
-from pipeline.config.building import build
+from pipeline.config.build_objects import build
 from pipeline.config.hydra import Composer
 from tests.pipeline.shipped_cases import config_of
 

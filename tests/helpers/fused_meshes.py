@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from pipeline.scans.open3d_loader import open3d
-from sim.arrays import Floats, Ints
+from sim.core.arrays import Floats, Ints
 
 
 class Fusion(Enum):

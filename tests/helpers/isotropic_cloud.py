@@ -5,7 +5,7 @@ No scanner is behind them but in the split "scanner": points lie all over the ba
 
 import numpy as np
 
-from sim.arrays import Floats, Ints
+from sim.core.arrays import Floats, Ints
 
 RADIUS = 4.0  # mm
 SPLITS = ("side", "scene", "random", "scanner")

@@ -1,4 +1,4 @@
-"""A second virtual scanner, of other errors than `sim.lab`: it knows nothing of it.
+"""A second virtual scanner with other errors; it imports nothing of `sim.virtual_lab`.
 
 A stereo pair matches windows: the error of the disparity is correlated over a window
 and has a part of low frequency, edges and balls are smoothed, pixels fly between front
@@ -6,14 +6,15 @@ and back, patches are lost. Balls are printed in layers with a seam, and are not
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 from scipy.ndimage import gaussian_filter, map_coordinates, uniform_filter
+from scipy.spatial import KDTree
 
-from sim.arrays import Bools, Floats, Ints
+from sim.core.arrays import Bools, Floats, Ints
 
 FAR = 1e9  # mm: nothing was hit
 BALL, OTHER = 0, -1
@@ -52,13 +53,6 @@ class Rod(NamedTuple):
     radius: float
 
 
-class Table(NamedTuple):
-    """A square plate that looks up."""
-
-    height: float
-    half: float
-
-
 @dataclass(frozen=True, eq=False)
 class Scene:
     """Balls, and what else is in view; mm."""
@@ -66,7 +60,6 @@ class Scene:
     centres: Floats  # (n, 3)
     radius: float
     rods: Sequence[Rod] = ()
-    table: Table | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +71,6 @@ class StereoScan:
     centres : (n, 3) as a scanner of the same scale without other errors would see them
     body : (m,) ball of each point, -1 for anything else
     places : (v, 3) of the camera
-    hidden : (k, 3) centres of balls of which too little is seen to be asked for
     """
 
     points: Floats
@@ -86,7 +78,6 @@ class StereoScan:
     body: Ints
     centres: Floats
     places: Floats
-    hidden: Floats = field(default_factory=lambda: np.empty((0, 3)))
 
 
 class _Camera(NamedTuple):
@@ -176,13 +167,6 @@ def _depths(scene: Scene, camera: _Camera) -> tuple[Floats, Ints]:
         _nearer(
             depth, body, OTHER, camera, rays, middle, rod.radius, (rod.start, rod.end)
         )
-    if scene.table is not None:
-        with np.errstate(divide="ignore"):
-            down = (scene.table.height - camera.place[2]) / rays[..., 2]
-        place = camera.place + down[..., None] * rays
-        inside = (np.abs(place[..., :2]) < scene.table.half).all(axis=2) & (down > 0)
-        nearer = inside & (down < depth)
-        depth[nearer], body[nearer] = down[nearer], OTHER
     return depth, body
 
 
@@ -321,34 +305,19 @@ def bent_tube(
     return [Rod(a, b, radius) for a, b in pairwise(arc)]
 
 
-def hand(middle: Floats) -> list[Rod]:
-    """Four fingers of three bones each, half closed."""
-    bones = []
-    for finger in range(4):
-        joint = middle + np.array([0.0, 19.0 * finger - 28.0, 0.0])
-        for length, slope, radius in (
-            (38.0, 20, 9.0),
-            (24.0, 60, 8.0),
-            (20.0, 95, 7.0),
-        ):
-            along = np.array([np.cos(np.radians(slope)), 0, -np.sin(np.radians(slope))])
-            bones.append(Rod(joint, joint + length * along, radius))
-            joint = joint + length * along
-    return bones
-
-
-def mug(middle: Floats, radius: float = 40.0, height: float = 90.0) -> list[Rod]:
-    """A wall of upright bars with a round rim, and a handle."""
-    angle = np.linspace(0, 2 * np.pi, 72, endpoint=False)
-    foot = middle + radius * np.stack([np.cos(angle), np.sin(angle), 0 * angle], axis=1)
-    wall = [Rod(a, a + np.array([0.0, 0.0, height]), 2.0) for a in foot]
-    handle = bent_tube(middle + np.array([radius, 0.0, height / 2]), 25.0, 5.0, 180.0)
-    turn = np.array([[0.0, 0.0, -1.0], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0]])
-    pivot = middle + np.array([radius, 0.0, height / 2])
-    return wall + [
-        Rod(pivot + turn.T @ (a - pivot), pivot + turn.T @ (b - pivot), r)
-        for a, b, r in handle
-    ]
+def bars(rng: np.random.Generator, centres: Floats, many: int, R: float) -> list[Rod]:
+    """Bars with round ends, 3 R or more clear of the balls and of each other."""
+    found: list[Rod] = []
+    taken, reach = centres, float(np.abs(centres).max())
+    while len(found) < many:
+        start, way = rng.uniform(-reach, reach, 3), rng.normal(size=3)
+        end = start + rng.uniform(0.7, 3.7) * R * way / np.linalg.norm(way)
+        axis = start + np.linspace(0, 1, 7)[:, None] * (end - start)
+        above = axis[:, 2].min() > centres[:, 2].min() - R
+        if above and KDTree(taken).query(axis)[0].min() > 3.0 * R:
+            found.append(Rod(start, end, R))
+            taken = np.vstack([taken, axis])
+    return found
 
 
 def mechanism(
@@ -365,14 +334,3 @@ def mechanism(
     nearest = apart.argmin(axis=1)
     rods = [Rod(at[i], at[j], 0.4 * radius) for i, j in enumerate(nearest)]
     return Scene(at, radius, rods)
-
-
-def cluttered(scene: Scene) -> Scene:
-    """The scene with a mug, a bent tube of the balls' radius, a hand and a table."""
-    reach = float(np.abs(scene.centres).max()) + 3 * scene.radius
-    low = float(scene.centres[:, 2].min()) - 3 * scene.radius
-    strange = mug(np.array([-reach - 45.0, 0.0, low]))
-    strange += bent_tube(np.array([reach + 10.0, 0.0, low + 20.0]), 30.0, scene.radius)
-    strange += hand(np.array([0.0, reach + 40.0, low + 60.0]))
-    table = Table(low, 2.0 * reach)
-    return replace(scene, rods=[*scene.rods, *strange], table=table)

@@ -7,12 +7,11 @@ structures and targets: they cannot be asserted, and the cases here are our own.
 import numpy as np
 import pytest
 
-from sim.morph.library.sheets import triangle_sheet
-from sim.morph.morphing.morph import ProjectionOptions, Stop, morph
-from sim.morph.structure.measures import characteristic_length, shape_factor
-from sim.morph.targets.ellipsoid import Ellipsoid
-from sim.morph.targets.protocol import Target
-from sim.morph.targets.surfaces import Circle, Cylinder
+from sim.mechanism.named_structures import triangle_sheet
+from sim.mechanism.projection_morph import ProjectionOptions, Stop, morph
+from sim.mechanism.shape_measures import characteristic_length, shape_factor
+from sim.mechanism.targets.analytic_surfaces import Circle, Cylinder, Ellipsoid
+from sim.mechanism.targets.target_interface import Target
 
 TOLERANCE_OF_THE_PAPER = 1e-6  # Methods, Simulations: |dE/ds|
 
@@ -23,17 +22,17 @@ FIG_3: dict[str, tuple[str, Target]] = {
 }
 
 
-def test_shape_factor_is_one_at_step_zero() -> None:
+def test_shape_factor_is_one_at_step_zero():
     r0 = triangle_sheet(2, 2, variation=0.1, seed=1).r0
     assert shape_factor(r0, characteristic_length(r0)) == pytest.approx(1.0, rel=1e-14)
 
 
-def test_the_paper_stops_at_its_tolerance_by_default() -> None:
+def test_the_paper_stops_at_its_tolerance_by_default():
     assert ProjectionOptions().tolerance == TOLERANCE_OF_THE_PAPER
 
 
 @pytest.mark.parametrize("panel", FIG_3)
-def test_one_structure_morphs_into_each_shape_of_fig_3(panel: str) -> None:
+def test_one_structure_morphs_into_each_shape_of_fig_3(panel):
     leading, target = FIG_3[panel]
     sheet = triangle_sheet(2, 2, variation=0.1, seed=1, leading=leading)
     last = list(morph(sheet, target, ProjectionOptions()))[-1]
@@ -43,7 +42,7 @@ def test_one_structure_morphs_into_each_shape_of_fig_3(panel: str) -> None:
     assert last.S < 0.95  # the sheet is drawn together
 
 
-def test_the_three_shapes_of_fig_3_differ_in_s_and_dimension() -> None:
+def test_the_three_shapes_of_fig_3_differ_in_s_and_dimension():
     ends = {}
     for panel, (leading, target) in FIG_3.items():
         sheet = triangle_sheet(2, 2, variation=0.1, seed=1, leading=leading)
@@ -57,7 +56,7 @@ def test_the_three_shapes_of_fig_3_differ_in_s_and_dimension() -> None:
 
 
 @pytest.mark.parametrize("panel", FIG_3)
-def test_printed_spheres_do_not_meet_in_any_shape_of_fig_3(panel: str) -> None:
+def test_printed_spheres_do_not_meet_in_any_shape_of_fig_3(panel):
     leading, target = FIG_3[panel]
     sheet = triangle_sheet(2, 2, variation=0.1, seed=1, leading=leading)
     last = list(morph(sheet, target, ProjectionOptions()))[-1]

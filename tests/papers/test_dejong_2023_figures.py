@@ -13,15 +13,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from analysis.figures.shown import DrawnFigure
 from pipeline.cases.morph import MorphCase
-from pipeline.config.building import build
+from pipeline.config.build_objects import build
 from pipeline.config.hydra import Composer
-from pipeline.figures import dejong_2, dejong_3, dejong_5
-from pipeline.results.shown import DrawnFigure, Row
-from pipeline.steps.compare import ComparisonSettings
+from pipeline.figures.shown import Row, draw
 from pipeline.steps.compare import run_step as compare
-from pipeline.steps.recording import record_steps
-from sim.morph.structure.measures import characteristic_length
+from pipeline.steps.settings import ComparisonSettings
+from pipeline.steps.simulate import record_steps
+from sim.mechanism.shape_measures import characteristic_length
 from tests.analysis.mechanisms import Scan, scanned
 from tests.pipeline.comparison_files import write_ingest
 from tests.recorded import summary
@@ -50,16 +50,14 @@ def ends(table: pd.DataFrame) -> pd.DataFrame:
 
 
 @pytest.fixture(scope="module")
-def fig_2(tmp_path_factory: pytest.TempPathFactory) -> pd.DataFrame:
+def fig_2(tmp_path_factory):
     folder = tmp_path_factory.mktemp("fig2")
-    drawn = dejong_2.draw([Row(name, run_of(name, folder)[1]) for name in FIG_2])
+    drawn = draw("dejong-2", [Row(name, run_of(name, folder)[1]) for name in FIG_2])
     return drawn.tables["steps"]
 
 
 @pytest.mark.parametrize("name", FIG_2)
-def test_fig_2_starts_at_S_of_one_and_approaches_its_target(
-    fig_2: pd.DataFrame, name: str
-) -> None:
+def test_fig_2_starts_at_S_of_one_and_approaches_its_target(fig_2, name):
     rows = fig_2[fig_2["case"] == name]
     assert rows["S"].iloc[0] == pytest.approx(1.0, rel=1e-12)
     assert rows["E"].iloc[-1] < 0.5 * rows["E"].iloc[0]
@@ -67,7 +65,7 @@ def test_fig_2_starts_at_S_of_one_and_approaches_its_target(
     assert change < COARSER.get(name, TOLERANCE)
 
 
-def test_fig_2_the_pentapod_expands_and_the_others_shrink(fig_2: pd.DataFrame) -> None:
+def test_fig_2_the_pentapod_expands_and_the_others_shrink(fig_2):
     """ "with increasing shape factor while the shape factor of both other structures
     reduced"."""
     S = ends(fig_2)["S"]
@@ -76,30 +74,26 @@ def test_fig_2_the_pentapod_expands_and_the_others_shrink(fig_2: pd.DataFrame) -
     assert S["octahedra_organic"] < 1.0
 
 
-def test_fig_2_our_pentapod_reaches_its_target(fig_2: pd.DataFrame) -> None:
+def test_fig_2_our_pentapod_reaches_its_target(fig_2):
     """Not as printed: see the text above."""
     assert ends(fig_2)["E"]["pentapod"] < 1e-3
 
 
 @pytest.mark.parametrize("name", FIG_2)
-def test_fig_2_shows_a_selection_of_steps_with_both_ends(
-    fig_2: pd.DataFrame, name: str
-) -> None:
+def test_fig_2_shows_a_selection_of_steps_with_both_ends(fig_2, name):
     drawn = fig_2[fig_2["case"] == name]["drawn"].to_numpy()
     assert drawn[0]
     assert drawn[-1]
     assert 2 <= drawn.sum() < len(drawn)
 
 
-def test_fig_2a_five_nodes_lead_and_one_motion_changes_the_shape(
-    tmp_path: Path,
-) -> None:
+def test_fig_2a_five_nodes_lead_and_one_motion_changes_the_shape(tmp_path):
     case, _ = run_of("pentapod", tmp_path)
     assert len(case.structure.leading) == 5
     assert summary(case)["mobility"] == 6 + 1
 
 
-def test_fig_2b_stays_in_one_plane(tmp_path: Path) -> None:
+def test_fig_2b_stays_in_one_plane(tmp_path):
     case, out = run_of("squares_circle", tmp_path)
     with np.load(out / "steps.npz") as steps:
         assert np.abs(steps["r"][:, :, 2]).max() < 1e-12
@@ -107,7 +101,7 @@ def test_fig_2b_stays_in_one_plane(tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def fig_3(tmp_path_factory: pytest.TempPathFactory) -> DrawnFigure:
+def fig_3(tmp_path_factory):
     """Fig. 3 with scans of the end states: 0.05 mm of noise, in some pose and order."""
     folder = tmp_path_factory.mktemp("fig3")
     rng = np.random.default_rng(5)
@@ -120,7 +114,7 @@ def fig_3(tmp_path_factory: pytest.TempPathFactory) -> DrawnFigure:
         spheres = write_ingest(folder / f"{name}_spheres", scan)
         compare(ComparisonSettings(SCALE_MM), spheres, run, folder / f"{name}_compared")
         rows.append(Row(name, run, folder / f"{name}_compared", spheres))
-    return dejong_3.draw(rows)
+    return draw("dejong-3", rows)
 
 
 def simulated(fig_3: DrawnFigure) -> pd.DataFrame:
@@ -129,9 +123,7 @@ def simulated(fig_3: DrawnFigure) -> pd.DataFrame:
 
 
 @pytest.mark.parametrize("name", FIG_3)
-def test_fig_3_stops_once_E_changes_by_less_than_1e_6(
-    fig_3: DrawnFigure, name: str
-) -> None:
+def test_fig_3_stops_once_E_changes_by_less_than_1e_6(fig_3, name):
     table = simulated(fig_3)
     rows = table[table["case"] == name]
     change = np.abs(np.diff(rows["E"]))
@@ -140,7 +132,7 @@ def test_fig_3_stops_once_E_changes_by_less_than_1e_6(
     assert rows["S"].iloc[0] == pytest.approx(1.0, rel=1e-12)
 
 
-def test_fig_3_one_structure_takes_three_shapes(fig_3: DrawnFigure) -> None:
+def test_fig_3_one_structure_takes_three_shapes(fig_3):
     """One initial configuration; S and the final shapes differ."""
     nodes = fig_3.tables["nodes"]
     first = [
@@ -158,9 +150,7 @@ def final(fig_3: DrawnFigure, name: str) -> pd.DataFrame:
     return nodes[(nodes["case"] == name) & (nodes["state"] == "final")]
 
 
-def test_fig_3_the_circle_leaves_it_flat_and_the_others_bend_it(
-    fig_3: DrawnFigure,
-) -> None:
+def test_fig_3_the_circle_leaves_it_flat_and_the_others_bend_it(fig_3):
     """ "in one plane along a line", "an out-of-plane shape", "a 3D shape"."""
     depth = {name: np.ptp(final(fig_3, name)["z"]) for name in FIG_3}
     assert depth["triangles_circle"] < 1e-9
@@ -169,7 +159,7 @@ def test_fig_3_the_circle_leaves_it_flat_and_the_others_bend_it(
 
 
 @pytest.mark.parametrize("name", FIG_3)
-def test_fig_3_the_drawn_nodes_lie_on_the_target(fig_3: DrawnFigure, name: str) -> None:
+def test_fig_3_the_drawn_nodes_lie_on_the_target(fig_3, name):
     """E of the table is that of the drawn nodes: "the resulting shapes matched"."""
     with Composer() as composer:
         case = build(composer.compose("simulate", [f"case={name}"])["case"], "case")
@@ -184,9 +174,7 @@ def test_fig_3_the_drawn_nodes_lie_on_the_target(fig_3: DrawnFigure, name: str) 
 
 
 @pytest.mark.parametrize("name", FIG_3)
-def test_fig_3_a_scan_of_the_shape_has_its_shape_factor(
-    fig_3: DrawnFigure, name: str
-) -> None:
+def test_fig_3_a_scan_of_the_shape_has_its_shape_factor(fig_3, name):
     """ "it could approximate the shape factor"; our scans are synthetic."""
     table = fig_3.tables["steps"]
     rows = table[table["case"] == name]
@@ -198,17 +186,13 @@ def test_fig_3_a_scan_of_the_shape_has_its_shape_factor(
 
 
 @pytest.fixture(scope="module")
-def fig_5(
-    tmp_path_factory: pytest.TempPathFactory,
-) -> tuple[MorphCase, Path, DrawnFigure]:
+def fig_5(tmp_path_factory):
     folder = tmp_path_factory.mktemp("fig5")
     case, out = run_of("bumps", folder)
-    return case, out, dejong_5.draw([Row("bumps", out)])
+    return case, out, draw("dejong-5", [Row("bumps", out)])
 
 
-def test_fig_5_moves_in_a_plane_to_the_nearest_bump(
-    fig_5: tuple[MorphCase, Path, DrawnFigure],
-) -> None:
+def test_fig_5_moves_in_a_plane_to_the_nearest_bump(fig_5):
     case, out, _ = fig_5
     with np.load(out / "steps.npz") as steps:
         r, g = steps["r"], steps["g"]
@@ -223,9 +207,7 @@ def test_fig_5_moves_in_a_plane_to_the_nearest_bump(
     )
 
 
-def test_fig_5_iterates_until_the_change_of_E_is_below_a_threshold(
-    fig_5: tuple[MorphCase, Path, DrawnFigure],
-) -> None:
+def test_fig_5_iterates_until_the_change_of_E_is_below_a_threshold(fig_5):
     table = fig_5[2].tables["steps"]
     change = np.abs(np.diff(table["E"]))
     assert change[-1] < TOLERANCE
@@ -233,7 +215,7 @@ def test_fig_5_iterates_until_the_change_of_E_is_below_a_threshold(
     assert table["E"].iloc[-1] < table["E"].iloc[0]
 
 
-def test_a_figure_with_another_S_would_be_noticed(fig_3: DrawnFigure) -> None:
+def test_a_figure_with_another_S_would_be_noticed(fig_3):
     """The tables are those of the runs: S by eq. (6) from the drawn nodes."""
     nodes = fig_3.tables["nodes"]
     for name in FIG_3:

@@ -19,13 +19,12 @@ import numpy as np
 import pytest
 
 from pipeline.cases.ribbon import HeavyRingCase, RibbonCase
-from pipeline.cases.rod import ActuatorCase, StarCase
-from sim.rod.contact.ground import Ground, GroundPlane, Wave
-from sim.rod.rod.ribbon import Ribbon
-from sim.rod.rod.rod import RodMaterial
-from sim.rod.rod.star import StarShape, star
-from sim.rod.stepping.equilibrium import settle
-from sim.rod.stepping.options import StepOptions
+from pipeline.cases.robots import ActuatorCase, StarCase
+from sim.rods.plane.builders import Ribbon, StarShape, star
+from sim.rods.plane.ground import Ground, GroundPlane, Wave
+from sim.rods.plane.options import StepOptions
+from sim.rods.plane.rod import RodMaterial
+from sim.rods.plane.statics import settle
 from tests.recorded import summary
 
 NODES = 84  # Rolling robot
@@ -43,7 +42,7 @@ AMPLITUDE, PERIOD = 6.5e-3, 0.2  # of the wave, m
 CREST, TROUGH = 0.25 * PERIOD, 0.75 * PERIOD
 
 
-def test_the_star_is_that_of_fig_1() -> None:
+def test_the_star_is_that_of_fig_1():
     shape, material = StarShape(), RodMaterial()
     assert (shape.arc_length, shape.tail_length) == (CURVED, STRAIGHT)
     assert shape.curvature == CURVATURE
@@ -55,12 +54,12 @@ def test_the_star_is_that_of_fig_1() -> None:
     assert StarCase().friction == FRICTION
 
 
-def test_the_ribbon_is_that_of_fig_2() -> None:
+def test_the_ribbon_is_that_of_fig_2():
     assert Ribbon().perimeter == PERIMETER
     assert Ribbon().radius == pytest.approx(RADIUS, rel=0.01)
 
 
-def test_a_stiffer_ribbon_rests_higher_on_a_shorter_contact() -> None:
+def test_a_stiffer_ribbon_rests_higher_on_a_shorter_contact():
     """Fig. 2c."""
     results = []
     for gamma in (0.8, 1.0, 1.5, 3.0):
@@ -78,9 +77,7 @@ def _delta(gamma: float, ratio: float, seconds: float = 2.0) -> float:
 
 
 @pytest.mark.parametrize("gamma", [1.0, 5.0])
-def test_delta_grows_with_friction_from_1_and_stays_beyond_ratio_1(
-    gamma: float,
-) -> None:
+def test_delta_grows_with_friction_from_1_and_stays_beyond_ratio_1(gamma):
     """Fig. 2b."""
     delta = [_delta(gamma, ratio) for ratio in (0.0, 0.25, 0.5, 1.0, 1.5)]
     assert delta[0] == pytest.approx(1.0, abs=1e-3)
@@ -88,11 +85,11 @@ def test_delta_grows_with_friction_from_1_and_stays_beyond_ratio_1(
     assert delta[4] == pytest.approx(delta[3], rel=2e-3)
 
 
-def test_a_rigid_ribbon_rolls_on_a_cycloid() -> None:
+def test_a_rigid_ribbon_rolls_on_a_cycloid():
     assert _delta(8.0, 1.2) == pytest.approx(CYCLOID, rel=5e-3)
 
 
-def test_the_actuator_curls_and_softens_back_within_3_s() -> None:
+def test_the_actuator_curls_and_softens_back_within_3_s():
     """Fig. 3, eq. (7): "the actuator can totally reshape within 3 s"."""
     steps = list(ActuatorCase().steps())
     curvature = np.array([step.curvature for step in steps])
@@ -119,20 +116,20 @@ def _cycles(ground: Ground, cycles: int = 4) -> tuple[list[float], list[int]]:
     return ways, limbs
 
 
-def test_on_the_plane_the_star_rolls_by_one_limb_a_cycle() -> None:
+def test_on_the_plane_the_star_rolls_by_one_limb_a_cycle():
     """Figs. 4 and 5d: from limb 5 to 6, limb 4 being switched on; then on."""
     ways, limbs = _cycles(GroundPlane())
     assert limbs == [5, 6, 7, 1, 2]
     assert np.diff(ways) == pytest.approx(np.diff(ways).mean(), rel=0.05)
 
 
-def test_the_distance_falls_from_minus_3_to_plus_3_degrees() -> None:
+def test_the_distance_falls_from_minus_3_to_plus_3_degrees():
     """Fig. 5d to f."""
     ends = [_cycles(GroundPlane(angle))[0][-1] for angle in (-3.0, 0.0, 3.0)]
     assert ends[0] > ends[1] > ends[2] > 0.5
 
 
-def test_there_is_a_slope_that_the_star_cannot_climb() -> None:
+def test_there_is_a_slope_that_the_star_cannot_climb():
     """Fig. 5g has it at 6 degrees, ours lies between 10 and 12: see the text above."""
     assert _cycles(GroundPlane(6.0))[1] == [5, 6, 7, 1, 2]
     ways, limbs = _cycles(GroundPlane(12.0))
@@ -140,7 +137,7 @@ def test_there_is_a_slope_that_the_star_cannot_climb() -> None:
     assert ways[-1] < 0.0
 
 
-def test_from_the_crest_the_star_rolls_once_then_down_to_the_trough() -> None:
+def test_from_the_crest_the_star_rolls_once_then_down_to_the_trough():
     """Fig. 5h: "rolls once at the first cycle", then further, to the trough: see above.
 
     The trough is 2 H from the crest.
@@ -152,7 +149,7 @@ def test_from_the_crest_the_star_rolls_once_then_down_to_the_trough() -> None:
     assert ways[4] == pytest.approx(trough, abs=0.1)
 
 
-def test_from_the_trough_the_star_rolls_twice_then_fails() -> None:
+def test_from_the_trough_the_star_rolls_twice_then_fails():
     """Fig. 5i: "rolls once in the first two cycles, but fails ... in the third"."""
     ways, limbs = _cycles(Wave(AMPLITUDE, PERIOD, TROUGH))
     assert limbs[:4] == [5, 6, 7, 7]
@@ -160,7 +157,7 @@ def test_from_the_trough_the_star_rolls_twice_then_fails() -> None:
     assert ways[3] < ways[2]
 
 
-def test_a_softer_star_fails_on_6_degrees_as_printed() -> None:
+def test_a_softer_star_fails_on_6_degrees_as_printed():
     """What that outcome hinges on: 2.1 MPa, for the record, not our setting."""
     material = RodMaterial(modulus=2.1e6)
     case = StarCase(
@@ -169,7 +166,7 @@ def test_a_softer_star_fails_on_6_degrees_as_printed() -> None:
     assert [int(case.columns(step)["contact_limb"]) for step in case.steps()] == [5] * 5
 
 
-def test_the_way_of_the_star_does_not_depend_on_the_step() -> None:
+def test_the_way_of_the_star_does_not_depend_on_the_step():
     """Fig. 6 and Supplementary Fig. 5; the paper has no convergence from 10 ms up."""
     ways = []
     for h in (1e-3, 2.5e-3, 5e-3, 1e-2, 2e-2):
@@ -186,7 +183,7 @@ def _sag_and_way(refinement: int) -> tuple[float, float]:
     return float(sunk), float(summary(case)["way_over_H"])
 
 
-def test_sag_and_way_of_the_star_have_converged_at_84_nodes() -> None:
+def test_sag_and_way_of_the_star_have_converged_at_84_nodes():
     """Supplementary Fig. 4; N = 84, 168, 336: within 1 % (84 / N)^2 of their limits.
 
     475.13 um and 0.26401 H, of order 2 by N = 672 and 1344.
@@ -203,7 +200,7 @@ def _sag(refinement: int) -> float:
     return float(rod.mass @ sunk[:, 1] / rod.mass.sum())
 
 
-def test_the_sag_of_the_star_is_of_order_two_in_nodes() -> None:
+def test_the_sag_of_the_star_is_of_order_two_in_nodes():
     """N = 672, 1344, 2688; about its limit of 475.13 um."""
     coarse, middle, fine = (_sag(k) for k in (8, 16, 32))
     assert (middle - coarse) / (fine - middle) == pytest.approx(4.0, abs=0.3)
@@ -211,7 +208,7 @@ def test_the_sag_of_the_star_is_of_order_two_in_nodes() -> None:
 
 
 @pytest.mark.long
-def test_the_limits_of_sag_and_way_are_those_of_more_nodes_still() -> None:
+def test_the_limits_of_sag_and_way_are_those_of_more_nodes_still():
     """Of order 2: N = 672 and 1344 foretell them."""
     coarse, fine = (np.array(_sag_and_way(k)) for k in (8, 16))
     assert fine + (fine - coarse) / 3.0 == pytest.approx(LIMITS, rel=2e-4)

@@ -3,20 +3,18 @@
 Its measured points are in no table: where it prints symbols, ours has curves alone.
 """
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
-from pipeline.figures import huang_3, huang_4
+from pipeline.figures.shown import draw
 from tests.pipeline.figure_runs import rows_of
 
 PULSE = 0.25  # s
 RESHAPED = 3.0  # s: "can totally reshape to its original configuration within 3 s"
 
 
-def test_fig_3_the_limb_changes_at_once_and_is_back_within_3_s(tmp_path: Path) -> None:
-    table = huang_3.draw(rows_of("huang-3", tmp_path)).tables["law"]
+def test_fig_3_the_limb_changes_at_once_and_is_back_within_3_s(tmp_path):
+    table = draw("huang-3", rows_of("huang-3", tmp_path)).tables["law"]
     for quantity in ("curvature", "modulus"):
         value = table[quantity].to_numpy()
         farthest = int(np.abs(value - 1.0).argmax())
@@ -26,11 +24,9 @@ def test_fig_3_the_limb_changes_at_once_and_is_back_within_3_s(tmp_path: Path) -
         assert np.interp(RESHAPED, table["time"], value) == pytest.approx(1, abs=0.01)
 
 
-def test_fig_4_the_robot_rolls_to_the_right_and_keeps_its_lengths(
-    tmp_path: Path,
-) -> None:
+def test_fig_4_the_robot_rolls_to_the_right_and_keeps_its_lengths(tmp_path):
     """ "Upon actuation of Limb 4, the robot rolls to the right"."""
-    table = huang_4.draw(rows_of("huang-4", tmp_path)).tables["shapes"]
+    table = draw("huang-4", rows_of("huang-4", tmp_path)).tables["shapes"]
     assert table["time"].unique().tolist() == [0.0, 0.25, 0.5, 1.0, 2.0]
     middle = table.groupby("time")["x"].mean()
     assert middle[2.0] - middle[0.0] > 5e-3

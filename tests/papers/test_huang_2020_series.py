@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pipeline.figures import huang_2a, huang_2b, huang_2c, huang_5, huang_6, huang_7
-from pipeline.results.shown import DrawnFigure, Row
+from analysis.figures.shown import DrawnFigure
+from pipeline.figures.shown import Row, draw
 from tests.pipeline.figure_runs import WORKFLOW, rows_of, run_of, study_rows
 
 Tables = dict[str, pd.DataFrame]
@@ -29,13 +29,13 @@ def rows_of_study(name: str, folder: Path) -> list[Row]:
 
 
 @pytest.mark.slow
-def test_fig_2a_slides_slides_and_turns_or_turns(tmp_path: Path) -> None:
+def test_fig_2a_slides_slides_and_turns_or_turns(tmp_path):
     """ "Three different patterns in rolling ribbons".
 
     A point that only slides stays as far behind the centroid as it was; one that only
     turns goes around it once a circumference.
     """
-    tables = huang_2a.draw(rows_of("huang-2a", tmp_path)).tables
+    tables = draw("huang-2a", rows_of("huang-2a", tmp_path)).tables
     routes, shapes = tables["routes"], tables["shapes"]
     assert shapes["y"].between(-1e-3, 2.1).all()  # on the slope, about 2 R high
     turned = {}
@@ -50,25 +50,21 @@ def test_fig_2a_slides_slides_and_turns_or_turns(tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def routes(tmp_path_factory: pytest.TempPathFactory) -> pd.DataFrame:
+def routes(tmp_path_factory):
     """Delta by ratio (rows) and Gamma_g (columns)."""
     rows = rows_of_study("huang-2b", tmp_path_factory.mktemp("fig2b"))
-    table = huang_2b.draw(rows).tables["routes"]
+    table = draw("huang-2b", rows).tables["routes"]
     return table.pivot_table(index="ratio", columns="gamma", values="delta")
 
 
 @pytest.mark.slow
-def test_fig_2b_without_friction_a_point_goes_as_far_as_the_centroid(
-    routes: pd.DataFrame,
-) -> None:
+def test_fig_2b_without_friction_a_point_goes_as_far_as_the_centroid(routes):
     """ "without any rotation ... delta = 1", for each Gamma_g."""
     assert routes.loc[0.0].to_numpy() == pytest.approx(1.0, abs=2e-3)
 
 
 @pytest.mark.slow
-def test_fig_2b_delta_grows_with_friction_and_stays_from_1_on(
-    routes: pd.DataFrame,
-) -> None:
+def test_fig_2b_delta_grows_with_friction_and_stays_from_1_on(routes):
     """ "the larger the friction, the higher the delta"; "a fixed constant value".
 
     Printed for 0 < mu / tan(theta) < 1; ours does not slide from 0.6 on, as a rigid
@@ -81,9 +77,7 @@ def test_fig_2b_delta_grows_with_friction_and_stays_from_1_on(
 
 
 @pytest.mark.slow
-def test_fig_2b_the_stiffest_ribbon_comes_nearest_to_a_cycloid(
-    routes: pd.DataFrame,
-) -> None:
+def test_fig_2b_the_stiffest_ribbon_comes_nearest_to_a_cycloid(routes):
     """ "any point on the ribbon traces a cycloid path, ... delta = 8/2pi"."""
     away = (routes.loc[1.2] - RIGID).abs()
     assert away.idxmin() == 5.0
@@ -91,14 +85,12 @@ def test_fig_2b_the_stiffest_ribbon_comes_nearest_to_a_cycloid(
 
 
 @pytest.fixture(scope="module")
-def resting(tmp_path_factory: pytest.TempPathFactory) -> Tables:
+def resting(tmp_path_factory):
     rows = rows_of_study("huang-2c", tmp_path_factory.mktemp("fig2c"))
-    return huang_2c.draw(rows).tables
+    return draw("huang-2c", rows).tables
 
 
-def test_fig_2c_the_stiffer_the_rounder_and_the_shorter_the_contact(
-    resting: Tables,
-) -> None:
+def test_fig_2c_the_stiffer_the_rounder_and_the_shorter_the_contact(resting):
     """ "At small values of Gamma_g ... large region of contact"."""
     shapes = resting["shapes"].sort_values("gamma")
     assert len(shapes) >= 4
@@ -109,8 +101,8 @@ def test_fig_2c_the_stiffer_the_rounder_and_the_shorter_the_contact(
 
 
 def test_fig_2c_the_drawn_outlines_are_as_long_as_the_ribbon_and_as_high_as_said(
-    resting: Tables,
-) -> None:
+    resting,
+):
     for gamma, outline in resting["outlines"].groupby("gamma"):
         x = outline[["x_over_R", "y_over_R"]].to_numpy()
         sides = np.linalg.norm(x - np.roll(x, 1, axis=0), axis=1)
@@ -122,12 +114,12 @@ def test_fig_2c_the_drawn_outlines_are_as_long_as_the_ribbon_and_as_high_as_said
 
 
 @pytest.fixture(scope="module")
-def fig_5(tmp_path_factory: pytest.TempPathFactory) -> Tables:
+def fig_5(tmp_path_factory):
     rows = [
         run_of(label, words, tmp_path_factory.mktemp("fig5") / label)
         for label, words in whole_cycles("huang-5").items()
     ]
-    return huang_5.draw(rows).tables
+    return draw("huang-5", rows).tables
 
 
 def whole_cycles(name: str) -> dict[str, tuple[str, ...]]:
@@ -145,14 +137,14 @@ def ways(tables: Tables, name: str) -> list[float]:
 
 
 @pytest.mark.slow
-def test_fig_5d_rolls_on_alike_in_each_of_four_cycles(fig_5: Tables) -> None:
+def test_fig_5d_rolls_on_alike_in_each_of_four_cycles(fig_5):
     way = np.diff(ways(fig_5, "star_robot"))
     assert way.min() > 0.2
     assert way == pytest.approx(way.mean(), rel=0.05)
 
 
 @pytest.mark.slow
-def test_fig_5def_the_way_falls_from_minus_3_to_plus_3_degrees(fig_5: Tables) -> None:
+def test_fig_5def_the_way_falls_from_minus_3_to_plus_3_degrees(fig_5):
     """ "the distance traveled by the robot decreases"; "the gait ... is similar"."""
     names = ("star_robot_down_3", "star_robot", "star_robot_up_3")
     ends = [ways(fig_5, name)[-1] for name in names]
@@ -160,14 +152,14 @@ def test_fig_5def_the_way_falls_from_minus_3_to_plus_3_degrees(fig_5: Tables) ->
 
 
 @pytest.mark.slow
-def test_fig_5g_climbs_6_degrees_but_less_far_than_3(fig_5: Tables) -> None:
+def test_fig_5g_climbs_6_degrees_but_less_far_than_3(fig_5):
     """ "the robot fails to roll up the incline when at theta = +6.0": ours does not."""
     up_6 = ways(fig_5, "star_robot_up_6")
     assert 0.8 < up_6[-1] < ways(fig_5, "star_robot_up_3")[-1]
 
 
 @pytest.mark.slow
-def test_fig_5h_rolls_once_from_the_crest_then_on_to_the_trough(fig_5: Tables) -> None:
+def test_fig_5h_rolls_once_from_the_crest_then_on_to_the_trough(fig_5):
     """ "rolls multiple times, undergoes oscillatory motion, and settles": ours takes
 
     two more cycles to the trough.
@@ -183,7 +175,7 @@ def test_fig_5h_rolls_once_from_the_crest_then_on_to_the_trough(fig_5: Tables) -
 
 
 @pytest.mark.slow
-def test_fig_5i_rolls_twice_from_the_trough_and_then_fails(fig_5: Tables) -> None:
+def test_fig_5i_rolls_twice_from_the_trough_and_then_fails(fig_5):
     """ "rolls once in the first two cycles, but fails to roll in the third cycle"."""
     way = ways(fig_5, "star_robot_trough")
     assert way[2] > way[1] + 0.1 > 0.2
@@ -191,7 +183,7 @@ def test_fig_5i_rolls_twice_from_the_trough_and_then_fails(fig_5: Tables) -> Non
 
 
 @pytest.mark.slow
-def test_fig_5abc_the_drawn_robots_are_where_the_curves_say(fig_5: Tables) -> None:
+def test_fig_5abc_the_drawn_robots_are_where_the_curves_say(fig_5):
     """By the mean of the nodes: within 0.1 H of the centroid."""
     for name in ("star_robot_up_3", "star_robot_crest", "star_robot_trough"):
         middle = fig_5[f"{name}-shapes"].groupby("time")["x"].mean()
@@ -200,27 +192,23 @@ def test_fig_5abc_the_drawn_robots_are_where_the_curves_say(fig_5: Tables) -> No
 
 
 @pytest.fixture(scope="module")
-def times(tmp_path_factory: pytest.TempPathFactory) -> pd.DataFrame:
+def times(tmp_path_factory):
     """Computing time over simulated time by h, s (rows), and ground (columns)."""
     words = ("case=computing_time", "case.duration=1.0", "case.repeats=2")
     row = run_of("computing_time", words, tmp_path_factory.mktemp("fig6") / "run")
-    table = huang_6.draw([row]).tables["times"]
+    table = draw("huang-6", [row]).tables["times"]
     return table.pivot_table(index="h", columns="scenario", values="ratio")
 
 
 @pytest.mark.slow
-def test_fig_6_shows_six_scenarios_of_which_all_are_faster_than_real_time(
-    times: pd.DataFrame,
-) -> None:
+def test_fig_6_shows_six_scenarios_of_which_all_are_faster_than_real_time(times):
     """ "faster than real time when the time step size h [>=] 2.5 ms"."""
     assert set(times.columns) == set(WORKFLOW.figures["huang-5"].cases)
     assert (times.loc[2.5e-3:] < 1.0).all(axis=None)
 
 
 @pytest.mark.slow
-def test_fig_6_longer_steps_cost_less_and_none_fails_from_10_ms_on(
-    times: pd.DataFrame,
-) -> None:
+def test_fig_6_longer_steps_cost_less_and_none_fails_from_10_ms_on(times):
     """ "linearly scales with time step size h"; "at h [>=] 10 ms ... cannot get
     convergence".
 
@@ -235,7 +223,7 @@ def test_fig_6_longer_steps_cost_less_and_none_fails_from_10_ms_on(
 
 def jumper(folder: Path, seconds: float) -> DrawnFigure:
     words = ("case=jumper", f"case.duration={seconds}")
-    return huang_7.draw([run_of("jumper", words, folder / "jumper")])
+    return draw("huang-7", [run_of("jumper", words, folder / "jumper")])
 
 
 def over_radius(first: pd.DataFrame, axis: str) -> pd.Series:
@@ -245,7 +233,7 @@ def over_radius(first: pd.DataFrame, axis: str) -> pd.Series:
     return moved
 
 
-def test_fig_7_the_first_node_rises_while_the_limb_is_heated(tmp_path: Path) -> None:
+def test_fig_7_the_first_node_rises_while_the_limb_is_heated(tmp_path):
     """ "the whole structure can rise": with the assumed shape its first node does.
 
     Panels at t = 0, 0.125 and 0.25 s.
@@ -262,9 +250,7 @@ def test_fig_7_the_first_node_rises_while_the_limb_is_heated(tmp_path: Path) -> 
 
 
 @pytest.mark.slow
-def test_fig_7bc_the_limb_uncurls_and_curls_up_again_where_it_was(
-    tmp_path: Path,
-) -> None:
+def test_fig_7bc_the_limb_uncurls_and_curls_up_again_where_it_was(tmp_path):
     """ "can rise and move forward": ours rises, but does not move on, nor does x drop
 
     suddenly at 1.5 s: the pull of the wire is not printed, and ours has none.

@@ -16,13 +16,12 @@ import numpy as np
 import pytest
 
 from pipeline.cases.origami import OrigamiCase
-from sim.arrays import Floats
 from sim.contact.candidates import find_pairs
-from sim.contact.potential import pair_terms
-from sim.origami.folding.folding import OrigamiStep, run
-from sim.origami.folding.sheet import hinge_angles
-from sim.origami.loading.phases import Fold, Load
-from sim.origami.model.contact import Rules, build_surface
+from sim.contact.contact_energy import pair_terms
+from sim.core.arrays import Floats
+from sim.origami.folding.fold_simulation import OrigamiStep, run
+from sim.origami.folding.sheet import Rules, build_surface, hinge_angles
+from sim.origami.loading import Fold, Load
 from tests.helpers.cases import composed
 from tests.recorded import summary
 from tests.sim.contact.surfaces import surface_of
@@ -55,7 +54,7 @@ def run_all(chosen: OrigamiCase) -> list[OrigamiStep]:
     return list(chosen.steps())
 
 
-def test_forces_of_single_pairs_agree_to_1e_11() -> None:
+def test_forces_of_single_pairs_agree_to_1e_11():
     """91 places in all zones: energy, distance and the forces on four nodes."""
     for row in DATA["single_evaluations"]:
         ke, d0, x = row[0], row[1], row[5:17].reshape(4, 3)
@@ -76,7 +75,7 @@ def test_forces_of_single_pairs_agree_to_1e_11() -> None:
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_nodes_bars_and_triangles_are_those_of_the_examples(name: str) -> None:
+def test_nodes_bars_and_triangles_are_those_of_the_examples(name):
     mesh, key = case(name).mesh, MODELS[name]
     assert abs(mesh.rest - DATA[f"{key}_node"]).max() < 1e-12
     assert (mesh.bar == DATA[f"{key}_bar"]).all()
@@ -87,14 +86,14 @@ def test_nodes_bars_and_triangles_are_those_of_the_examples(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [n for n in MODELS if n != "interlocking"])
-def test_areas_of_bars_are_those_of_the_examples(name: str) -> None:
+def test_areas_of_bars_are_those_of_the_examples(name):
     """Not for interlocking: its table sums the lengths of a panel's bars wrongly."""
     area = case(name).mesh.bar_stiffness / 2.0e9
     assert area == pytest.approx(DATA[f"{MODELS[name]}_bar_area"], rel=1e-12)
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_springs_are_those_of_the_examples(name: str) -> None:
+def test_springs_are_those_of_the_examples(name):
     """Stiffness and final rest angle about each bar; wings may be named in any order,
 
     and the angle of a spring whose wings are swapped counts from the other side.
@@ -118,13 +117,13 @@ def test_springs_are_those_of_the_examples(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", PAIRS)
-def test_as_many_pairs_are_looked_at_as_in_the_examples(name: str) -> None:
+def test_as_many_pairs_are_looked_at_as_in_the_examples(name):
     chosen = published(name)
     surface = build_surface(chosen.mesh, chosen.sheet.contact)
     assert find_pairs(surface, chosen.mesh.rest, 10.0).weight.sum() == PAIRS[name]
 
 
-def test_single_fold_moves_as_published_to_1e_7_m() -> None:
+def test_single_fold_moves_as_published_to_1e_7_m():
     chosen = published("single_fold")
     steps = run_all(chosen)
     folded = np.array([s.x for s in steps[1:21]]) - chosen.mesh.rest
@@ -133,14 +132,14 @@ def test_single_fold_moves_as_published_to_1e_7_m() -> None:
     assert abs(np.array(pressed) - DATA["single_load_u"]).max() < 1e-7
 
 
-def test_single_fold_is_pushed_by_contact_as_published() -> None:
+def test_single_fold_is_pushed_by_contact_as_published():
     """The table has internal forces, of the state before the last Newton step."""
     force = run_all(published("single_fold"))[-1].contact_force
     scale = abs(force).max()
     assert abs(force + DATA["single_contact_force"]).max() < 1e-3 * scale
 
 
-def test_box_corner_without_contact_moves_as_published_to_1e_7_m() -> None:
+def test_box_corner_without_contact_moves_as_published_to_1e_7_m():
     chosen = published("box_corner_free")
     steps = run_all(chosen)
     folded = np.array([s.x for s in steps[1:41]]) - chosen.mesh.rest
@@ -151,7 +150,7 @@ def test_box_corner_without_contact_moves_as_published_to_1e_7_m() -> None:
     assert energies == pytest.approx(DATA["corner_load_energies"], rel=1e-8)
 
 
-def test_interlocking_sheets_move_as_published_to_1e_7_m() -> None:
+def test_interlocking_sheets_move_as_published_to_1e_7_m():
     """With the table's own areas of bars, see above."""
     chosen = published("interlocking")
     mesh = replace(chosen.mesh, bar_stiffness=2.0e9 * DATA["link_bar_area"])
@@ -167,24 +166,24 @@ def fig_10(sequence: str, rules: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("rules", [rule.value for rule in Rules])
-def test_fig_10_one_sequence_locks(rules: str) -> None:
+def test_fig_10_one_sequence_locks(rules):
     result = fig_10("1-2-2-3", rules)
     assert result["verdict_as_drawn"] == "lock"
     if rules == Rules.FULL.value:  # by the published ones imperfect sheets differ
         assert result["verdict"] == "lock"
 
 
-def test_fig_10_another_does_not_by_the_published_rules() -> None:
+def test_fig_10_another_does_not_by_the_published_rules():
     assert fig_10("1-1-1-2", Rules.PAPER.value)["verdict_as_drawn"] == "no"
 
 
 @pytest.mark.long  # imperfect sheets are drawn in four stages
-def test_fig_10_another_does_not() -> None:
+def test_fig_10_another_does_not():
     result = fig_10("1-1-1-2", Rules.FULL.value)
     assert result["verdict_as_drawn"] == result["verdict"] == "no"
 
 
-def test_fig_7_height_of_the_upper_panel_stays_near_d0() -> None:
+def test_fig_7_height_of_the_upper_panel_stays_near_d0():
     """Fig. 7g: with ke = 0.02 or more the loaded edge stops at about z = d0 = 2 mm."""
     last = run_all(published("single_fold", "case.contact.ke=0.05"))[-1]
     assert 1.5e-3 < last.x[6, 2] < 2.5e-3
@@ -192,7 +191,7 @@ def test_fig_7_height_of_the_upper_panel_stays_near_d0() -> None:
 
 @pytest.mark.parametrize("name", ["single_fold", "double_fold"])
 @pytest.mark.parametrize("rules", [rule.value for rule in Rules])
-def test_fig_7_supports_carry_the_load_with_its_lever(name: str, rules: str) -> None:
+def test_fig_7_supports_carry_the_load_with_its_lever(name, rules):
     """Fig. 7j, k: reactions are those of statics, whatever carries them inside."""
     chosen = case(name, f"case.contact.rules={rules}")
     step, load = run_all(chosen)[-1], chosen.phases[-1]
@@ -207,7 +206,7 @@ def test_fig_7_supports_carry_the_load_with_its_lever(name: str, rules: str) -> 
     assert R @ step.x[held, :2] == pytest.approx(applied, abs=1e-3 * total * 0.02)
 
 
-def test_an_unloaded_fold_stores_no_energy_until_panels_meet() -> None:
+def test_an_unloaded_fold_stores_no_energy_until_panels_meet():
     """Fig. 8b: the first stage of the box is free of strain, its end is not."""
     steps = run_all(published("box"))
     energy = [float(s.energies[:4].sum()) for s in steps]
@@ -215,7 +214,7 @@ def test_an_unloaded_fold_stores_no_energy_until_panels_meet() -> None:
     assert energy[-1] > 1e-5
 
 
-def test_hinges_of_the_folded_single_fold_reach_their_rest_angles() -> None:
+def test_hinges_of_the_folded_single_fold_reach_their_rest_angles():
     chosen = published("single_fold")
     step = run_all(chosen)[20]
     angles = hinge_angles(chosen.mesh, step.x)
@@ -227,9 +226,7 @@ def rows_of(steps: Sequence[OrigamiStep]) -> Floats:
     return np.array([s.x for s in steps])
 
 
-def test_published_rules_give_the_same_whatever_the_skin(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_published_rules_give_the_same_whatever_the_skin(monkeypatch):
     """Pairs are sought anew only after nodes have moved: that changes nothing."""
     usual = rows_of(run_all(published("single_fold")))
     monkeypatch.setattr("sim.origami.folding.sheet.SKIN_SHARE", 1e-6)

@@ -1,28 +1,20 @@
 """What [ZF19] says of its figures, beside the numbers that ours plot."""
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
 
-from pipeline.figures import (
-    zhu_filipov_5,
-    zhu_filipov_7,
-    zhu_filipov_8,
-    zhu_filipov_9,
-    zhu_filipov_11,
-)
-from pipeline.terminal.errors import InputError
+from pipeline.figures.shown import draw
+from pipeline.terminal import InputError
 from tests.pipeline.figure_runs import rows_of
 
 Tables = dict[str, pd.DataFrame]
 D0 = 1.0  # of Fig. 5
 
 
-def test_fig_5_bc_nothing_acts_from_d0_on_and_no_force_holds_at_the_panel() -> None:
+def test_fig_5_bc_nothing_acts_from_d0_on_and_no_force_holds_at_the_panel():
     """ "approaching infinity"; "will not generate any ... unless (d < d0)"."""
-    near = zhu_filipov_5.draw([]).tables["approach"].sort_values("d")
+    near = draw("zhu-filipov-5", []).tables["approach"].sort_values("d")
     apart = near[near["d"] >= D0]
     assert len(apart) > 10
     assert (apart[["force", "stiffness"]] == 0).all(axis=None)
@@ -37,8 +29,8 @@ def test_fig_5_bc_nothing_acts_from_d0_on_and_no_force_holds_at_the_panel() -> N
     assert stiffness[1] > 3.8 * stiffness[0]
 
 
-def test_fig_5_ef_forces_are_continuous_over_all_zones_at_each_height() -> None:
-    across = zhu_filipov_5.draw([]).tables["crossing"]
+def test_fig_5_ef_forces_are_continuous_over_all_zones_at_each_height():
+    across = draw("zhu-filipov-5", []).tables["crossing"]
     assert across["z"].nunique() == 3
     for _, rows in across.groupby("z"):
         jump = np.abs(np.diff(rows["force"]))
@@ -47,15 +39,13 @@ def test_fig_5_ef_forces_are_continuous_over_all_zones_at_each_height() -> None:
 
 
 @pytest.fixture(scope="module")
-def fig_7(tmp_path_factory: pytest.TempPathFactory) -> Tables:
+def fig_7(tmp_path_factory):
     rows = rows_of("zhu-filipov-7", tmp_path_factory.mktemp("fig7"))
-    return zhu_filipov_7.draw(rows).tables
+    return draw("zhu-filipov-7", rows).tables
 
 
 @pytest.mark.slow
-def test_fig_7g_a_stiff_contact_stops_at_2_mm_and_a_soft_one_does_not(
-    fig_7: Tables,
-) -> None:
+def test_fig_7g_a_stiff_contact_stops_at_2_mm_and_a_soft_one_does_not(fig_7):
     """ "When ke = 0.02 or higher ... practically stops at z = 2 mm"."""
     last = fig_7["ke"].groupby("value")["height"].last()
     assert last[0.02] == pytest.approx(2e-3, abs=4e-4)
@@ -64,7 +54,7 @@ def test_fig_7g_a_stiff_contact_stops_at_2_mm_and_a_soft_one_does_not(
 
 
 @pytest.mark.slow
-def test_fig_7h_panels_stay_apart_by_about_d0(fig_7: Tables) -> None:
+def test_fig_7h_panels_stay_apart_by_about_d0(fig_7):
     """ "exactly around the value of d0", "larger d0 ... earlier initiation of contact".
 
     Ours are apart by d0 and up to a third more: 5.3 mm for 4 mm.
@@ -76,9 +66,7 @@ def test_fig_7h_panels_stay_apart_by_about_d0(fig_7: Tables) -> None:
 
 
 @pytest.mark.slow
-def test_fig_7i_edges_carry_at_a_small_ratio_and_centres_at_a_large_one(
-    fig_7: Tables,
-) -> None:
+def test_fig_7i_edges_carry_at_a_small_ratio_and_centres_at_a_large_one(fig_7):
     """ "less than 0.7"."""
     ratio = fig_7["ratio"]
     assert (ratio[ratio["ratio"] < 0.7]["edge"] > 0.9).all()
@@ -87,7 +75,7 @@ def test_fig_7i_edges_carry_at_a_small_ratio_and_centres_at_a_large_one(
 
 
 @pytest.mark.slow
-def test_fig_7_names_the_runs_that_it_lacks(tmp_path: Path) -> None:
+def test_fig_7_names_the_runs_that_it_lacks(tmp_path):
     rows = rows_of("zhu-filipov-7", tmp_path)
     for few, part in (
         (rows[:2], "2 rows"),
@@ -95,11 +83,11 @@ def test_fig_7_names_the_runs_that_it_lacks(tmp_path: Path) -> None:
         (rows[13:], "'single'"),
     ):
         with pytest.raises(InputError, match=part):
-            zhu_filipov_7.draw(few)
+            draw("zhu-filipov-7", few)
 
 
 @pytest.mark.slow
-def test_fig_7jk_reactions_are_those_of_statics(fig_7: Tables) -> None:
+def test_fig_7jk_reactions_are_those_of_statics(fig_7):
     reactions = fig_7["reactions"]
     assert set(reactions["case"]) == {"single fold", "double fold"}
     scale = np.abs(reactions["statics"]).max()
@@ -107,9 +95,9 @@ def test_fig_7jk_reactions_are_those_of_statics(fig_7: Tables) -> None:
     assert off.max() < 5e-3 * scale
 
 
-def test_fig_8b_strain_energy_appears_when_panels_meet(tmp_path: Path) -> None:
+def test_fig_8b_strain_energy_appears_when_panels_meet(tmp_path):
     """ "no strain energy is observed. However, when the panels come into contact"."""
-    table = zhu_filipov_8.draw(rows_of("zhu-filipov-8", tmp_path)).tables["energy"]
+    table = draw("zhu-filipov-8", rows_of("zhu-filipov-8", tmp_path)).tables["energy"]
     touching = table["contact_energy"].to_numpy() > 0
     assert 0 < touching.argmax() < len(table) - 1
     before = table["strain_energy"].to_numpy()[: touching.argmax()]
@@ -123,9 +111,9 @@ def loaded(table: pd.DataFrame) -> pd.DataFrame:
 
 
 @pytest.mark.slow
-def test_fig_9b_contact_makes_the_corner_stiffer(tmp_path: Path) -> None:
+def test_fig_9b_contact_makes_the_corner_stiffer(tmp_path):
     """ "a higher force for the same displacement"."""
-    tables = zhu_filipov_9.draw(rows_of("zhu-filipov-9", tmp_path)).tables
+    tables = draw("zhu-filipov-9", rows_of("zhu-filipov-9", tmp_path)).tables
     with_it, without = (loaded(tables[f"{x}-contact"]) for x in ("with", "without"))
     at = np.linspace(0.3, 0.95, 8) * with_it["load"].max()
     pulled = np.interp(at, with_it["load"], with_it["displacement"])
@@ -134,9 +122,9 @@ def test_fig_9b_contact_makes_the_corner_stiffer(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_fig_11b_contact_makes_a_jump_in_stiffness(tmp_path: Path) -> None:
+def test_fig_11b_contact_makes_a_jump_in_stiffness(tmp_path):
     """ "the only resisting force is the fictitious elastic support" without it."""
-    tables = zhu_filipov_11.draw(rows_of("zhu-filipov-11", tmp_path)).tables
+    tables = draw("zhu-filipov-11", rows_of("zhu-filipov-11", tmp_path)).tables
     with_it, without = (loaded(tables[f"{x}-contact"]) for x in ("with", "without"))
     free = np.polyfit(without["displacement"], without["load"], 1)
     left = without["load"] - np.polyval(free, without["displacement"])

@@ -14,9 +14,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from pipeline.figures import zhu_filipov_10
-from pipeline.figures.zhu_filipov_10 import SHOWN
-from pipeline.studies.file import read_study
+from analysis.figures.zhu_filipov_2019 import SHOWN_SEQUENCES
+from pipeline.figures.shown import draw
+from pipeline.runs.study_runs import read_study
 from tests.pipeline.figure_runs import WORKFLOW, run_of
 
 FIGURE = WORKFLOW.figures["zhu-filipov-10"]
@@ -44,7 +44,7 @@ def weak_orders() -> set[str]:
     return {"-".join(map(str, order)) for order in orders}
 
 
-def test_fig_10e_is_asked_for_every_weak_order() -> None:
+def test_fig_10e_is_asked_for_every_weak_order():
     """ "At n = 4, the pattern gives a total number of 75"."""
     asked = Counter(point["case.sequence"] for point in STUDY.points())
     assert set(asked) == weak_orders()
@@ -56,11 +56,11 @@ def words(sequence: str, *others: str) -> tuple[str, ...]:
     return (f"case={STUDY.case}", f"case.sequence={sequence}", *others)
 
 
-def test_fig_10bcd_one_sequence_locks_one_does_not(tmp_path: Path) -> None:
+def test_fig_10bcd_one_sequence_locks_one_does_not(tmp_path):
     """No increment fails; which sequence Fig. 10d leaves open is not printed."""
     cases = FIGURE.cases.items()
     rows = [run_of(k, (*w, AS_DRAWN), tmp_path / k) for k, w in cases]
-    table = zhu_filipov_10.draw(rows).tables["verdicts"].set_index("sequence")
+    table = draw("zhu-filipov-10", rows).tables["verdicts"].set_index("sequence")
     assert table["verdict"][LOCKED] == "lock"
     assert table["verdict"][NOT_LOCKED] == "no"
     assert (table["rules"] == "full").all()
@@ -73,14 +73,14 @@ def verdicts(sequences: set[str], folder: Path, *others: str) -> pd.Series:
         run_of(sequence, words(sequence, *others), folder / sequence)
         for sequence in sorted(sequences)
     ]
-    shown = rows[:SHOWN]
-    table = zhu_filipov_10.draw([*shown, *rows]).tables["verdicts"]
+    shown = rows[:SHOWN_SEQUENCES]
+    table = draw("zhu-filipov-10", [*shown, *rows]).tables["verdicts"]
     assert (table["unconverged"] == 0).all()
     return table.iloc[len(shown) :].set_index("sequence")["verdict"]
 
 
 @pytest.mark.slow
-def test_fig_10e_29_sequences_lock_as_drawn(tmp_path: Path) -> None:
+def test_fig_10e_29_sequences_lock_as_drawn(tmp_path):
     """Not seven: see above; those of both rules are among them."""
     ends = verdicts(weak_orders(), tmp_path, AS_DRAWN, f"{INCREMENTS}=30")
     assert set(ends) == {"lock", "no"}
@@ -92,9 +92,7 @@ def test_fig_10e_29_sequences_lock_as_drawn(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("increments", [20, 40])
-def test_fig_10e_eight_sequences_lock_in_every_draw(
-    increments: int, tmp_path: Path
-) -> None:
+def test_fig_10e_eight_sequences_lock_in_every_draw(increments, tmp_path):
     """29 draws of each sheet, d0 from 0.1 to 2 mm among what is drawn."""
     chosen = LOCK | UNDECIDED | NO
     few = "case.imperfections.draws=29", f"{INCREMENTS}={increments}"
@@ -105,8 +103,8 @@ def test_fig_10e_eight_sequences_lock_in_every_draw(
 
 @pytest.mark.slow
 def test_fig_10e_what_hangs_on_speeds_does_not_lock_once_enough_draws_are_made(
-    tmp_path: Path,
-) -> None:
+    tmp_path,
+):
     """As shipped: 156 of 1,799 lock; of 1-1-2-1 29 of 40, which is given up."""
     ends = verdicts({"1-1-1-1", "1-1-2-1"}, tmp_path)
     assert dict(ends) == {"1-1-1-1": "no", "1-1-2-1": "undecided"}

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from pipeline.cases.origami import OrigamiCase
-from sim.arrays import Floats, Ints
+from sim.core.arrays import Floats, Ints
 from tests.helpers.cases import composed
 from tests.sim.origami.sheets import weak_orderings
 
@@ -54,7 +54,7 @@ def sequence(name: str, increments: int, rules: str = "full") -> OrigamiCase:
     )
 
 
-def test_the_judge_sees_a_corner_of_one_panel_below_another() -> None:
+def test_the_judge_sees_a_corner_of_one_panel_below_another():
     rest = np.array(
         [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0.2, 0.2, 0.1], [0.5, 0.2, 1], [0.2, 0.5, 1]]
     )
@@ -66,26 +66,26 @@ def test_the_judge_sees_a_corner_of_one_panel_below_another() -> None:
 
 
 @pytest.mark.parametrize("name", TOUCHING)
-def test_no_case_with_contact_passes_through_itself(name: str) -> None:
+def test_no_case_with_contact_passes_through_itself(name):
     assert intersecting_steps(case(name)) == []
 
 
 @pytest.mark.parametrize("name", ["box_corner_free", "interlocking_free"])
-def test_the_same_without_contact_does(name: str) -> None:
+def test_the_same_without_contact_does(name):
     assert intersecting_steps(case(name)) != []
 
 
 @pytest.mark.parametrize("name", SAMPLE)
-def test_folding_sequences_do_not_pass_through_themselves(name: str) -> None:
+def test_folding_sequences_do_not_pass_through_themselves(name):
     assert intersecting_steps(sequence(name, 30)) == []
 
 
-def test_the_published_rules_let_a_sequence_through() -> None:
+def test_the_published_rules_let_a_sequence_through():
     assert intersecting_steps(sequence(THROUGH, 40, "paper")) != []
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("increments", [30, 40, 80])
 @pytest.mark.parametrize("name", ALL)
-def test_no_sequence_passes_through_itself(name: str, increments: int) -> None:
+def test_no_sequence_passes_through_itself(name, increments):
     assert intersecting_steps(sequence(name, increments)) == []

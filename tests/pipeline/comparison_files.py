@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from analysis.labels.mechanism import Mechanism
-from sim.arrays import Floats
-from sim.morph.structure.measures import characteristic_length, shape_factor
+from analysis.labels.rigid_distances import Mechanism
+from sim.core.arrays import Floats
+from sim.mechanism.shape_measures import characteristic_length, shape_factor
 from tests.analysis.mechanisms import Scan
 
 SCALE_MM = 40.0

@@ -9,9 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from pipeline.tracking.logging_process import LOGGER
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 
 Capture = pytest.CaptureFixture[str]
+Refused = Callable[..., str]
 Command = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
@@ -21,8 +24,21 @@ def furnish(folder: Path) -> None:
     shutil.copy(ROOT / "Snakefile", folder)
 
 
+@pytest.fixture(scope="package", autouse=True)
+def elsewhere(tmp_path_factory):
+    """A folder like this repository without results; no command starts MLflow."""
+    folder = tmp_path_factory.mktemp("elsewhere")
+    for path in ROOT.glob("[!.]*"):
+        if path.name != "results":
+            (folder / path.name).symlink_to(path)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        patch.setenv(LOGGER, "0")
+        yield
+
+
 @pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def project(tmp_path, monkeypatch):
     """A temporary folder with the shipped conf and Snakefile; the code on the path."""
     furnish(tmp_path)
     monkeypatch.chdir(tmp_path)
@@ -32,7 +48,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def command(project: Path) -> Command:
+def command(project):
     """Run `morphtrack <words>` in the project folder, as a user would."""
 
     return command_in(project)
@@ -66,11 +82,17 @@ def refusal(done: "subprocess.CompletedProcess[str]") -> str:
     return lines[0]
 
 
-def refused(words: list[str], capsys: Capture) -> str:
-    """What morphtrack simulate says, which refuses `words`, in this process."""
-    from pipeline.commands.simulate import main
+@pytest.fixture
+def refused(capsys):
+    """The single line with which morphtrack refuses its words, in this process."""
+    from pipeline.cli.app import called
 
-    assert main(words) == 2
-    said = capsys.readouterr()
-    assert (said.out, said.err.count("\n")) == ("", 1)
-    return said.err.strip()
+    def run(*words: str) -> str:
+        capsys.readouterr()
+        assert called([*words]) == 2
+        said = capsys.readouterr()
+        assert (said.out, said.err.count("\n")) == ("", 1)
+        assert said.err.startswith("error: ")
+        return said.err.strip()
+
+    return run

@@ -6,22 +6,22 @@ from pathlib import Path
 import numpy as np
 
 from pipeline.config.hydra import Composer
-from pipeline.config.measured_file import read_set
 from pipeline.config.workflow_file import read_workflow
-from pipeline.results.prediction_file import FOLDER as PREDICTION
-from pipeline.results.shown import Row
-from pipeline.steps.calibrate import SyntheticPoses, run_synthetic
-from pipeline.steps.calibration.file import FOLDER, composed
-from pipeline.steps.compare import ComparisonSettings
+from pipeline.figures.shown import Row
+from pipeline.measured.compare import run_step as measured
+from pipeline.measured.prediction_file import FOLDER as PREDICTION
+from pipeline.measured.records import at_hand
+from pipeline.measured.set_file import read_set
+from pipeline.runs.atomic_files import write_json
+from pipeline.runs.case_job import sound_case
+from pipeline.runs.study_runs import read_study
+from pipeline.steps.calibrate import run_synthetic
+from pipeline.steps.calibration_file import FOLDER, SyntheticPoses, composed
 from pipeline.steps.compare import run_step as compare
-from pipeline.steps.measured import run_step as measured
-from pipeline.steps.measured import sound_set
 from pipeline.steps.parts import parts_of, parts_settings
 from pipeline.steps.parts import run_step as make_parts
-from pipeline.steps.recording import record_steps
-from pipeline.store.case_job import sound_case
-from pipeline.store.files import write_json
-from pipeline.studies.file import read_study
+from pipeline.steps.settings import ComparisonSettings
+from pipeline.steps.simulate import record_steps
 from tests.analysis.mechanisms import random_mechanism, scanned
 from tests.pipeline.comparison_files import SCALE_MM, write_ingest, write_run
 from tests.pipeline.conftest import ROOT
@@ -78,7 +78,7 @@ def parts_row(label: str, words: tuple[str, ...], out: Path) -> Row:
 def measured_row(name: str, out: Path) -> Row:
     """The records of a measured set beside the prediction committed of them."""
     config = {"set": read_set(name).model_dump(mode="json")}
-    at = sound_set(config)
+    at = at_hand(config["set"])
     result = measured(at, at.folder, None, out, at.folder / PREDICTION)
     record = {"key": "0123456789abcdef", "status": "finished", "config": config}
     write_json(out / "run.json", record | {"result": result})

@@ -12,9 +12,10 @@ from urllib.parse import unquote
 
 import pytest
 
-from pipeline.store.provenance.sidecar import read_sidecar
-from pipeline.store.receipts import content_digest
-from tests.faults.outside_checker import findings
+from pipeline.runs.run_attempts import running_directories
+from pipeline.runs.run_directory import named_keys
+from pipeline.runs.run_keys import edits, recorded_digests
+from pipeline.runs.step_runs import RECORD, content_digest, read_sidecar
 from tests.pipeline.conftest import ROOT
 
 pytestmark = pytest.mark.slow
@@ -36,12 +37,13 @@ CURRENT = "up to date: every link holds\n"
 LARGEST_REPORT_MB = 20.0
 TRACES = """
 import contextlib, functools, io, json, sys
-from pipeline.commands import trace
+from pipeline.cli.app import called
+from pipeline.cli import trace
 trace.wanted_now = functools.cache(trace.wanted_now)  # conf stays as it is meanwhile
 told = {}
 for line in json.load(sys.stdin):
     with contextlib.redirect_stdout(io.StringIO()) as text:
-        trace.main([line])
+        called(["trace", line])
     told[line] = text.getvalue()
 print(json.dumps(told))
 """
@@ -120,8 +122,23 @@ def page(made):
     return Page((made / PAGE).read_text())
 
 
-def test_nothing_of_the_results_is_lost_doubled_or_left_over(made):
-    assert findings(made) == []
+def check_whole(project):
+    """Every run has its files, every result those of its run; nothing is left over."""
+    results = project / "results"
+    runs = sorted((results / "runs").iterdir())
+    assert {run.name: changed for run in runs if (changed := edits(run))} == {}
+    assert running_directories(results) == []
+    assert list(results.rglob(".*.tmp")) == []
+    named = named_keys(results)
+    assert named.keys() >= {"simulate/triangles_cylinder", "compare/cylinder"}
+    for name, key in named.items():
+        files = [RECORD, *recorded_digests(results / "runs" / key)]
+        run = results / "runs" / key
+        assert all((results / name / file).samefile(run / file) for file in files)
+
+
+def test_every_result_is_the_files_of_a_whole_run(made):
+    check_whole(made)
 
 
 def test_every_link_of_the_page_leads_somewhere(made, page):
@@ -168,7 +185,7 @@ def test_what_the_archive_holds_makes_the_same_results_anew(made):
     morphtrack(anew, "make", "comparisons")
     morphtrack(anew, "track")
 
-    assert findings(anew) == []
+    check_whole(anew)
     runs = sorted((anew / "results" / "runs").iterdir())
     assert len(runs) > 20
     for run in runs:

@@ -118,7 +118,7 @@ canvas.addEventListener("pointermove", (e) => {
     return;
   }
   const found = under(e.clientX, e.clientY);
-  if (found) said.textContent = found.said;
+  if (found) said.textContent = found.text;
 });
 canvas.addEventListener("wheel", (e) => {
   e.preventDefault();

@@ -1,7 +1,8 @@
-"""How a sheet follows its loading: equilibria, steps, stability, reactions.
+"""How a sheet follows its loading: increments, equilibria, what came of them.
 
-Read `folding` (increments), `controls` and `actuated` (how each advances), then the
-iterations: `equilibrium` (Newton's, and along a path), `minimum` (with a line search)
-and `large` (the same of many panels, with `far` moves); `problem` and `sheet` are what
-they work on. The rest looks at what was found.
+Read `sheet` (mesh, supports, contact), `fold_simulation` (increment by increment),
+`load_control` (ways to advance) and `flat_state_branching` (how a flat sheet is left);
+then the iterations: `equilibrium`, and `minimise_multifrontal` for many panels.
+`outcome` says how a sheet ended, `imperfections` how sheets end that are not quite as
+drawn.
 """

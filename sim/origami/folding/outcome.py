@@ -1,6 +1,7 @@
 """Has the sheet folded as it was asked to, and if not, what holds it?
 
-Each crease is compared with what is asked of it. What is missing is held by
+Each crease is compared with what is asked of it: how far it is beyond it or short of
+it. What is missing is held by
 
 closure  : rigid panels come no nearer to what is asked with creases on their sides
 contact  : they would, but parts of the sheet that touch carry moments as large
@@ -15,18 +16,20 @@ from enum import Enum
 
 import numpy as np
 
-from sim.arrays import Bools, Floats, Ints
-from sim.contact.potential import pair_terms
-from sim.origami.folding.folding import OrigamiStep
-from sim.origami.folding.leaving import asked_folds, crease_stiffness, rigid_sheet
-from sim.origami.folding.missing import missing_folds
-from sim.origami.folding.problem import near_at
+from sim.contact.contact_energy import pair_slopes
+from sim.core.arrays import Bools, Floats, Ints
+from sim.origami.folding.equilibrium import near_at
+from sim.origami.folding.flat_state_branching import (
+    asked_folds,
+    crease_stiffness,
+    rigid_sheet,
+)
+from sim.origami.folding.fold_simulation import OrigamiStep
 from sim.origami.folding.sheet import Sheet, build_problem, hinge_angles, part_at
-from sim.origami.loading.phases import Fold, Phase
-from sim.origami.model.compliant import CENTRE_SHARE, fold_weights
-from sim.origami.model.mesh import BarHingeMesh
+from sim.origami.loading import Fold, Phase, missing_folds
+from sim.origami.model.mesh import CENTRE_SHARE, BarHingeMesh, fold_weights
 from sim.origami.pattern.pattern import CreasePattern
-from sim.origami.pattern.rigid_path import RigidFolds, RigidSheet
+from sim.origami.pattern.rigid_folding import RigidFolds, RigidSheet
 
 FOLD_TOLERANCE = np.radians(5.0)  # of a crease that has reached what is asked
 WRONG = np.radians(1.0)  # fold from which a crease is on the wrong side
@@ -257,15 +260,10 @@ def pressed_pair(sheet: Sheet, phase: Phase, x: Floats) -> str:
     """The two parts that press each other hardest, in words."""
     problem = build_problem(sheet, phase)
     pairs = near_at(problem, x, 0.0).pairs
-    gradient, hessian = np.empty(12), np.empty((12, 12))
-    hardest, which = 0.0, -1
-    for k in range(len(pairs.node)):
-        energy, _ = pair_terms(pairs, k, problem.ke, x, gradient, hessian)
-        size = float(np.abs(gradient).max()) if 0.0 < energy < np.inf else 0.0
-        if size > hardest:
-            hardest, which = size, k
-    if which < 0:
+    slopes = np.abs(pair_slopes(pairs, problem.ke, x)).max(axis=(1, 2))
+    if not slopes.any():
         return "no pair touches"
+    which = int(slopes.argmax())
     own = 1 if which < pairs.faces else 2
     one, other = pairs.node[which, :own], pairs.node[which, own:]
     return f"{part_at(sheet.mesh, one)} presses {part_at(sheet.mesh, other)}"

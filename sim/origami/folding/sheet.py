@@ -1,29 +1,215 @@
-"""A mesh that is held, touches itself, and is somewhere."""
+"""A sheet: a mesh that is held, touches itself, and is somewhere.
 
-from dataclasses import dataclass, field
+`Contact` says which parts of a mesh may touch, from what distance, and how stiffly.
+"""
+
+from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
 import numpy as np
 
-from sim.arrays import Bools, Floats, Ints
-from sim.contact import potential
-from sim.contact.crossing import crossings
-from sim.hinges import hinge_angle
-from sim.origami.folding.problem import FoldingProblem, NearbyPairs, near_at
-from sim.origami.loading.checks import Rows
-from sim.origami.loading.phases import Load, Phase
-from sim.origami.model.assembly import assemble, contact_forces
-from sim.origami.model.blocks import SheetFronts, fronts_of, linearised, slopes_at
-from sim.origami.model.blocks import factorised as in_fronts
-from sim.origami.model.contact import (
-    Contact,
-    Rules,
-    build_surface,
-    no_surface,
-    panel_length,
+from sim.contact import contact_energy
+from sim.contact.candidates import ContactSurface
+from sim.contact.collisions import crossings
+from sim.contact.contact_energy import barrier
+from sim.core.arrays import Bools, Floats, Ints
+from sim.core.hinges import hinge_angle
+from sim.core.options import (
+    Checked,
+    Choice,
+    NotNegative,
+    Positive,
+    Whole,
+    refuse_missing,
+)
+from sim.origami.folding.equilibrium import FoldingProblem, NearbyPairs, near_at
+from sim.origami.loading import Load, Phase, Rows
+from sim.origami.model.assembly import (
+    assemble,
+    build_model,
+    factorise,
+    held_table,
+    spring_table,
 )
 from sim.origami.model.mesh import BarHingeMesh
-from sim.origami.model.model import build_model, held_table, spring_table
-from sim.origami.model.skyline import factorise
+from sim.origami.model.sheet_stiffness import (
+    SheetFronts,
+    fronts_of,
+    linearised,
+    slopes_at,
+)
+from sim.origami.model.sheet_stiffness import factorised as in_fronts
+from sim.origami.pattern.pattern import polygon_area
+
+REACH_SHARE = 0.03  # of a panel's length; [ZF19], Sect. 4b, advises 2 to 5 %
+
+
+class Rules(Choice):
+    """Which contact is seen.
+
+    PAPER: the panels' corners and centres against the triangles of other panels, and
+    full Newton steps, as in [ZF19]. FULL: all nodes, edges against edges, creases
+    too; no step goes through a panel.
+    """
+
+    PAPER = "paper"
+    FULL = "full"
+
+
+@dataclass(frozen=True)
+class Contact(Checked):
+    """Contact of a sheet with itself.
+
+    Parameters
+    ----------
+    rules : "paper" or "full"
+    ke : scale of the potential, J; by default such that the potential at half of d0
+        is the energy of a crease bent by 90 degrees
+    d0_edge, d0_centre : distance at which contact begins, m, for nodes on panel edges
+        and in panel centres; by default 3 % of a panel's length
+    thickness : distance that always remains between midplanes, m; d0 and it shrink
+        together for a pair that has less than twice their sum as its distance at rest
+    creases : whether crease nodes and triangles take part with the paper's rules
+    enabled : without contact, panels pass through each other
+    """
+
+    rules: Rules | str = Rules.FULL
+    ke: Positive | None = None
+    d0_edge: Positive | None = None
+    d0_centre: Positive | None = None
+    thickness: NotNegative = 0.0
+    creases: bool = False
+    enabled: bool = True
+    of: ClassVar[str] = "contact"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rules", Rules(self.rules))
+        super().__post_init__()
+        if self.thickness > 0 and self.rules is Rules.PAPER:
+            raise ValueError(
+                "the paper's rules know no thickness: choose rules 'full', or set d0"
+            )
+
+    def filled(self, mesh: BarHingeMesh) -> "Contact":
+        """The same with every default replaced by its value for this mesh.
+
+        Raises ValueError where a distance is as long as a panel.
+        """
+        panel = panel_length(mesh)
+        for name in ("d0_edge", "d0_centre", "thickness"):
+            if (getattr(self, name) or 0.0) >= panel:
+                raise ValueError(
+                    f"{name} of contact is {getattr(self, name):g} m, but a panel only "
+                    f"{panel:.3g} m long: give less, in m"
+                )
+        reach = REACH_SHARE * panel
+        return replace(
+            self,
+            ke=default_scale(mesh) if self.ke is None else self.ke,
+            d0_edge=reach if self.d0_edge is None else self.d0_edge,
+            d0_centre=reach if self.d0_centre is None else self.d0_centre,
+        )
+
+
+def panel_length(mesh: BarHingeMesh) -> float:
+    """Side of a square as large as the mean panel, m."""
+    corners = [mesh.pattern.vertices[list(panel)] for panel in mesh.pattern.panels]
+    areas = [np.linalg.norm(polygon_area(c)) for c in corners]
+    return float(np.sqrt(np.mean(areas)))
+
+
+def default_scale(mesh: BarHingeMesh) -> float:
+    """ke in J: the potential at d0 / 2 equals the energy of a crease bent by 90 deg.
+
+    The springs of one crease act in series, so that its stiffness is that of a rim
+    hinge times its share of the fold.
+    """
+    folding = mesh.hinge_share > 0
+    if not folding.any():
+        raise ValueError(
+            "the pattern has no crease: draw one and assign it M or V; of a plate that "
+            "is only loaded, give the ke of contact"
+        )
+    whole = np.zeros(len(mesh.pattern.edges))
+    numbers = mesh.hinge_crease[folding]
+    energy = 0.5 * mesh.hinge_stiffness[folding]
+    energy *= (mesh.hinge_share[folding] * np.pi / 2) ** 2
+    np.add.at(whole, numbers, energy)
+    at_half = barrier(0.5, 1.0, 1.0)[0]  # Pi / ke at d = d0 / 2
+    return float(whole[np.unique(numbers)].mean() / at_half)
+
+
+def build_surface(mesh: BarHingeMesh, contact: Contact) -> ContactSurface:
+    """What `sim.contact` looks at; `contact` must be filled."""
+    assert contact.d0_edge is not None  # `filled` has set both
+    assert contact.d0_centre is not None
+    reach = np.full(len(mesh.rest), contact.d0_edge)
+    reach[mesh.centre] = contact.d0_centre
+    seen = ContactSurface(  # every node, every triangle and every edge, each once
+        point=np.arange(len(mesh.rest)),
+        point_panel=np.empty((len(mesh.rest), 0), dtype=np.int64),
+        point_activation=reach,
+        triangle=mesh.triangle,
+        triangle_panel=mesh.triangle_panel,
+        edge=mesh.bar,
+        edge_activation=contact.d0_edge,
+        tag=mesh.tag,
+        rest=mesh.rest,
+        limited=True,
+        thickness=contact.thickness,
+    )
+    return seen if contact.rules is Rules.FULL else _published(mesh, contact, seen)
+
+
+def _published(
+    mesh: BarHingeMesh, contact: Contact, seen: ContactSurface
+) -> ContactSurface:
+    """[ZF19] Sect. 4a: a corner counts once for each panel it belongs to; no edges."""
+    point, count = np.union1d(mesh.corner, mesh.centre), mesh.panel_triangles
+    if contact.creases:
+        point, count = seen.point, len(mesh.triangle)
+    return no_surface(mesh.rest)._replace(
+        point=point,
+        point_panel=_panels_of(mesh)[point],
+        point_activation=seen.point_activation[point],
+        triangle=mesh.triangle[:count],
+        triangle_panel=mesh.triangle_panel[:count],
+        tag=mesh.tag,
+    )
+
+
+def _panels_of(mesh: BarHingeMesh) -> Ints:
+    """(n, q) the panels of each node; crease nodes are a panel of their own."""
+    own: list[list[int]] = [[] for _ in mesh.rest]
+    for node, panel in zip(mesh.corner, mesh.corner_panel, strict=True):
+        own[node].append(int(panel))
+    for panel, node in enumerate(mesh.centre):
+        own[node].append(panel)
+    alone = len(mesh.triangle)  # no triangle has this number
+    widest = max(len(panels) for panels in own)
+    out = np.full((len(own), widest), -1, dtype=np.int64)
+    for row, panels in zip(out, own, strict=True):
+        row[: max(len(panels), 1)] = panels or [alone]
+    return out
+
+
+def no_surface(rest: Floats) -> ContactSurface:
+    """A surface on which nothing is seen."""
+    none = np.empty(0, dtype=np.int64)
+    return ContactSurface(
+        point=none,
+        point_panel=np.empty((0, 0), dtype=np.int64),
+        point_activation=np.empty(0),
+        triangle=np.empty((0, 3), dtype=np.int64),
+        triangle_panel=none,
+        edge=np.empty((0, 2), dtype=np.int64),
+        edge_activation=0.0,
+        tag=np.empty((0, 2), dtype=np.int64),
+        rest=rest,
+        limited=False,
+        thickness=0.0,
+    )
+
 
 SKIN_SHARE = 0.06  # of the pattern's size: how far nodes move before pairs are sought,
 SKIN_OF_PANEL = 0.25  # and of a panel's length: large sheets have many pairs within it
@@ -36,7 +222,7 @@ class StartError(ValueError):
 
 
 @dataclass(frozen=True, eq=False)
-class Sheet:
+class Sheet(Checked):
     """A mesh, how it is held, and how it touches itself.
 
     Parameters
@@ -50,14 +236,13 @@ class Sheet:
     mesh: BarHingeMesh
     supports: Rows
     contact: Contact
-    max_iterations: int = 0
+    max_iterations: Whole = 0
     accept_unconverged: bool = False
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.accept_unconverged and self.contact.rules is not Rules.PAPER:
             raise ValueError("accept_unconverged belongs to the paper's rules")
-        if self.max_iterations < 0:
-            raise ValueError(f"max_iterations is negative: {self.max_iterations}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,11 +308,8 @@ def check_phase(sheet: Sheet, phase: Phase) -> None:
     if not isinstance(phase, Load):
         phase.targets(sheet.mesh)
         return
-    for node in (*phase.nodes, *([phase.watch] if phase.watch >= 0 else [])):
-        if not 0 <= node < nodes:
-            raise ValueError(
-                f"load names node {node}, but nodes are numbered 0 to {nodes - 1}"
-            )
+    named = (*phase.nodes, *([phase.watch] if phase.watch >= 0 else []))
+    refuse_missing("load names node {}", named, nodes, "the mesh has nodes")
     if not (~held[list(phase.nodes)] & (np.array(phase.force) != 0)).any():
         raise ValueError("the load acts on supports only: name nodes that can move")
 
@@ -197,7 +379,7 @@ def _check_apart(mesh: BarHingeMesh, problem: FoldingProblem) -> None:
     surface = problem.surface
     cross = crossings(surface.edge, surface.triangle, surface.tag, mesh.rest)
     pairs = near_at(problem, mesh.rest, 0.0).pairs
-    closest, which = potential.smallest_distance(pairs, mesh.rest, False)
+    closest, which = contact_energy.smallest_distance(pairs, mesh.rest, False)
     if len(cross):
         one, other = surface.edge[cross[0, 0]], surface.triangle[cross[0, 1]]
     elif closest <= TOUCHING * mesh.pattern.size:
@@ -224,9 +406,13 @@ def part_at(mesh: BarHingeMesh, nodes: Ints) -> str:
 
 def contact_force(problem: FoldingProblem, state: SheetState) -> Floats:
     """(n, 3) forces of contact on the nodes, N."""
-    return contact_forces(state.near.pairs, problem.ke, state.x)
+    pairs, out = state.near.pairs, np.zeros_like(state.x)
+    np.subtract.at(
+        out, pairs.node, contact_energy.pair_slopes(pairs, problem.ke, state.x)
+    )
+    return out
 
 
 def smallest_distance(state: SheetState) -> float:
     """Of all pairs that touch, m; inf where there is none."""
-    return potential.smallest_distance(state.near.pairs, state.x, True)[0]
+    return contact_energy.smallest_distance(state.near.pairs, state.x, True)[0]

@@ -1,7 +1,6 @@
-"""The bar-and-hinge model of a pattern: mesh, material, elements, energy, stiffness.
+"""The bar-and-hinge model of a pattern: mesh, elements, energy, stiffness.
 
-Read `material` (formulas of stiffness), `mesh` with `compliant` or `concentrated`
-creases, `model` (unknowns), `bars` and `sim.hinges` (elements), `assembly` (their
-sums), `skyline` (the factorisation) and `blocks` (both, of many panels); `contact` says
-what may touch.
+Read `mesh` (nodes, bars and hinges, stiff as their material makes them), `assembly`
+(energy, force and stiffness, with the factorisation by rows), and `sheet_stiffness`
+(the same stiffness for many panels). `sim.core.hinges` has the angle of a hinge.
 """

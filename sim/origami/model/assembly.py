@@ -1,17 +1,290 @@
-"""Energy, force and stiffness of the whole model: sums over bars, hinges and pairs."""
+"""Energy, force and stiffness of the whole model: sums over bars, hinges and pairs.
 
-from typing import NamedTuple
+A bar has Green's strain between rest and deformed node positions,
+
+    e  = (dX . dU + dU . dU / 2) / L0^2
+    Pi = EA L0 e^2 / 2,    f = EA L0 e b,    K = EA L0 [b b^T + e B]
+
+with b = (-dx, dx) / L0^2 and B = [I -I; -I I] / L0^2. Eq. (3.1) of [ZF19] prints the
+engineering strain of one dimension; its printed results use Green's.
+
+The stiffness is a symmetric matrix whose profile changes from one step to the next:
+contact couples nodes that no bar joins, and which ones changes at every iteration. Rows
+are therefore stored from their first entry to the diagonal, which needs no analysis: a
+row that reaches further out is just longer. With nodes in a good order (reverse
+Cuthill-McKee, `build_model`) rows are short. Row i holds columns first[i] ... i, from
+place start[i] on; `factorise` makes L D L^T of them. `sim.linalg.sparse` serves fixed
+patterns.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, TypeVar
 
 import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import reverse_cuthill_mckee
 
-from sim.arrays import Floats, Ints
-from sim.contact.potential import contact_energy, pair_terms, touching
-from sim.contact.surface import ContactPairs, gather
-from sim.hinges import hinge_angle, hinge_slopes
-from sim.kernels import inlined, kernel
-from sim.origami.model.bars import bar_strain, bar_terms
-from sim.origami.model.model import BarHingeModel
-from sim.origami.model.skyline import row_starts
+from sim.contact.candidates import ContactPairs, gather
+from sim.contact.contact_energy import contact_energy, pair_terms, touching
+from sim.core.arrays import Bools, Floats, Ints, refuse_first
+from sim.core.hinges import hinge_angle, hinge_slopes
+from sim.core.numba_kernels import compiled, inlined, kernel
+from sim.core.options import refuse_missing
+from sim.origami.model.mesh import BarHingeMesh
+
+
+@kernel
+def bar_strain(dx: Floats, rest: Floats, length: float) -> float:
+    """Green strain e of one bar; dx, rest (3,) from the first node to the second, m."""
+    e = 0.0
+    for c in range(3):
+        u = dx[c] - rest[c]
+        e += u * (rest[c] + 0.5 * u)
+    return e / (length * length)
+
+
+@kernel
+def bar_terms(
+    dx: Floats, rest: Floats, length: float, EA: float, force: Floats, block: Floats
+) -> float:
+    """Energy of one bar (J); fills the force on its second node and K of that node.
+
+    Parameters
+    ----------
+    dx, rest : (3,) m
+    length, EA : m, N
+    force : (3,) out, N; the first node has the opposite
+    block : (3, 3) out, N/m; the four blocks of K are +block and -block
+    """
+    e = bar_strain(dx, rest, length)
+    square = length * length
+    for c in range(3):
+        force[c] = EA * length * e * dx[c] / square
+        for k in range(3):
+            block[c, k] = EA * length * dx[c] * dx[k] / (square * square)
+        block[c, c] += EA * length * e / square
+    return 0.5 * EA * length * e * e
+
+
+class BarHingeModel(NamedTuple):
+    """Elements of a mesh with its supports; never changed.
+
+    Attributes
+    ----------
+    rest : (n, 3) m
+    bar, bar_rest : (b, 2), (b, 3) m
+    bar_length, bar_stiffness, bar_of_panel : (b,) m, N
+    hinge, hinge_stiffness, hinge_of_panel : (h, 4), (h,) N m
+    unknown : (n, 3) number of each free displacement in order of elimination, else -1
+    first : (u,) first column of each row of the stiffness matrix without contact
+    elastic : (n, 3) stiffness of elastic supports, N/m
+    """
+
+    rest: Floats
+    bar: Ints
+    bar_rest: Floats
+    bar_length: Floats
+    bar_stiffness: Floats
+    bar_of_panel: Bools
+    hinge: Ints
+    hinge_stiffness: Floats
+    hinge_of_panel: Bools
+    unknown: Ints
+    first: Ints
+    elastic: Floats
+
+
+def support_table(rows: Sequence[Sequence[float]], nodes: int, name: str) -> Floats:
+    """(nodes, 3) from rows (node, x, y, z); what is not named is zero."""
+    table = np.zeros((nodes, 3))
+    for row in rows:
+        if len(row) != 4:
+            raise ValueError(f"{name} {list(row)}: give the node, then x, y and z")
+        node = int(row[0])
+        refuse_missing(f"{name} names node {{}}", [node], nodes, "the mesh has nodes")
+        table[node] = row[1:]
+    return table
+
+
+def held_table(rows: Sequence[Sequence[float]], nodes: int) -> Floats:
+    """(nodes, 3) of supports: 1 where a node is held, 0 where it is free."""
+    held = support_table(rows, nodes, "support")
+    for node, axis in np.argwhere((held != 0.0) & (held != 1.0)):
+        raise ValueError(
+            f"support of node {node} has {held[node, axis]:g} for {'xyz'[axis]}: give "
+            "1 to hold it there, 0 to leave it free"
+        )
+    return held
+
+
+def spring_table(rows: Sequence[Sequence[float]], nodes: int) -> Floats:
+    """(nodes, 3) stiffness of elastic supports, N/m."""
+    springs = support_table(rows, nodes, "elastic support")
+    refuse_first(
+        (springs < 0).any(axis=1),
+        lambda i: (
+            f"elastic support of node {i} is negative: its stiffness must be "
+            "zero or more"
+        ),
+    )
+    return springs
+
+
+def build_model(
+    mesh: BarHingeMesh,
+    supports: Sequence[Sequence[float]],
+    elastic: Sequence[Sequence[float]] = (),
+) -> BarHingeModel:
+    """Number the free displacements so that rows of the stiffness are short.
+
+    Parameters
+    ----------
+    supports : rows (node, x, y, z) with 1 where the node is held
+    elastic : rows (node, x, y, z) of spring stiffness, N/m
+    """
+    n = len(mesh.rest)
+    held = held_table(supports, n) != 0
+    elements = [mesh.bar, mesh.hinge, mesh.triangle]
+    numberings = [_numbered(order, held) for order in _orders(mesh)]
+    unknown = min(numberings, key=lambda unknown: _cost(unknown, elements))
+    return BarHingeModel(
+        rest=mesh.rest,
+        bar=mesh.bar,
+        bar_rest=mesh.rest[mesh.bar[:, 1]] - mesh.rest[mesh.bar[:, 0]],
+        bar_length=mesh.bar_length,
+        bar_stiffness=mesh.bar_stiffness,
+        bar_of_panel=mesh.bar_of_panel,
+        hinge=mesh.hinge,
+        hinge_stiffness=mesh.hinge_stiffness,
+        hinge_of_panel=mesh.hinge_crease < 0,
+        unknown=unknown,
+        first=_profile(unknown, elements),
+        elastic=spring_table(elastic, n),
+    )
+
+
+def _numbered(order: Ints, held: Bools) -> Ints:
+    """(n, 3) numbers of the free displacements in the order of the nodes, else -1."""
+    unknown = np.full(held.shape, -1, dtype=np.int64)
+    free = ~held[order]
+    numbers = np.cumsum(free.ravel()) - 1
+    unknown[order] = np.where(free, numbers.reshape(-1, 3), -1)
+    return unknown
+
+
+def _cost(unknown: Ints, elements: Sequence[Ints]) -> float:
+    """What a factorisation costs: the squares of the lengths of all rows."""
+    first = _profile(unknown, elements)
+    return float(((np.arange(len(first)) - first) ** 2.0).sum())
+
+
+def _orders(mesh: BarHingeMesh) -> list[Ints]:
+    """Orders of the nodes: reverse Cuthill-McKee, and sweeps along two axes.
+
+    Cuthill-McKee starts at a node, and passes a wide sheet in wide rings; a sweep
+    passes it in straight lines.
+    """
+    n = len(mesh.rest)
+    pairs = np.concatenate(
+        [
+            nodes[:, [a, b]]
+            for nodes in (mesh.bar, mesh.hinge)
+            for a in range(nodes.shape[1])
+            for b in range(nodes.shape[1])
+        ]
+    )
+    graph = coo_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(n, n))
+    ring = reverse_cuthill_mckee(graph.tocsr(), symmetric_mode=True)
+    x, y = mesh.rest[:, 0], mesh.rest[:, 1]
+    return [ring.astype(np.int64), np.lexsort((y, x)), np.lexsort((x, y))]
+
+
+def _profile(unknown: Ints, elements: Sequence[Ints]) -> Ints:
+    """First column of each row: the lowest number that shares an element with it."""
+    first = np.arange(unknown.max() + 1)
+    free = np.where(unknown < 0, len(first), unknown)
+    for nodes in elements:
+        lowest = free[nodes].min(axis=(1, 2))
+        for a in range(nodes.shape[1]):
+            for c in range(3):
+                number = unknown[nodes[:, a], c]
+                inside = number >= 0
+                np.minimum.at(first, number[inside], lowest[inside])
+    return first
+
+
+Function = TypeVar("Function", bound=Callable[..., object])
+
+
+def reordering_kernel(function: Function) -> Function:
+    """As `kernel`; sums may be reordered, which lets them run four wide."""
+    return compiled(function, fastmath={"reassoc", "contract", "nsz"})
+
+
+@reordering_kernel
+def row_starts(first: Ints) -> Ints:
+    """(n + 1,) where each row begins in the array of values."""
+    start = np.empty(len(first) + 1, dtype=np.int64)
+    start[0] = 0
+    for i in range(len(first)):
+        start[i + 1] = start[i] + i - first[i] + 1
+    return start
+
+
+@reordering_kernel
+def factorise(values: Floats, start: Ints, first: Ints) -> tuple[int, float]:
+    """Replace A by L and D in place; number of negative pivots, smallest |pivot|.
+
+    Pivots are taken in order: where D has a pivot that is not positive the caller
+    raises the diagonal (`sim.origami.folding.equilibrium`), so that stability is not at
+    risk.
+    """
+    negative, smallest = 0, np.inf
+    for i in range(len(first)):
+        begin = start[i] - first[i]
+        for j in range(first[i], i):
+            other, low = start[j] - first[j], max(first[i], first[j])
+            g, below = values[begin + low : begin + j], values[other + low : other + j]
+            total = 0.0
+            for k in range(len(g)):
+                total += g[k] * below[k]
+            values[begin + j] -= total
+        pivot = values[begin + i]
+        for j in range(first[i], i):
+            entry = values[begin + j]
+            scaled = entry / values[start[j + 1] - 1]
+            pivot -= entry * scaled
+            values[begin + j] = scaled
+        values[begin + i] = pivot
+        smallest = min(smallest, abs(pivot))
+        if pivot < 0.0:
+            negative += 1
+    return negative, smallest
+
+
+@reordering_kernel
+def solve(values: Floats, start: Ints, first: Ints, b: Floats) -> None:
+    """Solve L D L^T x = b in place."""
+    n = len(first)
+    for i in range(n):
+        begin = start[i] - first[i]
+        total = 0.0
+        for k in range(first[i], i):
+            total += values[begin + k] * b[k]
+        b[i] -= total
+    for i in range(n):
+        b[i] /= values[start[i + 1] - 1]
+    back_substitute(values, start, first, b)
+
+
+@reordering_kernel
+def back_substitute(values: Floats, start: Ints, first: Ints, b: Floats) -> None:
+    """Solve L^T x = b in place."""
+    for i in range(len(first) - 1, -1, -1):
+        begin, x = start[i] - first[i], b[i]
+        for k in range(first[i], i):
+            b[k] -= values[begin + k] * x
+
 
 CREASE_BENDING, PANEL_BENDING, PANEL_STRETCH, CREASE_STRETCH, CONTACT, SUPPORT = range(
     6
@@ -26,7 +299,7 @@ class EquilibriumSystem(NamedTuple):
     energies : (6,) J: bending of creases and panels, stretch of panels and creases,
         contact, elastic supports
     force : (u,) internal force on each unknown, N
-    values, start, first : stiffness by rows (sim.origami.model.skyline), N/m
+    values, start, first : stiffness by rows (sim.origami.model.assembly), N/m
     """
 
     energies: Floats
@@ -215,20 +488,6 @@ def assemble(
             system.force[row] += k * u
             system.values[start[row + 1] - 1] += k
     return system
-
-
-@kernel
-def contact_forces(pairs: ContactPairs, ke: float, x: Floats) -> Floats:
-    """Forces of contact on the nodes (n, 3), N."""
-    out = np.zeros_like(x)
-    gradient, hessian = np.empty(12), np.empty((12, 12))
-    for k in touching(pairs, ke, x):
-        energy, _ = pair_terms(pairs, k, ke, x, gradient, hessian)
-        if energy < np.inf:
-            for a in range(4):
-                for c in range(3):
-                    out[pairs.node[k, a], c] -= gradient[3 * a + c]
-    return out
 
 
 @kernel

@@ -1,12 +1,20 @@
-"""Nodes, bars, hinges and triangles of a pattern: what the solvers work on."""
+"""Nodes, bars, hinges and triangles of a pattern: what the solvers work on.
+
+`SheetMaterial` has the stiffness of panels and creases: the bar and hinge formulas.
+Creases are without width (`concentrated_mesh`: panels share their corners, one hinge a
+crease), or have one (`compliant_mesh`: panels drawn in, three nodes and ten bars
+between them).
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Annotated
 
 import numpy as np
 
-from sim.arrays import Bools, Floats, Ints, cross
-from sim.origami.pattern.pattern import CreasePattern, polygon_area
+from sim.core.arrays import Bools, Floats, Ints, cross
+from sim.core.options import Checked, Positive, Requirement
+from sim.origami.pattern.pattern import CreasePattern, panel_edges, polygon_area
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,23 +78,26 @@ class BarHingeMesh:
         return replace(self, rest=rest)
 
 
+Nodes = tuple[int, ...]
+
+
 @dataclass(eq=False)
 class MeshBuilder:
-    """A mesh while it is put together."""
+    """A mesh while it is put together.
+
+    Attributes
+    ----------
+    bars : nodes, length (m), stiffness (N), whether it is of a panel
+    hinges : nodes, stiffness (N m), crease, share of its fold
+    triangles : nodes, panel
+    """
 
     pattern: CreasePattern
     rest: list[Floats] = field(default_factory=list)
     tag: list[tuple[int, int]] = field(default_factory=list)
-    bar: list[tuple[int, int]] = field(default_factory=list)
-    bar_length: list[float] = field(default_factory=list)
-    bar_stiffness: list[float] = field(default_factory=list)
-    bar_of_panel: list[bool] = field(default_factory=list)
-    hinge: list[tuple[int, int, int, int]] = field(default_factory=list)
-    hinge_stiffness: list[float] = field(default_factory=list)
-    hinge_crease: list[int] = field(default_factory=list)
-    hinge_share: list[float] = field(default_factory=list)
-    triangle: list[tuple[int, int, int]] = field(default_factory=list)
-    triangle_panel: list[int] = field(default_factory=list)
+    bars: list[tuple[Nodes, float, float, bool]] = field(default_factory=list)
+    hinges: list[tuple[Nodes, float, int, float]] = field(default_factory=list)
+    triangles: list[tuple[Nodes, int]] = field(default_factory=list)
 
     def add_node(self, position: Floats, first: int, second: int = -1) -> int:
         """Number of a new node with these tags."""
@@ -96,10 +107,7 @@ class MeshBuilder:
 
     def add_bar(self, i: int, j: int, length: float, EA: float, *, panel: bool) -> None:
         """A bar between two nodes, the lower number first."""
-        self.bar.append((min(i, j), max(i, j)))
-        self.bar_length.append(length)
-        self.bar_stiffness.append(EA)
-        self.bar_of_panel.append(panel)
+        self.bars.append(((min(i, j), max(i, j)), length, EA, panel))
 
     def add_hinge(
         self,
@@ -115,10 +123,7 @@ class MeshBuilder:
         ij, jk = self.rest[j] - self.rest[i], self.rest[k] - self.rest[j]
         if cross(ij, jk) @ normal > 0:
             i, wing = wing, i
-        self.hinge.append((i, j, k, wing))
-        self.hinge_stiffness.append(stiffness)
-        self.hinge_crease.append(crease)
-        self.hinge_share.append(share)
+        self.hinges.append(((i, j, k, wing), stiffness, crease, share))
 
     def length(self, i: int, j: int) -> float:
         """Distance of two nodes, m."""
@@ -130,28 +135,14 @@ class MeshBuilder:
 
     def mesh(self, corner: Ints, corner_panel: Ints, centre: Ints) -> BarHingeMesh:
         """The finished model."""
-
-        def table(rows: Sequence[Sequence[int]], width: int) -> Ints:
-            return np.array(rows, dtype=np.int64).reshape(-1, width)
-
+        bar, length, EA, of_panel = map(np.array, zip(*self.bars, strict=True))
+        hinge, moment, crease, share = map(np.array, zip(*self.hinges, strict=True))
+        triangle, panel = map(np.array, zip(*self.triangles, strict=True))
         return BarHingeMesh(
-            pattern=self.pattern,
-            rest=np.array(self.rest),
-            bar=table(self.bar, 2),
-            bar_length=np.array(self.bar_length),
-            bar_stiffness=np.array(self.bar_stiffness),
-            bar_of_panel=np.array(self.bar_of_panel, dtype=bool),
-            hinge=table(self.hinge, 4),
-            hinge_stiffness=np.array(self.hinge_stiffness),
-            hinge_crease=np.array(self.hinge_crease, dtype=np.int64),
-            hinge_share=np.array(self.hinge_share),
-            corner=corner,
-            corner_panel=corner_panel,
-            centre=centre,
-            triangle=table(self.triangle, 3),
-            triangle_panel=np.array(self.triangle_panel, dtype=np.int64),
-            tag=table(self.tag, 2),
-        )
+            self.pattern, np.array(self.rest), bar, length, EA, of_panel, hinge, moment,
+            crease, share, corner, corner_panel, centre, triangle, panel,
+            np.array(self.tag),
+        )  # fmt: skip
 
 
 def fan_lengths(corners: Floats) -> tuple[float, float]:
@@ -159,3 +150,353 @@ def fan_lengths(corners: Floats) -> tuple[float, float]:
     rim = np.linalg.norm(corners - np.roll(corners, -1, axis=0), axis=1).sum()
     spokes = np.linalg.norm(corners - corners.mean(axis=0), axis=1).sum()
     return float(np.linalg.norm(polygon_area(corners))), float(rim + spokes)
+
+
+Poisson = Annotated[
+    float, Requirement("between -1 and 0.5", lambda ratio: -1.0 < ratio < 0.5)
+]
+DIAGONAL_RATE = 4.0  # bending stiffness of a crease's diagonals, of its lines
+
+
+@dataclass(frozen=True)
+class SheetMaterial(Checked):
+    """Young's moduli (Pa), thicknesses (m) and Poisson's ratios.
+
+    Parameters
+    ----------
+    panel_thickness : one for all panels, or one for each
+    crease_width : m; with concentrated hinges it only enters their stiffness
+    elastic_limit : strain up to which the creases stay elastic; none is known of most
+    """
+
+    panel_modulus: Positive
+    crease_modulus: Positive
+    panel_thickness: float | Sequence[float]
+    crease_thickness: Positive
+    crease_width: Positive
+    panel_poisson: Poisson = 0.3
+    crease_poisson: Poisson = 0.3
+    elastic_limit: Positive | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        thickness = np.asarray(self.panel_thickness, dtype=np.float64)
+        for number, value in enumerate(np.atleast_1d(thickness)):
+            if not 0 < value < np.inf:
+                panel = f" of panel {number}" if thickness.ndim else ""
+                raise ValueError(
+                    f"panel_thickness{panel} must be positive, not {value:g}"
+                )
+
+    def thicknesses(self, panels: int) -> Floats:
+        """(panels,) thickness of each panel, m."""
+        given = np.atleast_1d(np.asarray(self.panel_thickness, dtype=np.float64))
+        if len(given) not in (1, panels):
+            raise ValueError(
+                f"panel_thickness has {len(given)} values for {panels} panels: give "
+                "one for all, or one for each"
+            )
+        return np.broadcast_to(given, (panels,)).copy()
+
+    def panel_bar(self, thickness: float, area: float, length: float) -> float:
+        """EA of a panel's bars, N: EA = 2 E t A / ((1 - nu) sum of their lengths)."""
+        section = 2 * thickness * area / ((1 - self.panel_poisson) * length)
+        return self.panel_modulus * section
+
+    def panel_hinge(self, thickness: float, length: float) -> float:
+        """Bending stiffness of a panel about a spoke, N m: L E t^3 / 12 W."""
+        return length * self.panel_modulus * thickness**3 / (12 * self.crease_width)
+
+    def crease_across(self, length: float) -> float:
+        """EA of the bars that cross a crease, N: E l t / (2 (1 - nu^2))."""
+        section = length * self.crease_thickness / (2 * (1 - self.crease_poisson**2))
+        return self.crease_modulus * section
+
+    def crease_diagonal(self, length: float) -> float:
+        """EA of a crease's diagonals and centre line, N.
+
+        E (l^2 + W^2)^(3/2) t / (4 (1 + nu) l W).
+        """
+        W, t = self.crease_width, self.crease_thickness
+        section = (length**2 + W**2) ** 1.5 * t / (length * W)
+        return float(self.crease_modulus * section / (4 * (1 + self.crease_poisson)))
+
+    def crease_line(self, length: float) -> float:
+        """Stiffness of one of the three lines about which a crease bends, N m.
+
+        L E t^3 / 4 W: three in series have L E t^3 / 12 W.
+        """
+        bending = self.crease_modulus * self.crease_thickness**3
+        return length * bending / (4 * self.crease_width)
+
+    def whole_crease(self, length: float) -> float:
+        """Stiffness of a crease that is one hinge, N m: L E t^3 / 12 W."""
+        return self.crease_line(length) / 3
+
+
+def concentrated_mesh(pattern: CreasePattern, material: SheetMaterial) -> BarHingeMesh:
+    """Bars, hinges and triangles with the pattern's vertices as nodes.
+
+    A bar on a crease has the stiffness of both panels' rims.
+    """
+    parts = MeshBuilder(pattern)
+    thickness = material.thicknesses(len(pattern.panels))
+    for vertex, position in enumerate(pattern.vertices):
+        parts.add_node(position, pattern.tag(vertex))
+    rim = _rim_stiffness(parts, material, list(thickness))
+    for (i, j), EA in rim.items():
+        parts.add_bar(i, j, parts.length(i, j), EA, panel=True)
+    centre = [
+        parts.add_node(pattern.vertices[list(panel)].mean(axis=0), len(parts.rest))
+        for panel in pattern.panels
+    ]
+    for crease in pattern.creases:
+        first, second = pattern.edge_panels[crease]
+        i, j = pattern.edges[crease]
+        parts.add_hinge(
+            (centre[first], int(i), int(j), centre[second]),
+            material.whole_crease(parts.length(i, j)),
+            normal=parts.normal(first),
+            crease=int(crease),
+            share=1.0,
+        )
+    for edge in pattern.joints:
+        first, second = pattern.edge_panels[edge]
+        i, j = (int(v) for v in pattern.edges[edge])
+        t = float(min(thickness[first], thickness[second]))
+        parts.add_hinge(
+            (centre[first], i, j, centre[second]),
+            material.panel_hinge(t, parts.length(i, j)),
+            normal=parts.normal(first),
+        )
+    for number, panel in enumerate(pattern.panels):
+        t = float(thickness[number])
+        add_fan(parts, material, number, t, list(panel), centre[number])
+    corner = np.array([v for panel in pattern.panels for v in panel], dtype=np.int64)
+    return parts.mesh(corner, corner_panels(pattern), np.array(centre, dtype=np.int64))
+
+
+def corner_panels(pattern: CreasePattern) -> Ints:
+    """The panel of each corner, panel by panel."""
+    numbers = np.arange(len(pattern.panels))
+    return np.repeat(numbers, [len(panel) for panel in pattern.panels])
+
+
+def _rim_stiffness(
+    parts: MeshBuilder, material: SheetMaterial, thickness: list[float]
+) -> dict[tuple[int, int], float]:
+    """EA of each edge, N: the sum over its panels."""
+    rim: dict[tuple[int, int], float] = {}
+    for panel, t in zip(parts.pattern.panels, thickness, strict=True):
+        area, length = fan_lengths(parts.pattern.vertices[list(panel)])
+        for a, b in panel_edges(panel):
+            edge = (min(a, b), max(a, b))
+            rim[edge] = rim.get(edge, 0.0) + material.panel_bar(t, area, length)
+    return rim
+
+
+def add_fan(
+    parts: MeshBuilder,
+    material: SheetMaterial,
+    panel: int,
+    thickness: float,
+    corner: list[int],
+    centre: int,
+) -> None:
+    """Spokes, the hinges on them, and the triangles of one panel."""
+    area, total = fan_lengths(np.array([parts.rest[c] for c in corner]))
+    EA = material.panel_bar(thickness, area, total)
+    normal = parts.normal(panel)
+    for m, node in enumerate(corner):
+        before, after = corner[m - 1], corner[(m + 1) % len(corner)]
+        length = parts.length(node, centre)
+        parts.add_bar(node, centre, length, EA, panel=True)
+        stiffness = material.panel_hinge(thickness, length)
+        nodes = (before, node, centre, after)
+        parts.add_hinge(nodes, stiffness, normal=normal)
+        parts.triangles.append(((node, after, centre), panel))
+
+
+RIM_SHARE, CENTRE_SHARE = 0.25, 0.5  # of the fold, at each rim and along the middle
+COLLINEAR = 1e-9  # sine below which two edges at a corner are one line
+
+
+def compliant_mesh(pattern: CreasePattern, material: SheetMaterial) -> BarHingeMesh:
+    """Bars, hinges and triangles of panels with creases of finite width between them.
+
+    Lengths and areas that set the stiffness of panel rims, and of the hinges on them,
+    are those of the pattern before its panels are drawn in, as in [ZF19].
+    """
+    if len(pattern.joints):
+        raise ValueError(
+            f"{len(pattern.joints)} lines divide panels that are not convex, and have "
+            "no width: give `compliant: false`, creases that are single hinges"
+        )
+    parts = MeshBuilder(pattern)
+    thickness = material.thicknesses(len(pattern.panels))
+    corners: list[dict[int, int]] = []
+    for number, panel in enumerate(pattern.panels):
+        drawn = drawn_in(pattern, number, material.crease_width)
+        nodes = {
+            v: parts.add_node(x, pattern.tag(v))
+            for v, x in zip(panel, drawn, strict=True)
+        }
+        corners.append(nodes)
+    for panel, nodes, t in zip(pattern.panels, corners, thickness, strict=True):
+        area, total = fan_lengths(pattern.vertices[list(panel)])
+        EA = material.panel_bar(float(t), area, total)
+        for a, b in panel_edges(panel):
+            length = float(np.linalg.norm(pattern.vertices[a] - pattern.vertices[b]))
+            parts.add_bar(nodes[a], nodes[b], length, EA, panel=True)
+    middles = [
+        _add_crease_nodes(parts, corners, int(crease)) for crease in pattern.creases
+    ]
+    first_centre = len(parts.rest)
+    for number, nodes in enumerate(corners):
+        x = np.mean([parts.rest[c] for c in nodes.values()], axis=0)
+        parts.add_node(x, len(pattern.vertices) + number)
+    for crease, ends in zip(pattern.creases, middles, strict=True):
+        _add_crease(parts, material, corners, int(crease), ends, first_centre)
+    for number, nodes in enumerate(corners):
+        t, middle = float(thickness[number]), first_centre + number
+        add_fan(parts, material, number, t, list(nodes.values()), middle)
+    for number, crease in enumerate(pattern.creases):
+        own = len(pattern.panels) + number
+        _add_crease_triangles(parts, corners, int(crease), middles[number], own)
+    centre = first_centre + np.arange(len(pattern.panels))
+    return parts.mesh(np.arange(first_corner(pattern)), corner_panels(pattern), centre)
+
+
+def first_corner(pattern: CreasePattern) -> int:
+    """How many panel corners there are; their nodes come first."""
+    return sum(len(panel) for panel in pattern.panels)
+
+
+def drawn_in(pattern: CreasePattern, number: int, width: float) -> Floats:
+    """Corners (m, 3) of a panel, its creased edges moved in by half a crease width.
+
+    With creases on both sides of a corner the move is the sum of half a width along
+    each edge, as in [ZF19]; that is exact for right angles.
+    """
+    panel = pattern.panels[number]
+    out = pattern.vertices[list(panel)].copy()
+    for m, v in enumerate(panel):
+        before, after = panel[m - 1], panel[(m + 1) % len(panel)]
+        to_next = _unit(pattern.vertices[after] - pattern.vertices[v])
+        to_last = _unit(pattern.vertices[before] - pattern.vertices[v])
+        sine = float(np.linalg.norm(np.cross(to_next, to_last)))
+        if sine < COLLINEAR:
+            continue
+        next_creased = (min(v, after), max(v, after)) in pattern.creased
+        last_creased = (min(v, before), max(v, before)) in pattern.creased
+        if next_creased and last_creased:
+            out[m] += 0.5 * width * (to_next + to_last)
+        elif next_creased:
+            out[m] += 0.5 * width / sine * to_last
+        elif last_creased:
+            out[m] += 0.5 * width / sine * to_next
+    return out
+
+
+def fold_weights(mesh: BarHingeMesh) -> Floats:
+    """(h,) by which the angles of its hinges add up to the fold of a crease.
+
+    The middle of a crease with a width is two lines, which turn together.
+    """
+    middle = mesh.hinge_share == CENTRE_SHARE
+    return np.where(middle, 0.5, (mesh.hinge_share > 0).astype(np.float64))
+
+
+def _unit(v: Floats) -> Floats:
+    return np.asarray(v / np.linalg.norm(v))
+
+
+def _facing(
+    parts: MeshBuilder, corners: Sequence[dict[int, int]], crease: int
+) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Nodes at both ends of a crease in its first panel, and those facing them."""
+    first, second = parts.pattern.edge_panels[crease]
+    a, b = (int(v) for v in parts.pattern.edges[crease])
+    if corners[first][a] > corners[first][b]:
+        a, b = b, a
+    return (corners[first][a], corners[first][b]), (
+        corners[second][a],
+        corners[second][b],
+    )
+
+
+def _add_crease_nodes(
+    parts: MeshBuilder, corners: Sequence[dict[int, int]], crease: int
+) -> tuple[int, int, int]:
+    """Nodes in the middle of a crease's ends, and in its centre."""
+    (a, b), (c, d) = _facing(parts, corners, crease)
+    x = parts.rest
+    start, end = parts.tag[a][0], parts.tag[b][0]
+    one = parts.add_node(0.5 * (x[a] + x[c]), start)
+    two = parts.add_node(0.5 * (x[b] + x[d]), end)
+    middle = parts.add_node(0.25 * (x[a] + x[b] + x[c] + x[d]), start, end)
+    return one, two, middle
+
+
+def _add_crease(
+    parts: MeshBuilder,
+    material: SheetMaterial,
+    corners: Sequence[dict[int, int]],
+    crease: int,
+    ends: tuple[int, int, int],
+    first_centre: int,
+) -> None:
+    """Ten bars and eight hinges of one crease."""
+    one, two, middle = ends
+    near, far = _facing(parts, corners, crease)
+    u, v = parts.pattern.edges[crease]
+    span = float(np.linalg.norm(parts.pattern.vertices[u] - parts.pattern.vertices[v]))
+    inner = parts.length(*near)
+    across, slanted = material.crease_across(inner), material.crease_diagonal(inner)
+    normal = parts.normal(parts.pattern.edge_panels[crease][0])
+
+    def bar(i: int, j: int, EA: float) -> None:
+        parts.add_bar(i, j, parts.length(i, j), EA, panel=False)
+
+    def hinge(i: int, j: int, k: int, m: int, stiffness: float, share: float) -> None:
+        parts.add_hinge(
+            (i, j, k, m), stiffness, normal=normal, crease=crease, share=share
+        )
+
+    for side, (a, b) in enumerate((near, far)):
+        bar(a, one, across)
+        bar(a, middle, slanted)
+        bar(b, middle, slanted)
+        bar(b, two, across)
+        if side == 0:
+            bar(one, middle, slanted)
+            bar(two, middle, slanted)
+    for (a, b), panel in zip(
+        (near, far), parts.pattern.edge_panels[crease], strict=True
+    ):
+        hinge(middle, a, b, first_centre + panel, material.crease_line(span), RIM_SHARE)
+        for corner, other, end in ((a, b, one), (b, a, two)):
+            k = material.crease_line(parts.length(corner, middle))
+            hinge(other, corner, middle, end, DIAGONAL_RATE * k, 0.0)
+    for end, a, c in ((one, near[0], far[0]), (two, near[1], far[1])):
+        k = material.crease_line(parts.length(end, middle))
+        hinge(a, middle, end, c, k, CENTRE_SHARE)
+
+
+def _add_crease_triangles(
+    parts: MeshBuilder,
+    corners: Sequence[dict[int, int]],
+    crease: int,
+    ends: tuple[int, int, int],
+    panel: int,
+) -> None:
+    """Six triangles around the middle of a crease, turned as its first panel is."""
+    one, two, middle = ends
+    (a, b), (c, d) = _facing(parts, corners, crease)
+    ring = [a, one, c, d, two, b]
+    around = list(corners[parts.pattern.edge_panels[crease][0]].values())
+    if around[(around.index(a) + 1) % len(around)] != b:
+        ring.reverse()
+    after = [*ring[1:], ring[0]]
+    ends_of_sides = zip(ring, after, strict=True)
+    parts.triangles += [((middle, p, q), panel) for p, q in ends_of_sides]

@@ -1,6 +1,6 @@
 """Crease patterns: what they are, where they come from, what folds rigidly.
 
-Read `pattern`; `fold_format` and `drawing` say what files hold, `tessellations` and
-`units` make patterns, `panels` readies them for the model. Rigid panels: `rigid` (one
-vertex), `rigid_path` (all).
+Read `pattern`; `generators` makes the usual ones, `fold_data` reads files, whose
+lines `panels` turns into panels for the model; `rigid_folding` has the folds of rigid
+panels.
 """

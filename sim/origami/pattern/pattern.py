@@ -1,13 +1,17 @@
-"""A crease pattern: vertices, panels, and the edges numbered by the panels."""
+"""A crease pattern: vertices, panels, and the edges numbered by the panels.
+
+`largest_panel_held` gives supports that hold it and strain nothing.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 import numpy as np
 
-from sim.arrays import Floats, Ints, cross
+from sim.core.arrays import Floats, Ints, cross, refuse_first
+from sim.core.options import refuse_missing
 
 FLAT = 1e-3  # of a panel's size: how far its corners may be off its plane
 
@@ -48,9 +52,10 @@ class CreasePattern:
             raise ValueError(
                 f"vertices have shape {vertices.shape}: give x, y and z of each"
             )
-        bad = np.flatnonzero(~np.isfinite(vertices).all(axis=1))
-        if len(bad):
-            raise ValueError(f"vertex {bad[0]} is not a finite position")
+        refuse_first(
+            ~np.isfinite(vertices).all(axis=1),
+            lambda i: f"vertex {i} is not a finite position",
+        )
         if not self.panels:
             raise ValueError("the pattern has no panels: creases alone do not fold")
         for number, panel in enumerate(self.panels):
@@ -77,12 +82,8 @@ class CreasePattern:
                 f"panel {number} has corners {list(panel)}: give three or more, "
                 "each once"
             )
-        for vertex in panel:
-            if not 0 <= vertex < len(self.vertices):
-                raise ValueError(
-                    f"panel {number} names vertex {vertex}, but vertices are numbered "
-                    f"0 to {len(self.vertices) - 1}"
-                )
+        named = f"panel {number} names vertex {{}}"
+        refuse_missing(named, panel, len(self.vertices), "the pattern has vertices")
         corners = self.vertices[list(panel)]
         area = np.linalg.norm(polygon_area(corners))
         longest = np.ptp(corners, axis=0).max()
@@ -194,3 +195,43 @@ def polygon_area(corners: Floats) -> Floats:
     spokes = corners - corners.mean(axis=0)
     ahead = np.concatenate([spokes[1:], spokes[:1]])
     return np.asarray(0.5 * cross(spokes, ahead).sum(axis=0))
+
+
+Row = tuple[int, int, int, int]
+
+
+def largest_panel(pattern: CreasePattern) -> int:
+    """Its number; of equally large panels the first."""
+    normals = [polygon_area(pattern.vertices[list(p)]) for p in pattern.panels]
+    areas = np.linalg.norm(normals, axis=1)
+    return int(np.argmax(np.round(areas / areas.max(), 9)))  # not by rounding
+
+
+def largest_panel_held(pattern: CreasePattern) -> list[Row]:
+    """Six supports at three corners of the largest panel, rows (vertex, x, y, z).
+
+    The first is held in x, y and z, the second along the panel across the line to the
+    first and out of the panel, the third out of the panel: the panel cannot move, and
+    its corners are free to come closer to each other. They are those that span the
+    largest triangle.
+    """
+    panel = pattern.panels[largest_panel(pattern)]
+    normal = polygon_area(pattern.vertices[list(panel)])
+    size = float(np.linalg.norm(normal))
+
+    def spanned(corners: tuple[int, ...]) -> float:
+        a, b, c = pattern.vertices[list(corners)]
+        return round(float(np.linalg.norm(np.cross(b - a, c - a))) / size, 9)
+
+    a, b, c = max(combinations(panel, 3), key=spanned)
+    out = int(np.argmax(np.abs(normal)))
+    along = np.abs(pattern.vertices[b] - pattern.vertices[a])
+    along[out] = np.inf
+    across = int(np.argmin(along))
+    second = [int(axis in (out, across)) for axis in range(3)]
+    third = [int(axis == out) for axis in range(3)]
+    return [
+        (a, 1, 1, 1),
+        (b, second[0], second[1], second[2]),
+        (c, third[0], third[1], third[2]),
+    ]

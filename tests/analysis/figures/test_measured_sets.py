@@ -10,10 +10,14 @@ from matplotlib.collections import LineCollection
 from matplotlib.patches import Patch
 
 from analysis.figures import style
-from analysis.figures.measured_panels import Unfitted
-from analysis.figures.measured_sets import measured_set
-from analysis.figures.set_words import roles, verdicts_in_words
-from analysis.figures.shown_set import ShownFamily, ShownSet, short_names
+from analysis.figures.measured_panels import ShownFamily, Unfitted
+from analysis.figures.measured_sets import (
+    ShownSet,
+    measured_set,
+    roles,
+    short_names,
+    verdicts_in_words,
+)
 from tests.figure_faults import faults
 
 AT = np.linspace(0.0, 1.0, 5)
@@ -63,16 +67,14 @@ def shown() -> ShownSet:
     groups = {name: name for name in tests}
     fitted = frozenset({"test_a"})
     runs = [("a", "k")]
-    return ShownSet(
-        "toy", "A toy", families, fitted, groups, 2.0, runs, "c.", ["E_kPa"]
-    )
+    return ShownSet(families, fitted, groups, 2.0, runs, "c.", ["E_kPa"])
 
 
 def titles(of: ShownSet) -> list[str]:
     return [" ".join(axes.get_title().split()) for axes in measured_set(of).axes]
 
 
-def test_every_test_has_a_panel_that_says_what_it_was_for() -> None:
+def test_every_test_has_a_panel_that_says_what_it_was_for():
     figure = measured_set(shown())
     assert [" ".join(axes.get_title().split()) for axes in figure.axes] == [
         "test b, predicted",
@@ -92,7 +94,7 @@ def test_every_test_has_a_panel_that_says_what_it_was_for() -> None:
     assert not figure.get_suptitle()  # the caption says it
 
 
-def test_nothing_fitted_is_said_and_what_is_not_drawn_has_no_mark() -> None:
+def test_nothing_fitted_is_said_and_what_is_not_drawn_has_no_mark():
     of = shown()
     lone = [family for family in of.families if family.lone]
     alone = replace(of, families=lone, fitted=frozenset(), inputs=[])
@@ -103,7 +105,7 @@ def test_nothing_fitted_is_said_and_what_is_not_drawn_has_no_mark() -> None:
     assert "95 %, fitted" not in legend
 
 
-def test_what_held_and_what_did_not_is_told_in_one_panel() -> None:
+def test_what_held_and_what_did_not_is_told_in_one_panel():
     """An error of a tenth of its aim is met; of twice its aim missed."""
     of = shown()
     missed = verdict("predicted", 0.3, 0.15, "differs", 0.97)
@@ -116,7 +118,7 @@ def test_what_held_and_what_did_not_is_told_in_one_panel() -> None:
     assert [float(line.get_xdata()[0]) for line in points] == [2.0, 0.1]  # type: ignore[index, arg-type]
 
 
-def test_of_many_tests_those_not_yet_measured_share_a_panel_by_family() -> None:
+def test_of_many_tests_those_not_yet_measured_share_a_panel_by_family():
     of = shown()
     kept = [f"kept_{k}" for k in range(7)]
     more = ShownFamily("force_Y", "N", "closing", *rows(kept, "force", 4.0), 0.15)
@@ -128,7 +130,7 @@ def test_of_many_tests_those_not_yet_measured_share_a_panel_by_family() -> None:
     ]
 
 
-def test_errors_of_many_quantities_stand_below_those_of_their_unit() -> None:
+def test_errors_of_many_quantities_stand_below_those_of_their_unit():
     """Bars hold the middle 95 % of them; a width shares its panel with a length."""
     of = shown()
     nodes = [rows(["test_a"], f"node_{axis}", 1.0) for axis in "xyz"]
@@ -146,7 +148,7 @@ def test_errors_of_many_quantities_stand_below_those_of_their_unit() -> None:
     assert low.get_ylabel() == "$E$ (mm)"
 
 
-def test_a_record_that_is_not_drawn_lengthens_no_name() -> None:
+def test_a_record_that_is_not_drawn_lengthens_no_name():
     """What the drawn ones share is told by none of them, whatever others are called."""
     of = shown()
     names = {name: f"{name}_11.00" for name in of.groups}
@@ -154,7 +156,7 @@ def test_a_record_that_is_not_drawn_lengthens_no_name() -> None:
     assert titles(more)[0].startswith("test b")
 
 
-def test_records_left_out_of_their_fit_are_drawn_and_told() -> None:
+def test_records_left_out_of_their_fit_are_drawn_and_told():
     """0.4 mJ too much, where the others predict it: a cross there."""
     of = shown()
     measured, _ = rows(["test_a"], "work", 9.0, np.zeros(1))
@@ -173,13 +175,13 @@ def test_records_left_out_of_their_fit_are_drawn_and_told() -> None:
     assert {0.1, 0.3} <= set(ends)
 
 
-def test_branches_lie_half_their_difference_about_the_mean() -> None:
+def test_branches_lie_half_their_difference_about_the_mean():
     top = measured_set(shown()).axes[0]
     ends = {round(float(line.get_ydata()[0]), 9) for line in top.get_lines()}  # type: ignore[index, arg-type]
     assert {2.0, 2.3, 1.7, 2.1} <= ends
 
 
-def test_verdicts_are_told_together_where_they_are_alike() -> None:
+def test_verdicts_are_told_together_where_they_are_alike():
     told = [
         ("lowering", "fitted", "cannot tell"), ("lowering", "left out", "cannot tell"),
         ("tip_height", "fitted", "cannot tell"), ("tip_height", "left out", "differs"),
@@ -192,13 +194,13 @@ def test_verdicts_are_told_together_where_they_are_alike() -> None:
     assert verdicts_in_words([]) == "none yet"
 
 
-def test_names_lose_the_words_that_all_of_them_have() -> None:
+def test_names_lose_the_words_that_all_of_them_have():
     assert short_names(["a_one_z", "a_two_z"]) == {"a_one_z": "one", "a_two_z": "two"}
     assert short_names(["same"]) == {"same": "same"}
     assert short_names(["m|1", "m|2"]) == {"m|1": "1", "m|2": "2"}
 
 
-def test_errors_of_several_quantities_stand_on_the_line_of_their_record() -> None:
+def test_errors_of_several_quantities_stand_on_the_line_of_their_record():
     """As fitted below it, as left out above; no value is printed, there are three."""
     of = shown()
     one = np.zeros(1)
@@ -215,7 +217,7 @@ def test_errors_of_several_quantities_stand_on_the_line_of_their_record() -> Non
     assert not axes.texts
 
 
-def test_what_the_intervals_and_what_chance_may_add_look_apart() -> None:
+def test_what_the_intervals_and_what_chance_may_add_look_apart():
     """Grey is the interval of what was fitted, hatched is k u_val: an entry each."""
     figure = measured_set(shown())
     (legend,) = figure.legends
@@ -235,7 +237,7 @@ def test_what_the_intervals_and_what_chance_may_add_look_apart() -> None:
     assert hatched == {look[r"$\pm\,2\,u_\mathrm{val}$ of $E$"][1]} != {None}
 
 
-def test_a_model_of_which_nothing_is_fitted_has_its_distances_and_their_aim() -> None:
+def test_a_model_of_which_nothing_is_fitted_has_its_distances_and_their_aim():
     """Specimens 0.3 and 0.4 mm off: the root of their mean square; 1 mm is aimed at."""
     told = {"record": ["a_1", "a_2"], "group": ["a", "a"], "at": [25.0, 25.0]}
     far = pd.DataFrame({**told, "rms": [0.3, 0.4]})
@@ -249,7 +251,7 @@ def test_a_model_of_which_nothing_is_fitted_has_its_distances_and_their_aim() ->
     assert heights == [0.1, pytest.approx(np.sqrt(0.125)), 1.0]
 
 
-def test_tests_without_errors_stand_lower_where_that_saves_height() -> None:
+def test_tests_without_errors_stand_lower_where_that_saves_height():
     """Five measured tests and four to come: a row each on a page, all on one page."""
     tests = [f"test_{k}" for k in range(5)] + [f"kept_{k}" for k in range(4)]
     of = shown()
@@ -264,7 +266,7 @@ def test_tests_without_errors_stand_lower_where_that_saves_height() -> None:
     assert tops[0] > tops[5]
 
 
-def test_names_of_lines_and_titles_have_room_in_one_column() -> None:
+def test_names_of_lines_and_titles_have_room_in_one_column():
     """Rows are farther apart than a line of text of 6 pt takes, 2.4 mm."""
     kinds = ("L2_rubber_opentoclose", "T1_plastic_freefloating")
     records = [f"{kinds[k % 2]}_test{k}_{'ab'[k // 6]}" for k in range(11)]
@@ -279,7 +281,7 @@ def test_names_of_lines_and_titles_have_room_in_one_column() -> None:
         for name in quantities
     ]
     groups = {name: name for name in records}
-    with style.drawn_for(89):
+    with style.page_width(89):
         figure = measured_set(replace(shown(), families=families, groups=groups))
         assert not [fault for fault in faults(figure) if "overlap" in fault]
     figure.canvas.draw()

@@ -11,7 +11,7 @@ from matplotlib.image import imread
 from mpl_toolkits.mplot3d import proj3d
 
 from analysis.figures.run_picture import BANDS, MOUNTAIN, VALLEY, Drawing, run_picture
-from sim.arrays import Floats
+from sim.core.arrays import Floats
 
 
 def pixels(image: Floats, colour: str) -> int:
@@ -19,9 +19,7 @@ def pixels(image: Floats, colour: str) -> int:
 
 
 @pytest.mark.parametrize("turned", [-60.0, 30.0, 120.0])
-def test_creases_keep_their_colours_on_the_band_of_what_is_missing(
-    turned: float,
-) -> None:
+def test_creases_keep_their_colours_on_the_band_of_what_is_missing(turned):
     x = np.array([[0, 0, 0], [1, 0, 0.1], [1, 1, 0], [0, 1, 0.1]], dtype=float)
     rim = np.array([[0, 1], [1, 2], [2, 3], [3, 0]])
     folds = {"mountain: 9°": np.array([[0, 2]]), "valley: 9°": np.array([[1, 3]])}
@@ -41,7 +39,7 @@ def test_creases_keep_their_colours_on_the_band_of_what_is_missing(
     assert seen[BANDS[0]] > seen[MOUNTAIN]
 
 
-def test_a_picture_in_space_has_axes_of_a_round_length() -> None:
+def test_a_picture_in_space_has_axes_of_a_round_length():
     x = np.array([[0, 0, 0], [0.1, 0, 0], [0, 0.12, 0.02]])
     rim, none = np.array([[0, 1], [1, 2]]), np.empty((0, 3), dtype=np.int64)
     box = np.array([x.min(axis=0), x.max(axis=0)])
@@ -55,7 +53,7 @@ def test_a_picture_in_space_has_axes_of_a_round_length() -> None:
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("x (m)", "y (m)")
 
 
-def test_the_diagonal_of_a_flat_panel_is_not_drawn() -> None:
+def test_the_diagonal_of_a_flat_panel_is_not_drawn():
     x = np.array([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]], dtype=float)
     none, faces = np.empty((0, 2), dtype=np.int64), np.array([[0, 1, 2], [0, 2, 3]])
     drawn = {}
@@ -71,9 +69,7 @@ def test_the_diagonal_of_a_flat_panel_is_not_drawn() -> None:
 
 @pytest.mark.parametrize("view", [(25.0, -60.0), (90.0, -90.0), (0.0, 45.0)])
 @pytest.mark.parametrize("size", [(1, 1, 0), (8, 1, 0.1), (0.1, 0.1, 2), (1, 1, 1)])
-def test_no_corner_is_cut_and_the_legend_and_the_axes_have_room(
-    size: tuple[float, float, float], view: tuple[float, float]
-) -> None:
+def test_no_corner_is_cut_and_the_legend_and_the_axes_have_room(size, view):
     x = np.array(list(product(*([0.0, s] for s in size))))
     lines = np.array([[0, 7], [1, 6]])
     folds = {"mountain: 9°": lines[:1], "valley: 9°": lines[1:]}
@@ -96,7 +92,7 @@ def test_no_corner_is_cut_and_the_legend_and_the_axes_have_room(
     assert places[:, 1].min() > axes.texts[-1].get_window_extent().y1
 
 
-def test_creases_are_numbered_once_on_the_sheet_as_it_began() -> None:
+def test_creases_are_numbered_once_on_the_sheet_as_it_began():
     x = np.array([[0, 0, 0], [1, 0, 0], [2, 0, 0], [0, 1, 0], [2, 1, 0]], dtype=float)
     creases = np.array([[0, 1, 7], [1, 2, 7], [3, 4, 12]])  # one of them in two lines
     none, box = np.empty((0, 3), dtype=np.int64), x[[0, 4]]
@@ -108,7 +104,7 @@ def test_creases_are_numbered_once_on_the_sheet_as_it_began() -> None:
     assert told == {"7": (0.5, 0.0), "12": (1.0, 1.0)}
 
 
-def test_a_long_title_is_broken_to_the_width_of_the_picture() -> None:
+def test_a_long_title_is_broken_to_the_width_of_the_picture():
     title = "simulate pattern: " + ", ".join(f"F_{k} = 0.{k}12345" for k in range(9))
     figure = run_picture(None, {"step": np.arange(3.0), "F": np.arange(3.0)}, title)
     figure.canvas.draw()

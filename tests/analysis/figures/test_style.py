@@ -7,18 +7,19 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from analysis.figures import style
-from analysis.figures.scene import PaintedScene
-from analysis.figures.sheet import PanelGrid, sheet
+from analysis.figures.panel_3d import PaintedScene
 from analysis.figures.style import (
+    PanelGrid,
     compare,
-    drawn_for,
+    freeze_layout,
     lay_out,
     legend_below,
     number,
+    page_width,
     put_letter,
     say_below,
     scale_bar,
-    settle,
+    sheet,
     styled,
 )
 
@@ -47,12 +48,12 @@ def sound() -> tuple[Figure, list[Axes]]:
 
 
 @pytest.mark.parametrize(("rows", "tall"), [(3, 210.0), (4, 235.0), (6, 420.0)])
-def test_panels_keep_room_where_a_page_has_none(rows: int, tall: float) -> None:
+def test_panels_keep_room_where_a_page_has_none(rows, tall):
     figure, _ = sheet(PanelGrid(rows, 150.0, 70.0))
     assert figure.get_figheight() * 25.4 == pytest.approx(tall)
 
 
-def test_texts_are_as_wide_where_they_are_laid_out_as_in_print() -> None:
+def test_texts_are_as_wide_where_they_are_laid_out_as_in_print():
     """Hinted, a long name is 5 % narrower at 100 dots an inch than at 600."""
     widths = []
     for dpi in (100.0, 600.0):
@@ -64,18 +65,18 @@ def test_texts_are_as_wide_where_they_are_laid_out_as_in_print() -> None:
     assert widths[0] == pytest.approx(widths[1], abs=0.015)  # a pixel and a half
 
 
-def test_lines_below_the_art_lie_outside_of_it_and_are_saved() -> None:
+def test_lines_below_the_art_lie_outside_of_it_and_are_saved():
     figure, _ = sound()
-    box = settle(figure)
+    box = freeze_layout(figure)
     (line,) = (text for text in figure.texts if text.get_gid() == "identity")
     assert line.get_window_extent().y1 <= 0.0
     assert line.get_window_extent().y0 >= box.y0 * figure.dpi
 
 
-def test_a_narrow_page_has_panels_below_each_other() -> None:
+def test_a_narrow_page_has_panels_below_each_other():
     figure, panels = sound()
     assert figure.get_figwidth() == pytest.approx(183 / 25.4)
-    with drawn_for(89):
+    with page_width(89):
         narrow, below = sound()
     assert narrow.get_figwidth() == pytest.approx(89 / 25.4)
     rows = [
@@ -85,18 +86,18 @@ def test_a_narrow_page_has_panels_below_each_other() -> None:
     assert rows == [1, 2]
 
 
-def test_many_panels_are_as_tall_as_a_page_and_no_taller() -> None:
+def test_many_panels_are_as_tall_as_a_page_and_no_taller():
     for width, tall in ((89, 235.0), (183, 120.0)):
-        with drawn_for(width), styled():
+        with page_width(width), styled():
             figure, (panels,) = sheet(PanelGrid(12, 42.0, 40.0))
         assert figure.get_figheight() * 25.4 == pytest.approx(tall)
         assert len(panels) == 12
 
 
-def test_a_width_that_is_none_is_refused() -> None:
+def test_a_width_that_is_none_is_refused():
     with (
         pytest.raises(ValueError, match="give one of 89, 120, 183, slide"),
-        drawn_for(100),
+        page_width(100),
     ):
         pass
 
@@ -106,12 +107,12 @@ def test_a_width_that_is_none_is_refused() -> None:
     [(0.089, "0.089"), (2.6e-5, r"$2.6\times 10^{-5}$"), (1e-8, r"$1.0\times 10^{-8}$"),
      (0.0, "0"), (-0.5, "\N{MINUS SIGN}0.50"), (0.00999, "0.010"), (14.34, "14")],
 )  # fmt: skip
-def test_numbers_are_printed_with_powers_of_ten(value: float, said: str) -> None:
+def test_numbers_are_printed_with_powers_of_ten(value, said):
     assert number(value) == said
     assert number(1e-8, 1) == r"$10^{-8}$"
 
 
-def test_what_is_nearer_is_painted_later() -> None:
+def test_what_is_nearer_is_painted_later():
     scene = PaintedScene((90.0, -90.0), 1.0)
     scene.faces([np.add(SQUARE, [0, 0, 1.0])], "red")
     scene.faces([SQUARE], "blue")
@@ -139,7 +140,7 @@ def test_letters_in_a_row_are_level_whatever_their_titles_lines():
         assert ax.title.get_window_extent().x0 > letter.get_window_extent().x1
 
 
-def test_the_line_below_names_runs_while_it_can() -> None:
+def test_the_line_below_names_runs_while_it_can():
     few, many = [("one", "0123456789abcdef"), ("two", "")], [("x", "k")] * 13
     assert style.runs_line(few) == "Runs: one 0123456789ab"
     assert style.runs_line(many) == "Runs: 13, their keys are in the .trace.json file"

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from analysis.labels.assign import label_spheres
-from analysis.labels.evidence import LabelOptions
+from analysis.labels.assign_labels import label_spheres
+from analysis.labels.scoring import LabelOptions
 from tests.analysis.mechanisms import nearby_state, random_mechanism, scanned
 
 TRIALS = 200

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from analysis.labels.assign import Labels, Refusal
-from analysis.labels.mechanism import Mechanism
-from analysis.labels.moved_bodies import moved_bodies, told
+from analysis.labels.assign_labels import Labels, Refusal
+from analysis.labels.rigid_bodies import describe_moved, moved_bodies
+from analysis.labels.rigid_distances import Mechanism
 
 SOLID = np.array([[0, 0, 0], [31, 4, -6], [5, 38, 9], [-8, 7, 45.0]])
 REST = np.array([[80, 0, 0], [150, 20, -30], [90, -80, 10], [170, -60, 40.0]])
@@ -44,7 +44,7 @@ def test_a_body_hung_on_another_ball_is_found_by_its_lengths(rng, free):
     assert body.nodes == tuple(free)
     assert set(body.spheres) == set(free)
     assert body.expected < 1e-3
-    assert "-".join(map(str, free)) in told([body])
+    assert "-".join(map(str, free)) in describe_moved([body])
 
 
 def test_a_body_is_found_though_its_joint_lost_its_label_too():

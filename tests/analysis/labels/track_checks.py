@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analysis.labels.tracks import TrackOptions, Tracks, carry_labels, neighbours
-from sim.arrays import Floats, Ints
+from analysis.labels.label_tracks import TrackOptions, Tracks, carry_labels, neighbours
+from sim.core.arrays import Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)

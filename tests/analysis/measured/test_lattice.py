@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.testing import assert_allclose
 
-from analysis.measured.lattice import (
+from analysis.measured.quantities import (
     in_own_frame,
     label_frames,
     node_series,
@@ -11,8 +11,8 @@ from analysis.measured.lattice import (
     place_on_model,
     size_series,
 )
-from sim.arrays import Floats
-from sim.morph.library.triangle_lattice import triangle_lattice
+from sim.core.arrays import Floats
+from sim.mechanism.named_structures import triangle_lattice
 
 LATTICE = triangle_lattice(9, 5, 3.0)
 MADE, LINKS = LATTICE.r[:, :2], LATTICE.links
@@ -35,9 +35,7 @@ def tracked(rng: np.random.Generator, hand: float) -> list[Floats]:
     return frames
 
 
-def test_labels_and_the_right_placement_leave_noise_alone(
-    rng: np.random.Generator,
-) -> None:
+def test_labels_and_the_right_placement_leave_noise_alone(rng):
     model = np.array([in_own_frame(x, MADE) for x in sheared()])
     for hand in (1.0, -1.0):
         tracks, orders = label_frames(tracked(rng, hand), MADE, LINKS, AT)
@@ -51,14 +49,14 @@ def test_labels_and_the_right_placement_leave_noise_alone(
         assert placed.mirrored.all() == placed.mirrored.any()
 
 
-def test_the_frame_of_a_shape_does_not_depend_on_where_it_lies() -> None:
+def test_the_frame_of_a_shape_does_not_depend_on_where_it_lies():
     x = sheared()[-1]
     moved = x @ [[0.6, 0.8], [-0.8, 0.6]] + [5.0, -7.0]
     assert_allclose(in_own_frame(moved, MADE), in_own_frame(x, MADE), atol=1e-12)
     assert_allclose(in_own_frame(x, MADE).mean(axis=0), 0.0, atol=1e-12)
 
 
-def test_series_give_the_nodes_back() -> None:
+def test_series_give_the_nodes_back():
     nodes = sheared()
     series = node_series(AT, nodes, 0.02)
     assert len(series) == 82
@@ -66,7 +64,7 @@ def test_series_give_the_nodes_back() -> None:
     assert_allclose(nodes_of(series, 41), nodes)
 
 
-def test_length_and_waist_are_those_of_a_lattice_as_made() -> None:
+def test_length_and_waist_are_those_of_a_lattice_as_made():
     named = {"first": 0, "middle": 4, "last": -1}
     rows = {name: LATTICE.nodes_of(row) for name, row in named.items()}
     sizes = size_series(np.zeros(1), MADE[None], rows, 0.02)

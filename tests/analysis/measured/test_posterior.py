@@ -6,12 +6,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from analysis.measured.fitted_records import Input, linear_about
 from analysis.measured.model_error import Departure
-from analysis.measured.posterior import learnt_beside, left_out, posterior, told
-from analysis.measured.series import Quantities, RecordInputs, curve
-from sim.arrays import Floats
-from sim.convergence import NotConvergedError
+from analysis.measured.posterior import (
+    Input,
+    covariances,
+    estimate_unfitted,
+    left_out,
+    linear_about,
+    posterior,
+)
+from analysis.measured.predicted_quantities import Quantities, RecordInputs, curve
+from sim.core.arrays import Floats
+from sim.core.options import NotConvergedError
 from tests.analysis.measured.toy import AT, NONE, fitted, line, records
 
 LOADS = {"a": 1.0, "b": 2.0, "c": 3.0}
@@ -36,7 +42,7 @@ def data(rng: np.random.Generator, loads: dict[str, float]) -> dict[str, Floats]
     }
 
 
-def test_a_line_is_fitted_as_least_squares_do(rng: np.random.Generator) -> None:
+def test_a_line_is_fitted_as_least_squares_do(rng):
     y = data(rng, LOADS)
     after, near = posterior(fitted(records(LOADS), y, U), FREE, {"force": NONE}, AIMS)
     A = design(LOADS)
@@ -48,9 +54,7 @@ def test_a_line_is_fitted_as_least_squares_do(rng: np.random.Generator) -> None:
     assert np.abs(after.model).max() < 1e-6 * np.abs(after.noise).max()
 
 
-def test_what_is_known_beforehand_counts_as_a_measurement(
-    rng: np.random.Generator,
-) -> None:
+def test_what_is_known_beforehand_counts_as_a_measurement(rng):
     y = data(rng, LOADS)
     inputs = [Input("E", 1.9, 0.02, fitted=True), FREE[1]]
     after, _ = posterior(fitted(records(LOADS), y, U), inputs, {"force": NONE}, AIMS)
@@ -62,7 +66,7 @@ def test_what_is_known_beforehand_counts_as_a_measurement(
     np.testing.assert_allclose(after.noise, np.linalg.inv(A.T @ A), rtol=1e-4)
 
 
-def test_a_held_input_moves_the_fit_the_other_way(rng: np.random.Generator) -> None:
+def test_a_held_input_moves_the_fit_the_other_way(rng):
     """With `level` held at its value but uncertain, E moves by -G S dlevel."""
     of = fitted(records(LOADS), data(rng, LOADS), U)
     inputs = [FREE[0], Input("level", 0.3, 0.05)]
@@ -75,9 +79,7 @@ def test_a_held_input_moves_the_fit_the_other_way(rng: np.random.Generator) -> N
     assert after.gain[0, 0] > 0.1
 
 
-def test_an_uncertain_number_of_a_record_widens_the_fit(
-    rng: np.random.Generator,
-) -> None:
+def test_an_uncertain_number_of_a_record_widens_the_fit(rng):
     y = data(rng, LOADS)
     sure, _ = posterior(fitted(records(LOADS), y, U), FREE, {"force": NONE}, AIMS)
     vague = fitted(records(LOADS, 0.2), y, U)
@@ -90,9 +92,7 @@ def test_an_uncertain_number_of_a_record_widens_the_fit(
 
 
 @pytest.mark.parametrize("gone", [["b"], ["a", "b"]])
-def test_records_left_out_are_fitted_without_them(
-    rng: np.random.Generator, gone: list[str]
-) -> None:
+def test_records_left_out_are_fitted_without_them(rng, gone):
     """The model is linear here: one step is the whole way."""
     loads = {**LOADS, "d": 4.0}
     y = data(rng, loads)
@@ -113,7 +113,7 @@ def bent(parameters: Mapping[str, float], record: RecordInputs) -> Quantities:
     return {"force": curve(AT, steep + parameters["level"])}
 
 
-def test_a_bent_model_is_fitted_to_fewer_records_all_the_way() -> None:
+def test_a_bent_model_is_fitted_to_fewer_records_all_the_way():
     """Where the record that is left out was far off: 0.5 and 0.3 made the others."""
     of = records(LOADS)
     y = {n: np.exp(0.5 * load * AT) + 0.3 for n, load in LOADS.items()}
@@ -126,7 +126,7 @@ def test_a_bent_model_is_fitted_to_fewer_records_all_the_way() -> None:
     assert without.inputs["level"] == pytest.approx(0.3, abs=5e-3)
 
 
-def test_a_fit_to_fewer_records_that_comes_to_no_end_says_so() -> None:
+def test_a_fit_to_fewer_records_that_comes_to_no_end_says_so():
     of = fitted(records(LOADS), {n: load**2 * AT for n, load in LOADS.items()}, U)
     _, near = posterior(of, FREE, {"force": NONE}, AIMS)
     wrong = replace(near, J=-0.3 * near.J)
@@ -134,9 +134,7 @@ def test_a_fit_to_fewer_records_that_comes_to_no_end_says_so() -> None:
         left_out(of, wrong, FREE, {"force": NONE}, AIMS, ["c"])
 
 
-def test_model_errors_that_have_not_settled_are_refused(
-    rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_model_errors_that_have_not_settled_are_refused(rng, monkeypatch):
     """One round sees them change once: that is no end."""
     of = fitted(records(LOADS), data(rng, LOADS), U)
     posterior(of, FREE, {"force": NONE}, {"force": 0.1})
@@ -145,16 +143,14 @@ def test_model_errors_that_have_not_settled_are_refused(
         posterior(of, FREE, {"force": NONE}, {"force": 0.1})
 
 
-def test_scatter_beside_uncertain_inputs_of_records_is_refused() -> None:
+def test_scatter_beside_uncertain_inputs_of_records_is_refused():
     of = fitted(records(LOADS, 0.1), {n: load * AT for n, load in LOADS.items()}, U)
     each = {"force": replace(NONE, kind=Departure.SCATTER)}
     with pytest.raises(ValueError, match=r"force is of kind scatter, .* say constant"):
         posterior(of, FREE, each, AIMS)
 
 
-def test_model_error_is_learnt_of_what_a_fit_did_not_use(
-    rng: np.random.Generator,
-) -> None:
+def test_model_error_is_learnt_of_what_a_fit_did_not_use(rng):
     """Eight records, each off by a constant of its own."""
     of = records({f"r{k}": 1.0 + k for k in range(8)})
     values = {"E": 2.0, "level": 0.0}
@@ -164,18 +160,18 @@ def test_model_error_is_learnt_of_what_a_fit_did_not_use(
         for (name, one), d in zip(of.items(), off, strict=True)
     }
     rows, errors = fitted(of, measured, 0.01), {"force": NONE}
-    found = learnt_beside(rows, values, errors, {"force": 0.5})
+    found = estimate_unfitted(rows, values, errors, {"force": 0.5})
     assert found["force"].sd[0] == pytest.approx(np.sqrt(np.mean(off**2)), rel=0.3)
     assert found["force"].records == 8
-    assert learnt_beside(rows.without(of), values, errors, {"force": 0.5}) == errors
+    assert estimate_unfitted(rows.without(of), values, errors, {"force": 0.5}) == errors
 
 
-def test_the_parts_of_the_covariance_add_up(rng: np.random.Generator) -> None:
+def test_the_parts_of_the_covariance_add_up(rng):
     """C = [G D G' + C L C] + [G K G'] with a model error that is not small."""
     of = fitted(records(LOADS), data(rng, LOADS), U)
     near = linear_about(of, {"E": 2.0, "level": 0.3}, FREE)
     error = {"force": NONE.__class__(NONE.kind, 1.0, False, NONE.at, np.array([0.3]))}
-    after = told(of, near, FREE, error)
+    after = covariances(of, near, FREE, error)
     V = U**2 * np.eye(15) + 0.3**2 * np.kron(
         0.5 * np.eye(3) + 0.5 * np.ones((3, 3)), np.ones((5, 5))
     )
@@ -185,7 +181,7 @@ def test_the_parts_of_the_covariance_add_up(rng: np.random.Generator) -> None:
     assert (np.linalg.eigvalsh(after.model) > -1e-12).all()
 
 
-def test_a_parameter_that_must_be_positive_stays_so() -> None:
+def test_a_parameter_that_must_be_positive_stays_so():
     y = {name: -0.4 * load * AT + 0.3 for name, load in LOADS.items()}
     inputs = [Input("E", 0.5, 0.01, fitted=True, positive=True), FREE[1]]
     after, _ = posterior(fitted(records(LOADS), y, 1.0), inputs, {"force": NONE}, AIMS)
@@ -193,9 +189,7 @@ def test_a_parameter_that_must_be_positive_stays_so() -> None:
 
 
 @pytest.mark.parametrize(("jump", "ends"), [(0.004, True), (0.03, False)])
-def test_a_prediction_that_jumps_where_the_fit_lies_is_met_to_a_tenth(
-    jump: float, ends: bool
-) -> None:
+def test_a_prediction_that_jumps_where_the_fit_lies_is_met_to_a_tenth(jump, ends):
     """Above level 0.3 forces are higher: on neither side is a place that is right."""
 
     def jumping(parameters: Mapping[str, float], record: RecordInputs) -> Quantities:

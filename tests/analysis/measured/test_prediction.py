@@ -6,11 +6,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from analysis.measured.fitted_records import Input
-from analysis.measured.judgement import compared, coverage
-from analysis.measured.posterior import Posterior, posterior
+from analysis.measured.posterior import Input, Posterior, posterior
+from analysis.measured.predicted_quantities import (
+    Predict,
+    Quantities,
+    RecordInputs,
+    one_value,
+)
 from analysis.measured.prediction import Family, Limits, Numerics, predicted, quantile
-from analysis.measured.series import Predict, Quantities, RecordInputs, one_value
+from analysis.measured.prediction_verdicts import compared, coverage
 from tests.analysis.measured.toy import AT, FAMILY, NONE, family, fitted, line, records
 
 E_FREE = Input("E", 1.0, np.inf, fitted=True)
@@ -32,7 +36,7 @@ def square(parameters: Mapping[str, float], record: RecordInputs) -> Quantities:
     return {"force": one_value(parameters["E"] ** 2 + record.numbers.get("load", 0.0))}
 
 
-def test_inputs_are_taken_through_the_model_with_their_bend() -> None:
+def test_inputs_are_taken_through_the_model_with_their_bend():
     """Of x^2 with x normal about m: variance 4 m^2 u^2 + 2 u^4."""
     record = RecordInputs("r", {"load": 1.0}, {"load": 0.3})
     after = known({"E": 2.0}, {"E": 0.5})
@@ -46,7 +50,7 @@ def test_inputs_are_taken_through_the_model_with_their_bend() -> None:
     assert drawn["u_input"].iloc[0] ** 2 == pytest.approx(expected + 0.25**2, rel=0.08)
 
 
-def test_the_fit_goes_along_with_a_held_input(rng: np.random.Generator) -> None:
+def test_the_fit_goes_along_with_a_held_input(rng):
     """A level that the fit makes up for changes the predicted values less."""
     loads = {"a": 1.0, "b": 2.0}
     y = {n: 2 * load * AT + 0.3 + rng.normal(0, 0.01, 5) for n, load in loads.items()}
@@ -63,16 +67,16 @@ def test_the_fit_goes_along_with_a_held_input(rng: np.random.Generator) -> None:
     np.testing.assert_allclose(drawn["u_input"], table["u_input"], rtol=0.08)
 
 
-def test_a_family_may_have_its_model_error_from_another() -> None:
+def test_a_family_may_have_its_model_error_from_another():
     error = replace(NONE, sd=np.array([0.2]))
     after = replace(known({"E": 2.0}, {}), errors={"other": error})
-    borrowed = Family("force", Limits(aim=5.0), "N", learnt_from="other")
+    borrowed = Family("force", Limits(aim=5.0), "N", errors_from="other")
     record, inputs = RecordInputs("r", {"load": 1.0}), [Input("E", 2.0, 0.0)]
     table = predicted(square, record, after, inputs, lambda _: borrowed, PLAIN)
     np.testing.assert_allclose(table["u_model"], 0.2)
 
 
-def test_half_the_step_tells_the_discretisation_error() -> None:
+def test_half_the_step_tells_the_discretisation_error():
     """f(h) = 1 + h^2 with h = 0.2: its error 0.04, of which 0.03 shows."""
 
     def with_step(h: float) -> Predict:
@@ -90,7 +94,7 @@ def test_half_the_step_tells_the_discretisation_error() -> None:
     assert table["u_num"].iloc[0] == pytest.approx(1.25 * 0.04 / 1.15, rel=1e-9)
 
 
-def test_an_interval_is_never_wider_than_of_use() -> None:
+def test_an_interval_is_never_wider_than_of_use():
     wide = replace(FAMILY, limits=Limits(aim=0.5, repeat_sd=0.1, u=0.2))
 
     def of(quantity: str) -> Family:
@@ -105,14 +109,14 @@ def test_an_interval_is_never_wider_than_of_use() -> None:
     np.testing.assert_allclose(relative.widest(np.array([1.0, -20.0])), [1.5, 4.0])
 
 
-def test_few_records_tell_less_of_the_model_error() -> None:
+def test_few_records_tell_less_of_the_model_error():
     assert quantile(0) == pytest.approx(1.96, abs=1e-3)
     assert quantile(2) == pytest.approx(4.303, abs=1e-3)
     assert quantile(12) == pytest.approx(2.179, abs=1e-3)
 
 
 @pytest.mark.long
-def test_intervals_hold_as_often_as_they_say() -> None:
+def test_intervals_hold_as_often_as_they_say():
     """Six fitted records and one more, a wrong model, 150 times: 95 % within chance."""
     shares = []
     for seed in range(150):
@@ -149,7 +153,7 @@ def vanishing(parameters: Mapping[str, float], record: RecordInputs) -> Quantiti
     return {"force": one_value(x)} | state
 
 
-def test_a_state_that_an_input_takes_away_is_counted() -> None:
+def test_a_state_that_an_input_takes_away_is_counted():
     """At 1.2 -+ 0.5 it is there above only: u is that end's change, and it is said."""
     after = replace(known({"E": 1.2}, {"E": 0.5}), errors={"force": NONE})
     inputs, record = [Input("E", 1.2, 0.5)], RecordInputs("r")
@@ -166,7 +170,7 @@ def test_a_state_that_an_input_takes_away_is_counted() -> None:
     assert whole.attrs["note"] == ""
 
 
-def test_a_state_that_is_there_on_neither_side_is_refused() -> None:
+def test_a_state_that_is_there_on_neither_side_is_refused():
     def between(parameters: Mapping[str, float], record: RecordInputs) -> Quantities:
         del record
         x = parameters["E"]

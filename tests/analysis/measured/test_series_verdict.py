@@ -4,8 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.measured.series_verdict import SeriesTerms, series_verdicts
-from analysis.validation.comparison import Verdict
+from analysis.comparison.assumptions import SeriesTerms
+from analysis.comparison.validation import Verdict
+from analysis.measured.prediction_verdicts import series_verdicts
 
 AT = np.linspace(0.0, 1.0, 50)
 
@@ -83,5 +84,5 @@ def test_chance_alone_hardly_ever_differs():
 
 
 def test_terms_that_cannot_be_are_refused():
-    with pytest.raises(ValueError, match=r"margin is -1\.0: give 0 or more"):
+    with pytest.raises(ValueError, match=r"margin must be 0 or more, not -1\.0"):
         SeriesTerms(margin=-1.0)

@@ -5,11 +5,11 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from analysis.measured.fitted_records import FittedRecords
 from analysis.measured.model_error import Departure, ModelError
+from analysis.measured.posterior import FittedRecords
+from analysis.measured.predicted_quantities import Quantities, RecordInputs, curve
 from analysis.measured.prediction import Family, Limits
-from analysis.measured.series import Quantities, RecordInputs, curve
-from sim.arrays import Floats
+from sim.core.arrays import Floats
 
 AT = np.linspace(0.0, 1.0, 5)
 NONE = ModelError(Departure.CONSTANT, 1.0, False, np.zeros(1), np.zeros(1))

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sim.arrays import Bools, Floats, Ints
-from sim.kernels import kernel
+from sim.core.arrays import Bools, Floats, Ints
+from sim.core.numba_kernels import kernel
 
 BALL, ROD, CLAMP = 6.0, 2.5, 4.2  # radii, mm
 CLAMP_END = 9.0  # from the ball's centre, mm

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from analysis.spheres.facing import facing_fits
-from sim.arrays import Floats
+from analysis.spheres.find import facing_fits
+from sim.core.arrays import Floats
 
 CENTRE = np.array([-4500.0, 5200.0, -1500.0])
 R = 50.0
@@ -28,9 +28,7 @@ def scan(rng: np.random.Generator, sd: float, *, mount: bool = False) -> Floats:
 
 
 @pytest.mark.parametrize("mount", [False, True])
-def test_a_sphere_is_found_within_its_uncertainty(
-    rng: np.random.Generator, mount: bool
-) -> None:
+def test_a_sphere_is_found_within_its_uncertainty(rng, mount):
     held, free = facing_fits(scan(rng, 0.1, mount=mount), R, ORIGIN)
     u = np.sqrt(np.diag(held.covariance))
     assert (np.abs(held.centre - CENTRE) < 4 * u + 1e-3).all()
@@ -39,7 +37,7 @@ def test_a_sphere_is_found_within_its_uncertainty(
     assert held.radius == R
 
 
-def test_only_points_within_the_cone_count(rng: np.random.Generator) -> None:
+def test_only_points_within_the_cone_count(rng):
     """Errors that grow with incidence pull a fit to all points, not one in the cone."""
     x = scan(rng, 0.02)
     sight = -CENTRE / np.linalg.norm(CENTRE)
@@ -51,9 +49,7 @@ def test_only_points_within_the_cone_count(rng: np.random.Generator) -> None:
     assert np.linalg.norm(everything.centre - CENTRE) > 0.008
 
 
-def test_errors_that_belong_together_count_for_fewer_points(
-    rng: np.random.Generator,
-) -> None:
+def test_errors_that_belong_together_count_for_fewer_points(rng):
     """Patches with one error each: as many independent points as there are patches."""
     x = scan(rng, 0.0)
     sight = x / np.linalg.norm(x, axis=1)[:, None]
@@ -69,7 +65,7 @@ def test_errors_that_belong_together_count_for_fewer_points(
     assert plain.effective > 0.5 * plain.points
 
 
-def test_a_scan_without_a_sphere_is_refused(rng: np.random.Generator) -> None:
+def test_a_scan_without_a_sphere_is_refused(rng):
     plane = CENTRE + np.column_stack([rng.uniform(-80, 80, (3000, 2)), np.zeros(3000)])
     with pytest.raises(ValueError, match="no sphere of radius 50 mm"):
         facing_fits(plane, R, ORIGIN)

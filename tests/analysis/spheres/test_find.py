@@ -5,9 +5,9 @@ import re
 import numpy as np
 import pytest
 
+from analysis.spheres.detections import PickOptions, Picks, RejectionReason
 from analysis.spheres.find import find_spheres
-from analysis.spheres.picks import PickOptions, Picks, RejectionReason
-from sim.arrays import Floats, Ints
+from sim.core.arrays import Floats, Ints
 from tests.analysis.spheres.scenes import Parts, Scanner, VirtualScan, scan, tree
 
 OPTIONS = PickOptions(radius_mm=6.0)
@@ -15,14 +15,14 @@ SCANNER = Scanner(views=5, pixels=(240, 180))
 
 
 @pytest.fixture(scope="module")
-def seen() -> VirtualScan:
+def seen():
     """Ten balls above a plane, with noise, mixed pixels and outliers."""
     rng = np.random.default_rng(1)
     return scan(rng, tree(rng, 10, "plane"), SCANNER)
 
 
 @pytest.fixture(scope="module")
-def picks(seen: VirtualScan) -> Picks:
+def picks(seen):
     return find_spheres(seen.points, OPTIONS)
 
 
@@ -31,17 +31,13 @@ def nearest(seen: VirtualScan, picks: Picks) -> Floats:
     return np.asarray(np.linalg.norm(gaps, axis=2))
 
 
-def test_every_ball_seen_is_found_and_nothing_else(
-    seen: VirtualScan, picks: Picks
-) -> None:
+def test_every_ball_seen_is_found_and_nothing_else(seen, picks):
     gaps = nearest(seen, picks)
     assert (gaps.min(axis=1)[seen.cap > 0.12] < 0.1).all()
     assert (gaps.min(axis=0) < 0.3).all()
 
 
-def test_errors_are_as_large_as_the_covariance_says(
-    seen: VirtualScan, picks: Picks
-) -> None:
+def test_errors_are_as_large_as_the_covariance_says(seen, picks):
     gaps = nearest(seen, picks)
     squares = []
     for k, s in enumerate(picks.spheres):
@@ -50,7 +46,7 @@ def test_errors_are_as_large_as_the_covariance_says(
     assert 0.4 < np.mean(squares) < 1.9
 
 
-def test_quality_figures_agree_with_the_truth(seen: VirtualScan, picks: Picks) -> None:
+def test_quality_figures_agree_with_the_truth(seen, picks):
     ball = nearest(seen, picks).argmin(axis=0)
     caps = np.array([s.cap for s in picks.spheres])
     assert np.abs(caps - seen.cap[ball]).max() < 0.15
@@ -61,16 +57,14 @@ def test_quality_figures_agree_with_the_truth(seen: VirtualScan, picks: Picks) -
         assert s.radius == 6.0
 
 
-def test_every_other_candidate_has_a_reason(picks: Picks) -> None:
+def test_every_other_candidate_has_a_reason(picks):
     assert len(picks.rejected) > 0
     assert all(
         isinstance(r.reason, RejectionReason) and r.detail for r in picks.rejected
     )
 
 
-def test_neither_the_order_nor_the_place_of_points_matters(
-    seen: VirtualScan, picks: Picks, rng: np.random.Generator
-) -> None:
+def test_neither_the_order_nor_the_place_of_points_matters(seen, picks, rng):
     shuffled = rng.permutation(seen.points)
     again = find_spheres(shuffled, OPTIONS)
     assert len(again.spheres) == len(picks.spheres)
@@ -82,9 +76,7 @@ def test_neither_the_order_nor_the_place_of_points_matters(
     assert (np.linalg.norm(gaps, axis=2).min(axis=0) < sd).all()
 
 
-def test_spheres_of_another_radius_are_named_with_their_own(
-    rng: np.random.Generator,
-) -> None:
+def test_spheres_of_another_radius_are_named_with_their_own(rng):
     at = np.array([[0.0, 0, 0], [60, 0, 0], [0, 60, 0]])
     small = scan(rng, Parts(at, 5.5, np.empty((0, 7)), "none", np.zeros(3)), SCANNER)
     picks = find_spheres(small.points, OPTIONS)
@@ -94,7 +86,7 @@ def test_spheres_of_another_radius_are_named_with_their_own(
     assert (np.abs(radii - 5.5) < 0.03).sum() == 3
 
 
-def test_two_touching_balls_stay_two(rng: np.random.Generator) -> None:
+def test_two_touching_balls_stay_two(rng):
     at = np.array([[0.0, 0, 0], [9.0, 0, 0]])
     pair = scan(rng, Parts(at, 6.0, np.empty((0, 7)), "none", np.zeros(3)), SCANNER)
     picks = find_spheres(pair.points, OPTIONS)
@@ -102,9 +94,7 @@ def test_two_touching_balls_stay_two(rng: np.random.Generator) -> None:
     assert nearest(pair, picks).min(axis=1).max() < 0.05
 
 
-def test_a_plane_a_rod_and_a_box_of_points_hold_no_sphere(
-    rng: np.random.Generator,
-) -> None:
+def test_a_plane_a_rod_and_a_box_of_points_hold_no_sphere(rng):
     rods = np.array([[-60.0, 0, 0, 60, 0, 0, 2.5], [0, 40, 0, 0, 90, 0, 6.0]])
     parts = Parts(np.empty((0, 3)), 6.0, rods, "plane", np.array([0, 0, -30.0]))
     cloud = np.concatenate(
@@ -132,7 +122,7 @@ def _rod_points(rng: np.random.Generator, rod: Floats) -> Floats:
     )
 
 
-def test_an_unknown_radius_is_found(seen: VirtualScan) -> None:
+def test_an_unknown_radius_is_found(seen):
     free = find_spheres(seen.points, PickOptions(radius_mm=5.0, radius_max_mm=7.5))
     gaps = nearest(seen, free)
     assert (gaps.min(axis=1)[seen.cap > 0.12] < 0.1).all()
@@ -142,7 +132,7 @@ def test_an_unknown_radius_is_found(seen: VirtualScan) -> None:
     assert none.spheres == ()
 
 
-def test_clouds_of_a_few_points_hold_no_sphere() -> None:
+def test_clouds_of_a_few_points_hold_no_sphere():
     for n in (0, 1, 19, 40):
         picks = find_spheres(np.ones((n, 3)) * np.arange(n)[:, None], OPTIONS)
         assert picks.spheres == ()
@@ -150,7 +140,7 @@ def test_clouds_of_a_few_points_hold_no_sphere() -> None:
         assert picks.centres.shape == (0, 3)
 
 
-def test_bad_points_and_options_are_refused_in_one_line() -> None:
+def test_bad_points_and_options_are_refused_in_one_line():
     bad = np.zeros((5, 3))
     bad[2, 1] = np.nan
     for call, words in (
@@ -169,9 +159,7 @@ def test_bad_points_and_options_are_refused_in_one_line() -> None:
 
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
 @pytest.mark.parametrize("R", [1e-3, 1.0, 1e3])
-def test_balls_without_noise_are_not_refused_for_rounding(
-    rng: np.random.Generator, R: float, kind: type
-) -> None:
+def test_balls_without_noise_are_not_refused_for_rounding(rng, R, kind):
     """At the origin one is rounded least; 1,000 radii away single precision rounds
     twice as far beyond 1,024, and a step of a centre is as small as rounding."""
     for away in (0.0, 1_012.0):
@@ -179,9 +167,7 @@ def test_balls_without_noise_are_not_refused_for_rounding(
 
 
 @pytest.mark.parametrize("away", [0.0, 1_012.0])
-def test_meshes_and_views_without_noise_have_finite_covariances(
-    rng: np.random.Generator, away: float
-) -> None:
+def test_meshes_and_views_without_noise_have_finite_covariances(rng, away):
     x = exact_balls(rng, 1.0, away)
     all_found(x, 1.0, away, fused=True)
     all_found(x, 1.0, away, view=rng.integers(3, size=len(x)))
@@ -208,7 +194,7 @@ def all_found(
     assert np.isfinite(picks.covariance).all()
 
 
-def test_views_may_be_numbered_with_gaps(rng: np.random.Generator) -> None:
+def test_views_may_be_numbered_with_gaps(rng):
     """Of 9,999 views of which three see something the others cost nothing."""
     x = exact_balls(rng, 6.0, 0.0)
     x += 0.01 * rng.normal(size=x.shape)

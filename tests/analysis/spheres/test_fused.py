@@ -5,14 +5,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from analysis.spheres.centre_covariance import fusion_bias
+from analysis.spheres.detections import PickOptions, Picks
 from analysis.spheres.find import find_spheres
-from analysis.spheres.fused import fusion_bias
-from analysis.spheres.picks import PickOptions, Picks
-from pipeline.scans.surface import points_on
-from sim.arrays import Floats
+from pipeline.scans.merge_views import points_on
+from sim.core.arrays import Floats
 from tests.analysis.spheres.scenes import Scanner, place_of, scan, tree
-from tests.analysis.spheres.test_judge import sphere_of, told_free
-from tests.bench.bench_spheres_stereo import outcome
+from tests.analysis.spheres.test_sphere_criteria import sphere_of, told_free
+from tests.helpers.detection_errors import outcome
 from tests.helpers.fused_meshes import Fusion, fused
 from tests.helpers.stereo_scanner import StereoScanner, mechanism, scanned
 
@@ -36,20 +36,20 @@ def errors(picks: Picks, centres: Floats) -> Floats:
     return np.asarray(picks.centres[apart.argmin(axis=1)] - centres)
 
 
-def test_the_common_radius_is_found_and_said(rng: np.random.Generator) -> None:
+def test_the_common_radius_is_found_and_said(rng):
     centres, points = balls(rng, np.full(12, 6.0 * 1.017))
     picks = find_spheres(points, OPTIONS)
     assert picks.fusion is not None
     assert picks.fusion.radius_mm == pytest.approx(6.102, abs=4 * picks.fusion.sd_mm)
     assert picks.fusion.sd_mm < 0.003
-    assert picks.fusion.told.startswith("balls come out 1.7 +- ")
-    assert "% large: fused mesh" in picks.fusion.told
+    assert picks.fusion.summary.startswith("spheres are 1.7 +- ")
+    assert "% large: fused mesh" in picks.fusion.summary
     assert np.abs(errors(picks, centres)).max() < 0.02
     plain = find_spheres(points, PickOptions(radius_mm=6.0))
     assert errors(plain, centres)[:, 2].mean() > 0.05  # caps slide with the radius
 
 
-def test_balls_that_differ_slide_along_their_caps(rng: np.random.Generator) -> None:
+def test_balls_that_differ_slide_along_their_caps(rng):
     """With radii of sd 0.05 mm the error along the cap is known to be as large."""
     centres, points = balls(rng, 6.1 + 0.05 * rng.standard_normal(16))
     picks = find_spheres(points, OPTIONS)
@@ -60,7 +60,7 @@ def test_balls_that_differ_slide_along_their_caps(rng: np.random.Generator) -> N
     assert 0.3 < np.mean(z**2) < 2.0
 
 
-def test_one_ball_alone_tells_its_radius(rng: np.random.Generator) -> None:
+def test_one_ball_alone_tells_its_radius(rng):
     centres, points = balls(rng, np.array([6.1]))
     picks = find_spheres(points, OPTIONS)
     assert picks.fusion is not None
@@ -68,9 +68,7 @@ def test_one_ball_alone_tells_its_radius(rng: np.random.Generator) -> None:
     assert np.abs(errors(picks, centres)).max() < 0.02
 
 
-def test_two_balls_that_tell_other_radii_tell_none_in_common(
-    rng: np.random.Generator,
-) -> None:
+def test_two_balls_that_tell_other_radii_tell_none_in_common(rng):
     (first, second) = (
         replace(c, fit=replace(c.fit, free=told_free(radius, c.fit.free_radius_sd)))
         for c, radius in ((sphere_of(rng, 500), 5.6), (sphere_of(rng, 500), 6.4))
@@ -79,9 +77,7 @@ def test_two_balls_that_tell_other_radii_tell_none_in_common(
     assert fusion_bias([first], 6.0) is not None
 
 
-def test_signed_distances_of_exact_views_are_fused_where_the_ball_is(
-    rng: np.random.Generator,
-) -> None:
+def test_signed_distances_of_exact_views_are_fused_where_the_ball_is(rng):
     """Pictures half a pixel of 0.6 mm off would put it 0.4 mm down."""
     angle = np.radians(60.0 * np.arange(6))
     ways = np.column_stack([np.cos(angle), np.sin(angle), np.full(6, 0.6)])
@@ -99,7 +95,7 @@ def test_signed_distances_of_exact_views_are_fused_where_the_ball_is(
 @pytest.mark.long
 @pytest.mark.parametrize("how", list(Fusion))
 @pytest.mark.parametrize("scanner", ["stereo", "projector"])
-def test_meshes_of_both_scanners(scanner: str, how: Fusion) -> None:
+def test_meshes_of_both_scanners(scanner, how):
     rng = np.random.default_rng([24, 77])
     if scanner == "stereo":
         seen = scanned(mechanism(rng), StereoScanner(), rng)
@@ -112,7 +108,7 @@ def test_meshes_of_both_scanners(scanner: str, how: Fusion) -> None:
         places, pitch = np.array([place_of(first, v) for v in range(6)]), 0.5
     vertices, faces = fused(points, view, places, pitch, how)
     picks = find_spheres(points_on(vertices, faces, 0.4, 36.0), OPTIONS)
-    found = outcome(centres, picks, 0.0)
+    found = outcome(centres, picks)
     assert found.found == 12
     assert found.false <= 1
     assert found.nees < 2.5

@@ -3,19 +3,16 @@
 import numpy as np
 import pytest
 
+from analysis.spheres.detections import PickOptions
 from analysis.spheres.find import find_spheres
-from analysis.spheres.joint_radius import shared_radius, unmoved_radius
-from analysis.spheres.picks import PickOptions
-from analysis.spheres.polish import polish
-from analysis.spheres.search import search
-from analysis.spheres.views import blocks
+from analysis.spheres.joint_adjustment import polish, shared_radius, unmoved_radius
+from analysis.spheres.spheres_of_one_radius import search
+from analysis.spheres.viewpoints import blocks
 from tests.analysis.spheres.scenes import SIX_CENTRES, seen_around
 
 
 @pytest.mark.parametrize("stated", [5.8, 6.0, 6.15])
-def test_views_do_not_move_to_hide_a_wrong_radius(
-    rng: np.random.Generator, stated: float
-) -> None:
+def test_views_do_not_move_to_hide_a_wrong_radius(rng, stated):
     points, view = seen_around(rng, noise=0.05, off=0.05)
     picks = find_spheres(points, PickOptions(radius_mm=stated), view)
     assert len(picks.spheres) == len(SIX_CENTRES)
@@ -42,9 +39,7 @@ def told_unmoved(rng: np.random.Generator, off: float) -> tuple[float, float]:
     return unmoved_radius(found.accepted, sums, found.placed, 1.0)
 
 
-def test_views_that_may_not_slide_tell_their_place_as_radius(
-    rng: np.random.Generator,
-) -> None:
+def test_views_that_may_not_slide_tell_their_place_as_radius(rng):
     """Off by d, a cap is raised by d cos t, and cos t has the mean 0.65."""
     told, _ = told_unmoved(rng, 0.0)
     assert told == pytest.approx(6.0 + 0.65 * 0.04, abs=0.002)
@@ -53,7 +48,7 @@ def test_views_that_may_not_slide_tell_their_place_as_radius(
     assert abs(told - 6.0 - 0.65 * 0.04) < 3.0 * sd
 
 
-def test_a_radius_that_views_slide_to_tell_counts_as_far_as_others_agree() -> None:
+def test_a_radius_that_views_slide_to_tell_counts_as_far_as_others_agree():
     assert shared_radius((6.08, 0.008), (5.98, 0.02)) == (5.98, 0.02)
     told, sd = shared_radius((6.01, 0.02), (5.99, 0.02))
     assert told == pytest.approx(6.0)
@@ -61,7 +56,7 @@ def test_a_radius_that_views_slide_to_tell_counts_as_far_as_others_agree() -> No
 
 
 @pytest.mark.long
-def test_the_radius_of_views_is_as_uncertain_as_it_is_said_to_be() -> None:
+def test_the_radius_of_views_is_as_uncertain_as_it_is_said_to_be():
     """Twelve scans with the right radius: its error over its sd, mean square one."""
     ratios = []
     for seed in range(12):

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from analysis.spheres.other_sizes import other_size, round_fit
-from analysis.spheres.picks import Picks, Rejected, RejectionReason
-from sim.arrays import Floats
+from analysis.spheres.detections import Picks, Rejected, RejectionReason
+from analysis.spheres.find import other_size, round_fit
+from sim.core.arrays import Floats
 
 CENTRES = np.array([[0, 0, 0], [40, 5, 0], [10, 45, 8], [55, 50, -12], [-35, 20, 15]])
 
@@ -29,9 +29,7 @@ def refused(rng: np.random.Generator) -> Picks:
 
 
 @pytest.mark.parametrize("radius", [4.0, 5.5, 8.5])
-def test_balls_of_another_radius_are_counted_once_each(
-    rng: np.random.Generator, radius: float
-) -> None:
+def test_balls_of_another_radius_are_counted_once_each(rng, radius):
     found = other_size(caps(rng, radius), refused(rng), 6.0)
     assert found is not None
     assert found.many == len(CENTRES)
@@ -39,7 +37,7 @@ def test_balls_of_another_radius_are_counted_once_each(
     assert str(found).startswith("5 spheres of radius ")
 
 
-def test_rods_are_not_round(rng: np.random.Generator) -> None:
+def test_rods_are_not_round(rng):
     phi = rng.uniform(0, 2 * np.pi, (5, 800))
     rod = np.stack(
         [2.5 * np.cos(phi), 2.5 * np.sin(phi), rng.uniform(-20, 20, phi.shape)]
@@ -48,12 +46,12 @@ def test_rods_are_not_round(rng: np.random.Generator) -> None:
     assert other_size(points, refused(rng), 6.0) is None
 
 
-def test_three_balls_are_no_size(rng: np.random.Generator) -> None:
+def test_three_balls_are_no_size(rng):
     points = caps(rng, 8.5).reshape(5, -1, 3)[:3].reshape(-1, 3)
     assert other_size(points, refused(rng), 6.0) is None
 
 
-def test_a_sphere_is_fitted_through_what_surrounds_it(rng: np.random.Generator) -> None:
+def test_a_sphere_is_fitted_through_what_surrounds_it(rng):
     ball = caps(rng, 7.0, noise=0.0)[:800]
     clutter = rng.uniform(-12, 12, (250, 3))
     fit, roughness = round_fit(np.concatenate([ball, clutter]))

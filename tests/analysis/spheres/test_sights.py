@@ -2,13 +2,12 @@
 
 import numpy as np
 
-from analysis.spheres.biweight import BLIND
-from analysis.spheres.cells import even_directions
-from analysis.spheres.fit import refine
-from analysis.spheres.judge import SphereCandidate
-from analysis.spheres.sights import pull, seen_from
-from sim.arrays import Floats
-from tests.analysis.spheres.test_fit import CENTRE
+from analysis.spheres.centre_fit import BLIND, refine
+from analysis.spheres.sphere_criteria import SphereCandidate
+from analysis.spheres.surface_cells import even_directions
+from analysis.spheres.viewpoints import pull, seen_from
+from sim.core.arrays import Floats
+from tests.analysis.spheres.test_centre_fit import CENTRE
 
 RADIUS = 6.0
 
@@ -31,13 +30,13 @@ def candidate(x: Floats, sigma: float) -> SphereCandidate:
     )
 
 
-def test_even_directions_have_no_preferred_one() -> None:
+def test_even_directions_have_no_preferred_one():
     u = even_directions(2_000)
     np.testing.assert_allclose(np.linalg.norm(u, axis=1), 1.0)
     np.testing.assert_allclose(u.T @ u / len(u), np.eye(3) / 3, atol=1e-3)
 
 
-def test_densities_tell_where_views_were_taken_from(rng: np.random.Generator) -> None:
+def test_densities_tell_where_views_were_taken_from(rng):
     ways = np.array([[0.0, 0.6, 0.8], [0.9, 0.0, np.sqrt(0.19)], [-0.6, -0.64, 0.48]])
     x = np.concatenate(
         [
@@ -54,9 +53,7 @@ def test_densities_tell_where_views_were_taken_from(rng: np.random.Generator) ->
     np.testing.assert_allclose(share, [1 / 2, 1 / 3, 1 / 6], atol=0.08)
 
 
-def test_the_pull_is_what_lines_of_sight_do_to_a_centre(
-    rng: np.random.Generator,
-) -> None:
+def test_the_pull_is_what_lines_of_sight_do_to_a_centre(rng):
     """Two views from one side: the mean of fits, and the pull told from densities."""
     sigma = 0.3
     ways = np.array([[0.0, 0.6, 0.8], [0.8, 0.0, 0.6]])

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from analysis.spheres.detections import PickOptions
 from analysis.spheres.find import find_spheres
-from analysis.spheres.picks import PickOptions
 from tests.analysis.spheres.scenes import Scanner, scan, tree
 
 SCENES = 5
@@ -14,9 +14,7 @@ SCENES = 5
 @pytest.mark.parametrize(
     ("sigma", "excess"), [(0.02, 1.15), (0.05, 1.15), (0.1, 1.15), (0.3, 1.3)]
 )
-def test_spheres_are_found_at_the_bound_with_honest_covariances(
-    sigma: float, excess: float
-) -> None:
+def test_spheres_are_found_at_the_bound_with_honest_covariances(sigma, excess):
     """Excess: 1.15 times the bound, 1.3 times at high noise.
 
     Balls that overlap another one, which no print has, need not be found.

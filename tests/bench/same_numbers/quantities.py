@@ -17,7 +17,7 @@ Quantities = dict[str, Any]
 
 DIGITS = 32  # of a SHA-256, in hexadecimal: 128 bits
 NO_NUMBERS = (".png", ".pdf", ".svg", ".html", ".log")
-RECORDS = ("SHA256SUMS", "owner.json", "heartbeat", "traceback.txt", "continued.json")
+RECORDS = ("SHA256SUMS", "mlflow.json", "traceback.txt", "continued.json")
 CAPTIONS = ("caption.md", "caption.tex")  # end with keys; their numbers are in tables
 HEADER_ENDS = b"end_header\n"  # of a PLY file
 TRACES = "*.trace.json"  # keys of runs, and digests of pictures

@@ -6,21 +6,20 @@ import numpy as np
 import pytest
 
 from pipeline.cases.origami import OrigamiCase
-from pipeline.terminal.errors import InputError
-from sim.origami.pattern.holding import largest_panel
+from sim.origami.pattern.pattern import largest_panel
 from tests.helpers.cases import composed
 from tests.recorded import recorded
 
 case = partial(composed, OrigamiCase)
 
 
-def test_a_sheet_whose_creases_have_a_width_is_held_by_its_largest_panel() -> None:
+def test_a_sheet_whose_creases_have_a_width_is_held_by_its_largest_panel():
     held = case("turned_vertex", "case.compliant=true")
     own = held.mesh.corner_panel == largest_panel(held.pattern)
     assert {row[0] for row in held.sheet.supports} <= set(held.mesh.corner[own])
 
 
-def test_a_vertex_is_turned_by_the_slope_of_its_energy() -> None:
+def test_a_vertex_is_turned_by_the_slope_of_its_energy():
     turned = case("turned_vertex")
     steps, recorder = recorded(turned)
     work = np.trapezoid(
@@ -31,15 +30,3 @@ def test_a_vertex_is_turned_by_the_slope_of_its_energy() -> None:
     half = np.tan(0.5 * recorder.arrays(steps[-1])["folds"])
     rigid = np.sin(np.radians(10.0)) / np.sin(np.radians(70.0))  # flat-foldable
     assert abs(half[1] / half[0]) == pytest.approx(rigid, rel=1e-3)
-
-
-@pytest.mark.parametrize(
-    ("name", "word", "said"),
-    [
-        ("turned_vertex", "case.phases.0.creases=[2]", "edge 2 is not a crease"),
-        ("turned_vertex", "case.phases.0.moments=[]", "0 moments are given for 1"),
-    ],
-)
-def test_what_cannot_be_is_refused_in_a_line(name: str, word: str, said: str) -> None:
-    with pytest.raises(InputError, match=said):
-        case(name, word)

@@ -8,12 +8,11 @@ import pytest
 from matplotlib.axes import Axes
 from scipy.integrate import cumulative_trapezoid
 
-from pipeline.cases.arm_fit import ArmFitCase
-from pipeline.cases.space_rod import TendonArmCase
-from pipeline.figures.rod_fit import draw
-from pipeline.results.shown import Row
-from pipeline.steps.recording import record_steps
-from sim.arrays import Floats
+from pipeline.cases.rod_fit import ArmFitCase
+from pipeline.cases.rod_in_space import TendonArmCase
+from pipeline.figures.shown import Row, draw
+from pipeline.steps.simulate import record_steps
+from sim.core.arrays import Floats
 from tests.recorded import recorded
 
 LENGTH, TIED, RADIUS, OFF = 0.2, 0.19, 2.0e-3, 1.5e-3  # m
@@ -57,7 +56,7 @@ def series(path: Path, side: str = "y") -> str:
     return str(path)
 
 
-def test_modulus_and_the_loss_along_a_tendon_are_found_again(tmp_path: Path) -> None:
+def test_modulus_and_the_loss_along_a_tendon_are_found_again(tmp_path):
     """From 20 and 30 % off, to 2e-3, against the closed form."""
     path = series(tmp_path / "tips.csv")
     case = ArmFitCase(arm(), path, ["modulus_times", "friction_times"])
@@ -80,17 +79,17 @@ def test_modulus_and_the_loss_along_a_tendon_are_found_again(tmp_path: Path) -> 
     ],
 )
 def test_fits_of_arms_that_make_no_sense_are_refused(
-    tmp_path: Path, values: dict[str, Any], parameters: list[str], words: str
-) -> None:
+    tmp_path, values, parameters, words
+):
     path = series(tmp_path / "tips.csv")
     with pytest.raises(ValueError, match=words):
         ArmFitCase(arm(**values), path, parameters)
 
 
-def test_its_figure_is_over_shares_of_the_tensions(tmp_path: Path) -> None:
+def test_its_figure_is_over_shares_of_the_tensions(tmp_path):
     """The axis said time, as it is for motions."""
     case = ArmFitCase(arm(), series(tmp_path / "tips.csv"), ["modulus_times"])
     record_steps(case, "arm_fit", tmp_path)
-    panels = draw([Row("arm_fit", tmp_path)]).figure.findobj(Axes)
+    panels = draw("rod-fit", [Row("arm_fit", tmp_path)]).figure.findobj(Axes)
     said = {ax.get_xlabel() for ax in panels} - {""}
     assert said == {"share of the tensions (-)"}

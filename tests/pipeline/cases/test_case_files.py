@@ -26,7 +26,7 @@ BUILT_ON = [name for name in NAMES if "defaults" in own(name)]
 
 
 @pytest.fixture(scope="module")
-def bare(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+def bare(tmp_path_factory):
     """Each case as its defaults alone make it."""
     conf = tmp_path_factory.mktemp("bare") / "conf"
     shutil.copytree(CONF, conf)
@@ -52,22 +52,21 @@ def repeated(here: Any, base: Any, at: str = "") -> Iterator[str]:
 
 
 @pytest.mark.parametrize("name", BUILT_ON)
-def test_a_case_repeats_nothing_of_its_defaults(
-    name: str, bare: dict[str, Any]
-) -> None:
+def test_a_case_repeats_nothing_of_its_defaults(name, bare):
     assert not list(repeated(own(name), bare[name]))
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_case_says_first_what_it_shows(name: str) -> None:
+def test_a_case_says_first_what_it_shows(name):
     assert len(first_line(name)) > 20
     assert first_line(name).startswith("# ")
     assert "defaults" not in config_of(name)
+    kind = config_of(name)["_target_"]
+    if kind == "pipeline.cases.morph.MorphCase" and name != "structure_file":
+        assert first_line(name).startswith("# [dJ23] Fig")
 
 
-def test_values_behind_defaults_are_set_as_others(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_values_behind_defaults_are_set_as_others(monkeypatch):
     monkeypatch.chdir(ROOT)
     words = {
         "star_robot_up_3": ("ground.angle", 4.0),
@@ -87,7 +86,7 @@ def test_values_behind_defaults_are_set_as_others(
         assert phases[0]["fraction"] == 0.8
 
 
-def test_two_cases_that_differ_in_the_ground_share_all_else() -> None:
+def test_two_cases_that_differ_in_the_ground_share_all_else():
     level, up = config_of("star_robot"), config_of("star_robot_up_3")
     assert {key for key in level if level[key] != up[key]} == {"ground"}
     assert Path(CONF / "case/star_robot_up_3.yaml").read_text().count("\n") <= 6

@@ -25,7 +25,7 @@ def sunk(
         "edges_assignment": [edge[2] for edge in edges],
     }
     path.write_text(json.dumps(content))
-    load = "_target_: sim.origami.loading.phases.Load, increments: 1"
+    load = "_target_: sim.origami.loading.Load, increments: 1"
     at = [points.index(point) for point in pressed]
     case = composed(
         OrigamiCase,
@@ -66,9 +66,7 @@ def angle_sag(path: Path, *lines: tuple[int, int]) -> float:
     return sunk(path, CORNERS, edges, [(3, 0), (3, 1), (0, 0)], [(0, 3)])[0]
 
 
-def test_divisions_of_a_panel_differ_by_less_than_the_model_errs(
-    tmp_path: Path,
-) -> None:
+def test_divisions_of_a_panel_differ_by_less_than_the_model_errs(tmp_path):
     path = tmp_path / "sheet.fold"
     alone, in_four = strip(path, 1), strip(path, 4)
     assert alone == pytest.approx(0.27, abs=0.01)  # one panel: too stiff by 3.6

@@ -1,10 +1,8 @@
 """Every structure of the gallery falls, with a point mass at each node."""
 
-from pathlib import Path
-
 import pytest
 
-from pipeline.cases.loaded import loaded_file
+from pipeline.cases.equilibrium import loaded_file
 from pipeline.cases.mechanism_motion import MechanismMotionCase
 from tests.pipeline.conftest import ROOT
 
@@ -13,7 +11,7 @@ GALLERY = sorted((ROOT / "conf/structure").rglob("*.yaml"))
 
 @pytest.mark.long
 @pytest.mark.parametrize("path", GALLERY, ids=lambda path: path.stem)
-def test_a_structure_of_the_gallery_falls_and_keeps_its_energy(path: Path) -> None:
+def test_a_structure_of_the_gallery_falls_and_keeps_its_energy(path):
     body = loaded_file(str(path))
     points = [{"nodes": [j], "mass": 1.0} for j in range(len(body.structure.r0))]
     falling = MechanismMotionCase(

@@ -1,7 +1,6 @@
 """Motions of structure files: what they say, what they refuse, and going on."""
 
 import json
-from collections.abc import Mapping
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -9,12 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pipeline.cases.in_metres import in_metres
-from pipeline.cases.loaded import loaded_file
-from pipeline.cases.mechanism_motion import MechanismMotionCase
-from pipeline.formats.structure_file import OwnStructure, document, structure_file
-from pipeline.steps.recording import record_steps
-from pipeline.terminal.errors import InputError
+from pipeline.cases.equilibrium import loaded_file
+from pipeline.cases.mechanism_motion import MechanismMotionCase, in_metres
+from pipeline.io.structure_file import OwnStructure, document, structure_file
+from pipeline.steps.simulate import record_steps
+from pipeline.terminal import InputError
 from tests.helpers.tables import rows_of
 
 PENDULUM = "conf/structure/double_pendulum.yaml"
@@ -25,7 +23,7 @@ def case(path: str = PENDULUM, **more: Any) -> MechanismMotionCase:
     return MechanismMotionCase(loaded_file(path), **{"duration": 0.2, "h": 0.01} | more)
 
 
-def test_a_run_keeps_energies_momenta_residuals_and_reactions(tmp_path: Path) -> None:
+def test_a_run_keeps_energies_momenta_residuals_and_reactions(tmp_path):
     driver = {"angle": [3, 0, 1], "rate": 360}
     turned = case(CRANK, drivers=[driver], gravity=[0, -9.81, 0])
     result = record_steps(turned, "crank", tmp_path)
@@ -43,7 +41,7 @@ def test_a_run_keeps_energies_momenta_residuals_and_reactions(tmp_path: Path) ->
     assert len(written["masses"]) == 3
 
 
-def test_what_a_killed_run_goes_on_with_leads_to_the_same_bits() -> None:
+def test_what_a_killed_run_goes_on_with_leads_to_the_same_bits():
     whole = case(every=3)
     steps = list(whole.steps())
     state = whole.recorder().state(steps[2])
@@ -57,7 +55,7 @@ def test_what_a_killed_run_goes_on_with_leads_to_the_same_bits() -> None:
     assert whole.recorder().state(steps[-1]) == {}
 
 
-def test_masses_of_a_file_are_read_and_written(tmp_path: Path) -> None:
+def test_masses_of_a_file_are_read_and_written(tmp_path):
     made = structure_file(CRANK)
     assert isinstance(made, OwnStructure)
     path = tmp_path / "again.json"
@@ -67,7 +65,7 @@ def test_masses_of_a_file_are_read_and_written(tmp_path: Path) -> None:
     assert [m.nodes for m in again.masses] == [m.nodes for m in made.masses]
 
 
-def test_a_driven_length_takes_the_place_of_its_link_and_a_table_of_a_rate() -> None:
+def test_a_driven_length_takes_the_place_of_its_link_and_a_table_of_a_rate():
     table = [[0.0, 0.0], [0.2, 0.5]]
     pulled = case(drivers=[{"length": [0, 1], "table": table}], gravity=[0, 0, 0])
     steps = list(pulled.steps())
@@ -78,7 +76,7 @@ def test_a_driven_length_takes_the_place_of_its_link_and_a_table_of_a_rate() -> 
     assert abs(end.driven) < 1e-10  # it begins and ends at rest
 
 
-def test_a_given_velocity_moves_others_with_the_least_energy() -> None:
+def test_a_given_velocity_moves_others_with_the_least_energy():
     start = next(case(velocities=[[1, 0, 0, 2.0]]).steps())
     assert start.v[2, 2] == pytest.approx(-1.0)
     assert start.v[1] == pytest.approx([0.0, 0.0, 2.0], abs=1e-12)
@@ -91,20 +89,20 @@ def test_a_given_velocity_moves_others_with_the_least_energy() -> None:
         ({"velocities": [[9, 1.0, 0, 0]]}, "nodes 0 to 2"),
         ({"drivers": [{"angle": [2, 1, 0]}]}, "a rate or a table"),
         ({"drivers": [{"rate": 1.0}]}, "one of length, angle and place"),
-        ({"drivers": [{"angle": [2, 1, 7], "rate": 1.0}]}, "from 0 to 2"),
+        ({"drivers": [{"angle": [2, 1, 7], "rate": 1.0}]}, "has nodes 0 to 2"),
         ({"drivers": [{"place": [0, 2], "rate": 1.0}]}, "contradict"),
         ({"dampers": [{"length": [0, 2], "viscosity": -1.0}]}, "0 or more"),
         ({"dampers": [{"length": [0, 5], "viscosity": 1.0}]}, "0 to 2"),
         ({"masses": [{"nodes": [0, 1], "mass": 0.0}]}, "must be a positive number"),
         ({"masses": [{"nodes": [0, 1], "mass": 1.0}]}, "node 2 can move"),
         ({"h": -0.1}, "h must be positive"),
-        ({"every": 0}, "every is 0"),
+        ({"every": 0}, "every must be a whole number from 1 up"),
         ({"gravity": [1.0, 0.0]}, "gravity is"),
         ({"velocities": [[1, 0, 0, float("nan")]]}, "give a number up to"),
         ({"drivers": [{"place": [1, 1], "rate": float("inf")}]}, "give a number up to"),
     ],
 )
-def test_what_makes_no_motion_is_refused(more: Mapping[str, Any], words: str) -> None:
+def test_what_makes_no_motion_is_refused(more, words):
     with pytest.raises((ValueError, InputError), match=words):
         list(islice(case(**more).steps(), 1))
 
@@ -128,7 +126,7 @@ def in_unit(folder: Path, k: float, unit: str | None, **more: Any) -> str:
 
 
 @pytest.mark.parametrize("unit", UNITS)
-def test_a_pendulum_moves_alike_in_every_unit(tmp_path: Path, unit: str) -> None:
+def test_a_pendulum_moves_alike_in_every_unit(tmp_path, unit):
     more = {"gravity": [0, -9.81, 0], "duration": 2.0}
     plain = case(in_unit(tmp_path, 1.0, None), **more)
     other = case(in_unit(tmp_path, UNITS[unit], unit), **more)
@@ -151,7 +149,7 @@ def test_a_pendulum_moves_alike_in_every_unit(tmp_path: Path, unit: str) -> None
     np.testing.assert_allclose(written["nodes"], plain.body.structure.r0, rtol=1e-15)
 
 
-def test_rows_solids_ranges_and_goals_are_taken_to_metres(tmp_path: Path) -> None:
+def test_rows_solids_ranges_and_goals_are_taken_to_metres(tmp_path):
     def parts(k: float) -> dict[str, Any]:
         nodes = [[0, 0, 0], [1, 0, 0], [0, 2, 0], [0, 0, 3], [4, 4, 4]]
         return {
@@ -198,9 +196,7 @@ def same(a: Any, b: Any) -> None:
 
 
 @pytest.mark.parametrize("unit", UNITS)
-def test_springs_hinges_and_inertias_hold_the_unit_of_their_file(
-    tmp_path: Path, unit: str
-) -> None:
+def test_springs_hinges_and_inertias_hold_the_unit_of_their_file(tmp_path, unit):
     """A plate on a soft hinge and a spring of 40 N/m: nodes to 1e-10 of its size."""
 
     def content(k: float) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 import json
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from itertools import islice
 from pathlib import Path
@@ -14,15 +14,15 @@ import numpy as np
 import pytest
 
 from pipeline.cases import equilibrium as equilibrium_cases
-from pipeline.cases import rod as rod_cases
+from pipeline.cases import robots as rod_cases
 from pipeline.cases.ribbon import RibbonCase
-from pipeline.cases.rod import StarCase
-from pipeline.steps.recording import record_steps
-from sim.convergence import NotConvergedError
-from sim.morph.statics import snap
-from sim.origami.pattern.fold_format import pattern_document
-from sim.origami.pattern.tessellations import miura
-from sim.rod.rod.ribbon import Ribbon
+from pipeline.cases.robots import StarCase
+from pipeline.steps.simulate import record_steps
+from sim.core.options import NotConvergedError
+from sim.mechanism.statics import snap_through as snap
+from sim.origami.pattern.fold_data import pattern_document
+from sim.origami.pattern.generators import miura
+from sim.rods.plane.builders import Ribbon
 from tests.helpers.cases import composed
 from tests.helpers.tables import rows_of
 from tests.pipeline.conftest import ROOT
@@ -46,7 +46,7 @@ CLOSED_FORM = "actuator_law"  # a formula of time: no solver runs at all
 
 
 @pytest.fixture(autouse=True)
-def at_home(monkeypatch: pytest.MonkeyPatch) -> None:
+def at_home(monkeypatch):
     monkeypatch.chdir(ROOT)
 
 
@@ -55,7 +55,7 @@ def shipped(name: str, *words: str) -> Any:
 
 
 @pytest.fixture
-def words(tmp_path: Path) -> Callable[[str], list[str]]:
+def words(tmp_path):
     """What a case leaves to its user: the path of a file."""
     fold, spring = tmp_path / "sheet.fold", tmp_path / "spring.json"
     sheet = miura(2, 2, width=0.02, height=0.02, angle=60.0)
@@ -102,8 +102,8 @@ def called(*, first: bool = False) -> Iterator[Counter[str]]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_case_solves_nothing_before_its_first_step_and_not_all_before_its_second(
-    name: str, words: Callable[[str], list[str]]
-) -> None:
+    name, words
+):
     with called() as built:
         case = shipped(name, *words(name))
     assert not SOLVERS & built.keys()
@@ -137,9 +137,7 @@ def _parts(recorder: Any, step: Any) -> dict[str, Any]:
         if name != TIMED
     ],
 )
-def test_two_runs_of_a_case_side_by_side_are_the_same(
-    name: str, words: Callable[[str], list[str]]
-) -> None:
+def test_two_runs_of_a_case_side_by_side_are_the_same(name, words):
     case = shipped(name, *words(name))
     runs = [(case.recorder(), islice(case.steps(), 2)) for _ in range(2)]
     (one, these), (other, those) = runs
@@ -167,7 +165,7 @@ def _ended(recorder: Any) -> str:
 
 
 @pytest.mark.parametrize("name", SHORT)
-def test_recorders_of_two_runs_do_not_mix(name: str) -> None:
+def test_recorders_of_two_runs_do_not_mix(name):
     """Those that add up: one run ends after its first step, the other goes on."""
     case = SHORT[name]()
     _, alone = recorded(case)
@@ -190,9 +188,7 @@ FAILING = {  # the case, and where the solver finds an equilibrium
 
 
 @pytest.mark.parametrize("name", FAILING)
-def test_a_failure_leaves_the_steps_made_so_far(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failure_leaves_the_steps_made_so_far(name, tmp_path, monkeypatch):
     at_rest, found = FAILING[name].at_rest, Counter[str]()
 
     def thrice(*given: Any) -> Any:
@@ -210,7 +206,7 @@ def test_a_failure_leaves_the_steps_made_so_far(
         assert len(arrays["links"])
 
 
-def test_what_only_the_end_tells_is_open_until_then(tmp_path: Path) -> None:
+def test_what_only_the_end_tells_is_open_until_then(tmp_path):
     """The links of the last equilibrium are rigid; the others are compared with it."""
     case = shipped("hinged_sheet", "case.compliances=[1.0,0.1,0.0]")
     recorder = case.recorder()
@@ -223,9 +219,7 @@ def test_what_only_the_end_tells_is_open_until_then(tmp_path: Path) -> None:
     assert away[0] > 1e-3 > away[1] == 0.0 == result["away_from_rigid"]
 
 
-def test_the_height_of_the_star_is_measured_once(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_height_of_the_star_is_measured_once(monkeypatch):
     made: Counter[str] = Counter()
 
     def counted(*given: Any) -> Any:

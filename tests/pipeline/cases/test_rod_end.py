@@ -1,18 +1,16 @@
 """How a rod ends: its way and speed, known from a fall, and what is called rest."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from pipeline.cases.moved_most import ToldLengths
-from pipeline.cases.own_rod import OwnRodCase
-from pipeline.cases.rod_end import end_in_plane, rod_end
-from pipeline.cases.rod_file import RodFileCase
-from pipeline.results.told_run import told
-from sim.rod.contact.touching import PlaneTouching
+from pipeline.cases.record import LengthUnit
+from pipeline.cases.rod_record import rod_end, user_end
+from pipeline.cases.user_rods import OwnRodCase, RodFileCase
+from pipeline.runs.summary import told
+from sim.rods.plane.contact_geometry import PlaneTouching
 from tests.recorded import summary
 
 FALLING = """\
@@ -38,11 +36,7 @@ def counted(_: Path, dimension: int) -> OwnRodCase:
 
 @pytest.mark.parametrize("made", [drawn, counted])
 @pytest.mark.parametrize("dimension", [2, 3])
-def test_a_falling_rod_tells_the_way_and_the_speed_of_a_fall(
-    made: Callable[[Path, int], RodFileCase | OwnRodCase],
-    dimension: int,
-    tmp_path: Path,
-) -> None:
+def test_a_falling_rod_tells_the_way_and_the_speed_of_a_fall(made, dimension, tmp_path):
     ends = dict(summary(made(tmp_path / "falling.yaml", dimension)))
     time = float(ends["time"])
     assert time == pytest.approx(0.02, rel=0.01)
@@ -56,9 +50,7 @@ def test_a_falling_rod_tells_the_way_and_the_speed_of_a_fall(
     assert "warning: no clamp, pin or ground holds the robot" in told_of(ends)[-1]
 
 
-def test_a_drawn_rod_is_told_in_its_own_unit_and_doubted_where_it_is_huge(
-    tmp_path: Path,
-) -> None:
+def test_a_drawn_rod_is_told_in_its_own_unit_and_doubted_where_it_is_huge(tmp_path):
     """50 mm as 50 m."""
     (tmp_path / "huge.yaml").write_text(FALLING.replace("unit: mm", "unit: m"))
     case = RodFileCase(str(tmp_path / "huge.yaml"))
@@ -77,9 +69,7 @@ def told_of(ends: dict[str, object]) -> list[str]:
     ("way", "speed", "rest"),
     [(0.1, 4e-4, True), (0.1, 6e-4, False), (0.0, 0.0, True), (1e-9, 1e-9, True)],
 )
-def test_rest_creeps_by_less_than_a_hundredth_of_the_way(
-    way: float, speed: float, rest: bool
-) -> None:
+def test_rest_creeps_by_less_than_a_hundredth_of_the_way(way, speed, rest):
     start = np.array([[0.0, 0.0], [1.0, 0.0]])
     moved, fast = np.array([[0, 0], [0, way]]), np.array([[0, speed]] * 2)
     ends = rod_end(start, start + moved, fast, 2.0)
@@ -98,9 +88,7 @@ duration: 0.2
 """
 
 
-def test_rods_that_went_through_rods_or_ground_are_told_with_what_they_lack(
-    tmp_path: Path,
-) -> None:
+def test_rods_that_went_through_rods_or_ground_are_told_with_what_they_lack(tmp_path):
     (tmp_path / "hairpin.yaml").write_text(HAIRPIN.replace("2]", "6]"))
     path = str(tmp_path / "hairpin.yaml")
     said = str(summary(RodFileCase(path))["warning"])
@@ -114,13 +102,11 @@ def test_rods_that_went_through_rods_or_ground_are_told_with_what_they_lack(
 
 @pytest.mark.parametrize("rubbed", [0.0, 0.5])
 @pytest.mark.parametrize("gave", [0.01, 1e-5])
-def test_contacts_that_give_energy_are_told(
-    gave: float, rubbed: float, tmp_path: Path
-) -> None:
+def test_contacts_that_give_energy_are_told(gave, rubbed, tmp_path):
     """By pushing nodes out of the ground, into which they land by 2 % of an edge."""
     case = drawn(tmp_path / "falling.yaml", 2)
     (*_, last) = case.steps()
     at_work = float(last.state.clock.at_work)
     last = replace(last, impact=-gave * at_work, friction=rubbed * at_work)
-    said = str(end_in_plane(case.world, last, ToldLengths(), "lasts")["warning"])
+    said = str(user_end(case.world, last, LengthUnit(), "lasts")["warning"])
     assert ("contacts gave" in said) is (gave == 0.01)

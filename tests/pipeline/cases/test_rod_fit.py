@@ -9,24 +9,21 @@ from typing import Any
 import numpy as np
 import pytest
 
-from analysis.fits.parameter_fit import FitStep
-from pipeline.cases.rod import ActuatorCase, StarCase
-from pipeline.cases.rod_file import RodFileCase
-from pipeline.cases.rod_fit import RodFitCase
-from pipeline.cases.series_fit import STEP, FitRecorder, SeriesFit
-from pipeline.cases.specimen import ClampedBeam
-from pipeline.commands.fit_rod import main
-from pipeline.figures.rod_fit import draw
-from pipeline.results.shown import Row
-from pipeline.steps.recording import record_steps
-from pipeline.store.runs import run_record
-from pipeline.terminal.errors import InputError
-from sim.arrays import Floats
-from sim.rod.actuation.actuation import Actuator
-from sim.rod.rod.rod import RodMaterial
-from sim.rod.stepping.options import StepOptions
-from sim.rod.stepping.world import Damping, NodeLoad
-from tests.pipeline.cases.test_rod import build
+from analysis.calibration.parameter_fit import FitStep
+from pipeline.cases.robots import ActuatorCase, StarCase
+from pipeline.cases.rod_fit import STEP, ClampedBeam, FitRecorder, RodFitCase, SeriesFit
+from pipeline.cases.user_rods import RodFileCase
+from pipeline.cli.app import called
+from pipeline.figures.shown import Row, draw
+from pipeline.runs.run_directory import run_record
+from pipeline.steps.simulate import record_steps
+from pipeline.terminal import InputError
+from sim.core.arrays import Floats
+from sim.rods.plane.actuation import Actuator
+from sim.rods.plane.options import StepOptions
+from sim.rods.plane.rod import RodMaterial
+from sim.rods.plane.world import Damping, NodeLoad
+from tests.pipeline.cases.test_robots import build
 from tests.pipeline.conftest import furnish
 from tests.recorded import recorded
 
@@ -78,7 +75,7 @@ def decay(t: Floats) -> Floats:
     return decayed
 
 
-def test_a_free_decay_tells_modulus_and_damping(tmp_path: Path) -> None:
+def test_a_free_decay_tells_modulus_and_damping(tmp_path):
     at = np.linspace(0.0, 0.6, 61)
     path = series(tmp_path / "decay.csv", "y_tip", at, decay(at), 0.0)
     load = NodeLoad([23], (0.0, -FORCE))
@@ -95,9 +92,7 @@ def test_a_free_decay_tells_modulus_and_damping(tmp_path: Path) -> None:
         assert errors[f"rms_y_tip_{part}"] < 0.02 * errors[f"rms_mean_y_tip_{part}"]
 
 
-def test_a_static_deflection_tells_the_modulus_and_not_the_damping(
-    tmp_path: Path,
-) -> None:
+def test_a_static_deflection_tells_the_modulus_and_not_the_damping(tmp_path):
     """E = P L^3 / 3 I y; how long it takes to stop, a standing beam does not tell."""
     m = RodMaterial(modulus=MODULUS)
     y = np.full(4, -FORCE * LENGTH**3 / (3.0 * m.bending))
@@ -134,23 +129,11 @@ def _draw(tmp_path: Path, rng: np.random.Generator, u: float) -> tuple[float, fl
     return chi2, float(np.sqrt(np.mean((error / expected) ** 2)))
 
 
-def test_true_parameters_of_noisy_decays_lie_within_their_uncertainty(
-    tmp_path: Path, rng: np.random.Generator
-) -> None:
+def test_true_parameters_of_noisy_decays_lie_within_their_uncertainty(tmp_path, rng):
     """chi2 of 12 degrees over 6 draws, 0.1 % on either side."""
     draws = np.array([_draw(tmp_path, rng, 2e-4) for _ in range(6)])
     assert 2.2 < draws[:, 0].sum() < 32.9
     assert draws[:, 1].mean() == pytest.approx(1.0, abs=0.15)  # nothing but noise
-
-
-@pytest.mark.slow
-def test_their_uncertainty_is_neither_too_small_nor_too_large(
-    tmp_path: Path, rng: np.random.Generator
-) -> None:
-    """chi2 of 400 degrees over 200 draws, 0.1 % on either side."""
-    draws = np.array([_draw(tmp_path, rng, 2e-4) for _ in range(200)])
-    assert 318.3 < draws[:, 0].sum() < 493.1
-    assert draws[:, 1].mean() == pytest.approx(1.0, abs=0.05)
 
 
 BEAM = """
@@ -174,7 +157,7 @@ def in_space(tmp_path: Path, text: str = BEAM, **values: Any) -> RodFileCase:
     return RodFileCase(str(path), damping=Damping(beta=8e-3), options=options)
 
 
-def test_a_swing_in_space_tells_modulus_and_damping(tmp_path: Path) -> None:
+def test_a_swing_in_space_tells_modulus_and_damping(tmp_path):
     """Weight that acts at once, askew: Euler and Bernoulli, four modes, both ways."""
     at, radius = np.linspace(0.02, 0.45, 44), 2e-3
     omega = ROOTS**2 * 0.5 * radius * np.sqrt(MODULUS / 1100.0) / 0.1**2
@@ -212,13 +195,11 @@ def _known(tmp_path: Path, kind: str) -> RodFitCase:
 
 
 @pytest.mark.parametrize("kind", ["beam", "limb", "space"])
-def test_slopes_are_the_same_over_a_decade_of_steps(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
-) -> None:
+def test_slopes_are_the_same_over_a_decade_of_steps(tmp_path, monkeypatch, kind):
     case, found = _known(tmp_path, kind), []
     at = case.series["at"].to_numpy(np.float64)
     for step in (0.3, 1.0, 3.0):
-        monkeypatch.setattr("pipeline.cases.series_fit.STEP", step * STEP)
+        monkeypatch.setattr("pipeline.cases.rod_fit.STEP", step * STEP)
         found.append(case.predict(case.nominal, case.which, at)[1])
     size = np.abs(found[1]).max(axis=0)
     assert (size > 0.0).all()
@@ -227,7 +208,7 @@ def test_slopes_are_the_same_over_a_decade_of_steps(
 
 
 @pytest.mark.parametrize("kind", ["beam", "space"])
-def test_a_fit_finds_known_parameters_again(tmp_path: Path, kind: str) -> None:
+def test_a_fit_finds_known_parameters_again(tmp_path, kind):
     """From 15 and 20 % off, in what the model itself computes with them."""
     case = _known(tmp_path, kind)
     truth = case.nominal * [1.15, 0.8]
@@ -248,9 +229,7 @@ def test_a_fit_finds_known_parameters_again(tmp_path: Path, kind: str) -> None:
         ({"released_from": NodeLoad([1], (0.0, 1.0))}, "in space rods start as drawn"),
     ],
 )
-def test_fits_in_space_that_make_no_sense_are_refused(
-    tmp_path: Path, change: dict[str, Any], words: str
-) -> None:
+def test_fits_in_space_that_make_no_sense_are_refused(tmp_path, change, words):
     path = _rows(tmp_path / "s.csv", *["z_tip,0.1,1,0.1,fit"] * 3)
     values = {"specimen": in_space(tmp_path), "parameters": ["beta_times"]} | change
     with pytest.raises(ValueError, match=words):
@@ -264,9 +243,7 @@ def test_fits_in_space_that_make_no_sense_are_refused(
         RodFitCase(in_space(tmp_path, flat), path, ["beta_times"])
 
 
-def test_the_law_of_an_actuator_is_found_from_its_curvature(
-    tmp_path: Path, rng: np.random.Generator
-) -> None:
+def test_the_law_of_an_actuator_is_found_from_its_curvature(tmp_path, rng):
     truth = np.array([2.9, 1.15, 0.3])
     true = Actuator(rate=2.9, delay=1.15, least_curvature=0.3)
     steps = list(ActuatorCase(true, 3.0, 61).steps())
@@ -309,9 +286,7 @@ def _rows(path: Path, *rows: str) -> str:
         ({"max_steps": 0}, "max_steps must be a whole number from 1 up"),
     ],
 )
-def test_fits_that_make_no_sense_are_refused(
-    tmp_path: Path, change: dict[str, Any], words: str
-) -> None:
+def test_fits_that_make_no_sense_are_refused(tmp_path, change, words):
     rows = [f"y_tip,{0.01 * k},{k},0.1,fit" for k in range(5)]
     path = _rows(tmp_path / "s.csv", *rows)
     values = {"specimen": beam(), "parameters": ["modulus", "beta"]} | change
@@ -329,9 +304,7 @@ def test_fits_that_make_no_sense_are_refused(
         (["load,1,1,1,fit"] * 3, "quantity is 'load': a rod has"),
     ],
 )
-def test_series_that_cannot_tell_are_refused(
-    tmp_path: Path, rows: list[str], words: str
-) -> None:
+def test_series_that_cannot_tell_are_refused(tmp_path, rows, words):
     path = _rows(tmp_path / "s.csv", *rows)
     with pytest.raises(ValueError, match=words):
         RodFitCase(beam(), path, ["modulus", "beta"])
@@ -346,20 +319,18 @@ def test_series_that_cannot_tell_are_refused(
 
 
 @pytest.fixture(scope="module")
-def by_command(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+def by_command(tmp_path_factory):
     """The folder of a run of the shipped beam, and what its command says."""
     folder, said = tmp_path_factory.mktemp("project"), io.StringIO()
     furnish(folder)
     with chdir(folder), redirect_stdout(said):
-        assert main(["case=beam_fit"]) == 0
+        assert called(["simulate", "case=beam_fit"]) == 0
     (run,) = (folder / "results" / "runs").iterdir()
     return run, said.getvalue()
 
 
 @pytest.mark.slow
-def test_shipped_fits_predict_what_was_held_out_and_are_drawn(
-    tmp_path: Path, by_command: tuple[Path, str]
-) -> None:
+def test_shipped_fits_predict_what_was_held_out_and_are_drawn(tmp_path, by_command):
     beam_fitted = by_command[0]
     limb = dict(record_steps(build("limb_fit"), "limb_fit", tmp_path))
     results = {"beam_fit": run_record(beam_fitted)["result"], "limb_fit": limb}
@@ -376,27 +347,29 @@ def test_shipped_fits_predict_what_was_held_out_and_are_drawn(
             assert result[f"rms_{quantity}"] < result[f"rms_nominal_{quantity}"]
             assert result[f"rms_{quantity}"] < result[f"rms_mean_{quantity}"]
     assert limb["not_determined"] == "most_modulus"
-    drawn = draw([Row("beam_fit", beam_fitted), Row("limb_fit", tmp_path)])
+    drawn = draw("rod-fit", [Row("beam_fit", beam_fitted), Row("limb_fit", tmp_path)])
     words = [text.get_text() for ax in drawn.figure.axes for text in ax.texts]
     assert "(modulus) not determined" in "\n".join(words).replace("$n$ ", "")
     assert "synthetic: computed" in drawn.figure.texts[-1].get_text()
     assert set(drawn.tables) == {"curves", "measurements", "parameters", "errors"}
     with pytest.raises(InputError, match=r"has no curves\.csv: run a case of fits"):
-        draw([Row("x", tmp_path.parent)])
+        draw("rod-fit", [Row("x", tmp_path.parent)])
 
 
 @pytest.mark.usefixtures("project")
-def test_the_command_prints_what_the_series_tells(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], by_command: tuple[Path, str]
-) -> None:
+def test_a_run_prints_what_the_series_tells(tmp_path, capsys, by_command):
     said = by_command[1]
-    assert said.startswith("modulus          2.848")
+    assert "\nmodulus: 2.848" in said
     assert "held out (30): rms 0.000203" in said
-    assert main(["case=miura"]) == 2
-    assert capsys.readouterr().err == (
-        "error: case=miura is no SeriesFit: choose one such as --help names\n"
-    )
     path = _rows(tmp_path / "short.csv", "y_tip,0.1,-0.02,0.001,fit")
-    assert main(["case=beam_fit", f"case.measured_path={path}"]) == 2
+    assert called(["simulate", "case=beam_fit", f"case.measured_path={path}"]) == 2
     said = capsys.readouterr().err
     assert "has 1 measurement for 2 parameters (modulus, beta): mark more" in said
+
+
+@pytest.mark.slow
+def test_their_uncertainty_is_neither_too_small_nor_too_large(tmp_path, rng):
+    """chi2 of 400 degrees over 200 draws, 0.1 % on either side."""
+    draws = np.array([_draw(tmp_path, rng, 2e-4) for _ in range(200)])
+    assert 318.3 < draws[:, 0].sum() < 493.1
+    assert draws[:, 1].mean() == pytest.approx(1.0, abs=0.05)

@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 
 from pipeline.cases.morph import MorphCase
-from pipeline.formats.cloud_targets import cloud_file
-from sim.arrays import Floats
-from sim.morph.library.sheets import triangle_sheet
-from sim.morph.mobility.units import rescaled
-from sim.morph.structure.structure import Structure
+from pipeline.io.scanned_targets import cloud_file
+from sim.core.arrays import Floats
+from sim.mechanism.mobility import rescaled
+from sim.mechanism.named_structures import triangle_sheet
+from sim.mechanism.structure import Structure
 from tests.pipeline.conftest import ROOT
 from tests.recorded import summary
 
@@ -39,7 +39,7 @@ def sheet_before(centre: Floats) -> Structure:
     return replace(sheet, r0=turned + centre - 54.0 * view)
 
 
-def test_newton_brings_a_sheet_onto_a_scanned_sphere() -> None:
+def test_newton_brings_a_sheet_onto_a_scanned_sphere():
     scan = cloud_file(str(SCAN), unit="m")
     centre, radius = sphere_in(scan.points)
     assert abs(radius - 50.0) < 0.2
@@ -55,7 +55,7 @@ def test_newton_brings_a_sheet_onto_a_scanned_sphere() -> None:
     assert said["surface_farthest"] < 10.0
 
 
-def test_literal_steps_keep_to_the_points() -> None:
+def test_literal_steps_keep_to_the_points():
     scan = cloud_file(str(SCAN), unit="m")
     case = MorphCase(sheet_before(sphere_in(scan.points)[0]), scan, max_steps=400)
     *_, end = case.steps()

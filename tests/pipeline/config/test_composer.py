@@ -5,13 +5,15 @@ import re
 import pytest
 
 from pipeline.config.hydra import Composer
-from pipeline.terminal.errors import InputError
+from pipeline.config.workflow_file import read_workflow
+from pipeline.terminal import InputError
+from pipeline.workflow.plan import named_simulations
 
 FOLDED = ["case=single_fold"]
 WORDS = (FOLDED, ["case=box"], [*FOLDED, "record_every=3"], [*FOLDED, "+case.a=1"])
 
 
-def test_what_is_composed_after_others_is_what_is_composed_alone() -> None:
+def test_what_is_composed_after_others_is_what_is_composed_alone():
     with Composer() as composer:
         together = [composer.compose("simulate", words) for words in (*WORDS, *WORDS)]
     alone = []
@@ -23,7 +25,7 @@ def test_what_is_composed_after_others_is_what_is_composed_alone() -> None:
     assert "a" not in together[4]["case"]
 
 
-def test_a_word_for_hydra_itself_is_heeded_between_others() -> None:
+def test_a_word_for_hydra_itself_is_heeded_between_others():
     with Composer() as composer:
         words = ["hydra/job_logging=default", *FOLDED]
         plain = composer.compose("simulate", FOLDED)
@@ -32,7 +34,7 @@ def test_a_word_for_hydra_itself_is_heeded_between_others() -> None:
 
 
 @pytest.mark.parametrize("word", ["hydra.run.dir=here", "+hydra.mode=MULTIRUN"])
-def test_a_setting_of_hydra_is_no_word_of_a_case(word: str) -> None:
+def test_a_setting_of_hydra_is_no_word_of_a_case(word):
     """It was taken, and nothing came of it."""
     with Composer() as composer:
         with pytest.raises(InputError, match=f"^{re.escape(word)}: only `morphtrack s"):
@@ -50,7 +52,7 @@ def test_a_setting_of_hydra_is_no_word_of_a_case(word: str) -> None:
         ("mechanism_motion", "case.body.path"),
     ],
 )
-def test_a_file_of_one_s_own_has_one_name_for_every_case(case: str, key: str) -> None:
+def test_a_file_of_one_s_own_has_one_name_for_every_case(case, key):
     words = [f"case={case}"]
     keys = ("case.path", key, "case.path")
     with Composer() as composer:
@@ -66,3 +68,26 @@ def test_a_file_of_one_s_own_has_one_name_for_every_case(case: str, key: str) ->
         both = [*words, f"{key}=a.yaml", "case.path=b.yaml"]
         with pytest.raises(InputError, match="write one file, as"):
             composer.compose("simulate", both)
+
+
+def test_a_named_run_of_a_case_composed_before_is_what_hydra_composes(monkeypatch):
+    named = [w for w in named_simulations(read_workflow()).values() if len(w) > 1]
+    named += [["case=box", "case.phases.0.increments=3", "case.contact.ke=1"]]
+    with Composer() as composer:
+        once = [composer.compose("simulate", words) for words in named]
+    with Composer() as composer:
+        monkeypatch.setattr("pipeline.config.hydra._sets_a_value", lambda _: False)
+        assert once == [composer.compose("simulate", words) for words in named]
+
+
+def test_a_word_that_no_case_takes_is_refused_alike_after_others():
+    said = []
+    for before in ([], [FOLDED]):
+        with Composer() as composer:
+            for words in before:
+                composer.compose("simulate", words)
+            with pytest.raises(InputError) as caught:
+                composer.compose("simulate", [*FOLDED, "case.contact.radus=3"])
+        said.append(str(caught.value))
+    assert said[0] == said[1]
+    assert "has no key 'radus'" in said[0]

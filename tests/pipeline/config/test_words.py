@@ -3,7 +3,7 @@
 import pytest
 
 from pipeline.config.hydra import Composer
-from pipeline.terminal.errors import InputError
+from pipeline.terminal import InputError
 
 REFUSED = [
     (
@@ -29,15 +29,13 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("word", "said"), REFUSED)
-def test_a_word_that_a_case_does_not_take_is_told_with_what_it_takes(
-    word: str, said: str
-) -> None:
+def test_a_word_that_a_case_does_not_take_is_told_with_what_it_takes(word, said):
     with Composer() as composer, pytest.raises(InputError, match=said) as caught:
         composer.compose("simulate", ["case=triangles_circle", word])
     assert "\n" not in str(caught.value)
     assert "verride" not in str(caught.value)
 
 
-def test_entries_of_a_list_are_counted() -> None:
+def test_entries_of_a_list_are_counted():
     with Composer() as composer, pytest.raises(InputError, match="has 1 entry"):
         composer.compose("simulate", ["case=miura", "case.phases.9.fraction=0.9"])

@@ -5,21 +5,18 @@ a study, which stand on many runs, are left to the tests of their papers where t
 runs are not short. Measured sets are compared with the prediction committed of them.
 """
 
-import importlib
 from pathlib import Path
 
 import matplotlib as mpl
 import pandas as pd
 import pytest
-from matplotlib.figure import Figure
 from PIL import Image
 
-from analysis.figures.style import SLIDE, drawn_for, letters_of, rc
-from pipeline.results.saved_figure import caption_in
-from pipeline.results.shown import Row
+from analysis.figures.style import SLIDE, letters_of, page_width, rc
+from pipeline.figures.shown import Row, draw
 from pipeline.steps import figure as drawing
-from pipeline.steps.figure import FigureConfig
-from pipeline.steps.figure_names import module_of
+from pipeline.steps.figure import caption_in
+from pipeline.steps.settings import FigureConfig
 from tests.figure_faults import caption_faults, faults
 from tests.pipeline.conftest import ROOT
 from tests.pipeline.figure_runs import WORKFLOW, rows_of
@@ -36,9 +33,7 @@ ROWS: dict[Path, list[Row]] = {}  # of each figure, by its folder
 
 
 @pytest.fixture(scope="module")
-def made(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> tuple[str, Path, Figure]:
+def made(request, tmp_path_factory):
     """A figure's name, the folder it is in, and the figure itself."""
     name, shown = request.param, []
     folder = tmp_path_factory.mktemp(name)
@@ -62,9 +57,7 @@ every_figure = pytest.mark.parametrize("made", FIGURES, indirect=True)
 
 @pytest.mark.slow
 @every_figure
-def test_a_figure_is_a_pdf_a_png_and_the_plotted_numbers(
-    made: tuple[str, Path, Figure],
-) -> None:
+def test_a_figure_is_a_pdf_a_png_and_the_plotted_numbers(made):
     name, folder, _ = made
     assert (folder / f"{name}.pdf").read_bytes()[:5] == b"%PDF-"
     with Image.open(folder / f"{name}.png") as picture:
@@ -79,9 +72,7 @@ def test_a_figure_is_a_pdf_a_png_and_the_plotted_numbers(
 
 @pytest.mark.slow
 @every_figure
-def test_a_figure_has_a_caption_that_names_its_runs_and_no_key(
-    made: tuple[str, Path, Figure],
-) -> None:
+def test_a_figure_has_a_caption_that_names_its_runs_and_no_key(made):
     name, folder, _ = made
     text = caption_in(folder)
     check_caption(text)
@@ -94,9 +85,7 @@ def test_a_figure_has_a_caption_that_names_its_runs_and_no_key(
 
 @pytest.mark.slow
 @every_figure
-def test_every_font_of_a_figure_is_embedded_truetype(
-    made: tuple[str, Path, Figure],
-) -> None:
+def test_every_font_of_a_figure_is_embedded_truetype(made):
     name, folder, _ = made
     pdf = (folder / f"{name}.pdf").read_bytes()
     described = pdf.count(b"/Type /FontDescriptor")
@@ -107,18 +96,15 @@ def test_every_font_of_a_figure_is_embedded_truetype(
 
 @pytest.mark.slow
 @every_figure
-def test_an_editor_finds_no_fault_in_a_figure(
-    made: tuple[str, Path, Figure],
-) -> None:
+def test_an_editor_finds_no_fault_in_a_figure(made):
     name, folder, figure = made
     assert faults(figure) == []
     assert caption_faults(caption_in(folder), letters_of(figure)) == []
     for width in (89, 120, SLIDE):
-        with drawn_for(width):
-            again = importlib.import_module(module_of(name)).draw(ROWS[folder])
-            assert faults(again.figure) == [], width
+        with page_width(width):
+            assert faults(draw(name, ROWS[folder]).figure) == [], width
 
 
-def test_the_fonts_are_set_to_truetype_everywhere() -> None:
+def test_the_fonts_are_set_to_truetype_everywhere():
     with mpl.rc_context(rc()):
         assert mpl.rcParams["pdf.fonttype"] == 42

@@ -1,6 +1,5 @@
 """What stands below the figures: every one has it, filled, and true to its runs."""
 
-import importlib
 import re
 from pathlib import Path
 
@@ -10,16 +9,14 @@ from jinja2.nodes import Call, Getattr
 from jinja2.sandbox import modifies_known_mutable
 from PIL import Image
 
-from analysis.captions.markup import LATEX, as_html, written
-from pipeline.commands.figure import main
-from pipeline.results.caption_facts import caption_of
-from pipeline.results.saved_figure import CAPTION_FILE, caption_in
-from pipeline.results.shown import Row
-from pipeline.steps.compare import ComparisonSettings
+from analysis.figures.captions import LATEX, as_html, written
+from pipeline.cli.app import called
+from pipeline.figures.figure_names import entry_of
+from pipeline.figures.shown import Row
 from pipeline.steps.compare import run_step as compare
-from pipeline.steps.figure import FigureConfig, run_step
-from pipeline.steps.figure_names import module_of
-from pipeline.terminal.errors import InputError
+from pipeline.steps.figure import CAPTION_FILE, caption_in, caption_of, run_step
+from pipeline.steps.settings import ComparisonSettings, FigureConfig
+from pipeline.terminal import InputError
 from tests.analysis.mechanisms import random_mechanism, scanned
 from tests.pipeline.comparison_files import SCALE_MM, write_ingest, write_run
 from tests.pipeline.conftest import ROOT
@@ -36,7 +33,7 @@ def at_root(monkeypatch):
 
 
 def template_of(name: str) -> str:
-    return str(importlib.import_module(module_of(name)).CAPTION)
+    return entry_of(name).template
 
 
 def drawn(name: str, rows: list[Row], out: Path) -> str:
@@ -55,7 +52,7 @@ def check_caption(text: str) -> None:
 
 
 @pytest.mark.parametrize("name", WORKFLOW.figures)
-def test_every_figure_has_a_template_that_begins_with_what_is_shown(name: str) -> None:
+def test_every_figure_has_a_template_that_begins_with_what_is_shown(name):
     template = template_of(name)
     for call in Environment().parse(template).find_all(Call):
         changed = call.node.attr if isinstance(call.node, Getattr) else ""
@@ -67,9 +64,7 @@ def test_every_figure_has_a_template_that_begins_with_what_is_shown(name: str) -
 
 
 @pytest.mark.parametrize("name", CHEAP)
-def test_captions_are_filled_and_say_that_nothing_is_measured(
-    name: str, tmp_path: Path
-) -> None:
+def test_captions_are_filled_and_say_that_nothing_is_measured(name, tmp_path):
     text = drawn(name, rows_of(name, tmp_path / "runs"), tmp_path / "figure")
     check_caption(text)
     assert "All is computed; nothing is measured." in text
@@ -78,8 +73,8 @@ def test_captions_are_filled_and_say_that_nothing_is_measured(
 
 
 def test_synthetic_scans_are_said_and_the_numbers_are_those_of_the_comparison(
-    tmp_path: Path, rng
-) -> None:
+    tmp_path, rng
+):
     mechanism, other = random_mechanism(12, rng)
     run = write_run(tmp_path / "run", mechanism, other)
     ingest = write_ingest(tmp_path / "ingest", scanned(mechanism.nodes_mm, rng))
@@ -99,7 +94,7 @@ def test_synthetic_scans_are_said_and_the_numbers_are_those_of_the_comparison(
         assert u == pytest.approx(found["S_scanned_u"], rel=0.15)
 
 
-def test_the_last_line_alone_names_the_runs_by_key(tmp_path: Path) -> None:
+def test_the_last_line_alone_names_the_runs_by_key(tmp_path):
     rows = rows_of("huang-3", tmp_path / "runs")
     drawn("huang-3", rows, tmp_path / "figure")
     for name in (CAPTION_FILE, "caption.tex"):
@@ -108,21 +103,19 @@ def test_the_last_line_alone_names_the_runs_by_key(tmp_path: Path) -> None:
         assert not KEY.search(IDENTITY.sub("", text))
 
 
-def test_a_folder_holds_one_figure(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_folder_holds_one_figure(tmp_path, capsys):
     run = run_of("law", ("case=actuator_law",), tmp_path / "law")
     drawn("huang-3", [run], tmp_path / "out")
     text = caption_in(tmp_path / "out")
     rows = ["--row", "law", str(run.simulated), "--out", str(tmp_path / "out")]
-    assert main(["dejong-5", *rows]) == 2
-    own = f"a folder of its own, such as --out {tmp_path / 'out' / 'dejong-5'}"
+    assert called(["figure", "dejong-5", *rows]) == 2
+    own = f"another folder, such as --out {tmp_path / 'out' / 'dejong-5'}"
     assert own in capsys.readouterr().err
     assert caption_in(tmp_path / "out") == text
-    assert main(["huang-3", *rows]) == 0  # the same again is drawn over
+    assert called(["figure", "huang-3", *rows]) == 0  # the same again is drawn over
 
 
-def test_runs_that_leave_out_what_the_caption_names_are_refused(tmp_path: Path) -> None:
+def test_runs_that_leave_out_what_the_caption_names_are_refused(tmp_path):
     row = Row("other", tmp_path)
     with pytest.raises(InputError, match="the caption of huang-3 cannot be filled"):
         caption_of("huang-3", template_of("huang-3"), [row], {})
@@ -151,8 +144,8 @@ def everything(out: Path, values: dict[str, str]) -> dict[str, bytes]:
 
 
 def test_a_number_of_conf_changes_the_captions_numbers_and_figures_that_hold_it(
-    tmp_path: Path,
-) -> None:
+    tmp_path,
+):
     before = everything(tmp_path / "before", {})
     after = everything(tmp_path / "after", {"huang-3": "case.actuator.delay=1.5"})
     changed = {name for name in before if before[name] != after[name]}

@@ -1,27 +1,23 @@
 """The figure of mechanisms in motion refuses what it does not show."""
 
-from pathlib import Path
-
 import pytest
 
-from pipeline.figures.mechanism_motion import draw
-from pipeline.terminal.errors import InputError
+from pipeline.figures.shown import draw
+from pipeline.terminal import InputError
 from tests.pipeline.figure_runs import run_of
 
 
-def test_the_figure_of_motions_tells_their_energy_and_refuses_others(
-    tmp_path: Path,
-) -> None:
+def test_the_figure_of_motions_tells_their_energy_and_refuses_others(tmp_path):
     with pytest.raises(InputError, match="3 runs, not 0"):
-        draw([])
+        draw("mechanism-motion", [])
     names = ("double_pendulum", "slider_crank_motion", "bricard_motion")
     rows = [
         run_of(name, (f"case={name}", "case.duration=0.1"), tmp_path / name)
         for name in names
     ]
-    drawn = draw(rows)
+    drawn = draw("mechanism-motion", rows)
     assert {"double_pendulum", "slider_crank", "bricard"} == set(drawn.tables)
     for table in drawn.tables.values():
         assert table["out_of_balance"].abs().max() < 1e-11
     with pytest.raises(InputError, match="no motion with node 6"):
-        draw([rows[0], rows[1], rows[0]])
+        draw("mechanism-motion", [rows[0], rows[1], rows[0]])

@@ -15,8 +15,9 @@ import pytest
 import yaml
 from PIL import Image
 
-from pipeline.results import saved_figure
-from pipeline.steps.figure import FigureConfig, run_step
+from pipeline.steps import figure
+from pipeline.steps.figure import run_step
+from pipeline.steps.settings import FigureConfig
 from tests.pipeline.conftest import ROOT, Command
 from tests.pipeline.figure_runs import rows_of
 from tests.pipeline.figures.test_captions import IDENTITY
@@ -99,8 +100,8 @@ def made(command: Command, project: Path) -> dict[str, dict[str, bytes]]:
 
 @pytest.mark.slow
 def test_a_number_of_one_comparison_leaves_the_figures_of_others_to_the_byte(
-    command: Command, project: Path
-) -> None:
+    command, project
+):
     (project / "conf" / "workflow.yaml").write_text(yaml.safe_dump(WORKFLOW))
     before = made(command, project)
     case = project / "conf" / "case" / "triangles_circle.yaml"
@@ -128,9 +129,9 @@ def test_a_number_of_one_comparison_leaves_the_figures_of_others_to_the_byte(
 @pytest.mark.long
 @pytest.mark.parametrize("name", CHANGES)
 def test_one_number_changes_the_tables_the_words_and_the_picture_that_hold_it(
-    name: str, project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(saved_figure, "PNG_DPI", 100)
+    name, project, monkeypatch
+):
+    monkeypatch.setattr(figure, "PNG_DPI", 100)
     (project / "data").symlink_to(ROOT / "data")
     of = CHANGES[name]
     before, again = (drawn(name, project / there) for there in ("before", "again"))

@@ -5,28 +5,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pipeline.cases.own_rod import OwnRodCase
+from analysis.figures.huang_2020 import STAR_TIMES
 from pipeline.cases.ribbon import HeavyRingCase, RibbonCase
-from pipeline.cases.rod import ActuatorCase, JumperCase, StarCase
-from pipeline.cases.rod_timing import ComputingTimeCase
-from pipeline.figures import (
-    huang_2a,
-    huang_2b,
-    huang_2c,
-    huang_3,
-    huang_4,
-    huang_5,
-    huang_6,
-    huang_7,
-    rod_motion,
-)
-from pipeline.results.caption_facts import TIMED, facts
-from pipeline.results.shown import Row
-from pipeline.steps.recording import Case, record_steps
-from pipeline.store.files import write_json
-from pipeline.terminal.errors import InputError
-from sim.rod.contact.ground import GroundPlane
-from sim.rod.rod.ribbon import Ribbon
+from pipeline.cases.robots import ActuatorCase, ComputingTimeCase, JumperCase, StarCase
+from pipeline.cases.user_rods import OwnRodCase
+from pipeline.figures.shown import Row, draw
+from pipeline.runs.atomic_files import write_json
+from pipeline.steps.figure import TIMED, facts
+from pipeline.steps.simulate import Case, record_steps
+from pipeline.terminal import InputError
+from sim.rods.plane.builders import Ribbon
+from sim.rods.plane.ground import GroundPlane
 
 KEY = "0123456789abcdef"
 
@@ -40,37 +29,37 @@ def _row(case: Case, out: Path, label: str) -> Row:
 
 
 @pytest.fixture(scope="module")
-def robot(tmp_path_factory: pytest.TempPathFactory) -> Row:
+def robot(tmp_path_factory):
     out = tmp_path_factory.mktemp("runs") / "robot"
     return _row(StarCase(duration=2.0, every=20), out, "star_robot")
 
 
-def test_snapshots_are_at_the_times_of_the_paper(robot: Row) -> None:
-    titles = [ax.get_title() for ax in huang_4.draw([robot]).figure.axes]
-    assert titles == [f"$t$ = {t:g} s" for t in huang_4.TIMES]
+def test_snapshots_are_at_the_times_of_the_paper(robot):
+    titles = [ax.get_title() for ax in draw("huang-4", [robot]).figure.axes]
+    assert titles == [f"$t$ = {t:g} s" for t in STAR_TIMES]
 
 
-def test_each_ground_has_its_way(robot: Row) -> None:
-    drawn = huang_5.draw([robot])
+def test_each_ground_has_its_way(robot):
+    drawn = draw("huang-5", [robot])
     line = drawn.figure.axes[0].lines[0]
     assert np.asarray(line.get_xdata())[-1] == pytest.approx(2.0)
     assert np.asarray(line.get_ydata())[0] == 0.0
     assert list(drawn.tables) == ["star_robot"]
 
 
-def test_the_law_and_the_jumper_are_drawn_from_their_runs(tmp_path: Path) -> None:
+def test_the_law_and_the_jumper_are_drawn_from_their_runs(tmp_path):
     law = _row(ActuatorCase(), tmp_path / "law", "actuator_law")
-    assert len(huang_3.draw([law]).tables["law"]) == 601
+    assert len(draw("huang-3", [law]).tables["law"]) == 601
     jump = _row(JumperCase(duration=0.1), tmp_path / "jump", "jumper")
-    assert huang_7.draw([jump]).figure.axes
+    assert draw("huang-7", [jump]).figure.axes
 
 
-def test_ribbons_at_rest_are_drawn_over_their_radius(tmp_path: Path) -> None:
+def test_ribbons_at_rest_are_drawn_over_their_radius(tmp_path):
     rows = [
         _row(HeavyRingCase(gamma=gamma, nodes=60), tmp_path / f"{gamma}", f"{gamma}")
         for gamma in (1.0, 3.0)
     ]
-    drawn = huang_2c.draw(rows)
+    drawn = draw("huang-2c", rows)
     titles = [ax.get_title() for ax in drawn.figure.axes]
     assert titles == [r"$\Gamma_g = 1$", r"$\Gamma_g = 3$"]
     table = drawn.tables["shapes"]
@@ -79,7 +68,7 @@ def test_ribbons_at_rest_are_drawn_over_their_radius(tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def ribbons(tmp_path_factory: pytest.TempPathFactory) -> list[Row]:
+def ribbons(tmp_path_factory):
     """One that slides and one that rolls."""
     folder = tmp_path_factory.mktemp("ribbons")
     return [
@@ -92,11 +81,9 @@ def ribbons(tmp_path_factory: pytest.TempPathFactory) -> list[Row]:
     ]
 
 
-def test_a_sliding_point_goes_beside_the_centroid_a_rolling_one_around_it(
-    ribbons: list[Row],
-) -> None:
+def test_a_sliding_point_goes_beside_the_centroid_a_rolling_one_around_it(ribbons):
     """In the frame of the slope, over the radius."""
-    routes = huang_2a.draw(ribbons).tables["routes"]
+    routes = draw("huang-2a", ribbons).tables["routes"]
     for ratio, height in ((0.0, 0.0), (1.2, 2.0)):
         route = routes[routes["ratio"] == ratio]
         assert np.ptp(route["y_b"]) == pytest.approx(height, abs=0.05)
@@ -104,13 +91,13 @@ def test_a_sliding_point_goes_beside_the_centroid_a_rolling_one_around_it(
         assert route["x_c"].iloc[-1] > 1.0
 
 
-def test_the_route_ratio_is_drawn_from_the_runs(ribbons: list[Row]) -> None:
-    table = huang_2b.draw(ribbons).tables["routes"]
+def test_the_route_ratio_is_drawn_from_the_runs(ribbons):
+    table = draw("huang-2b", ribbons).tables["routes"]
     assert table["ratio"].tolist() == [0.0, 1.2]
     assert table["delta"].tolist() == pytest.approx([1.0, 1.27], abs=0.05)
 
 
-def test_computing_times_are_measured_by_ground_and_step(tmp_path: Path) -> None:
+def test_computing_times_are_measured_by_ground_and_step(tmp_path):
     case = ComputingTimeCase(
         {"star_robot": GroundPlane(), "star_robot_up_3": GroundPlane(3.0)},
         [5e-3, 1e-2],
@@ -118,7 +105,7 @@ def test_computing_times_are_measured_by_ground_and_step(tmp_path: Path) -> None
         3,
     )
     row = _row(case, tmp_path / "times", "computing_time")
-    drawn = huang_6.draw([row])
+    drawn = draw("huang-6", [row])
     assert len(drawn.tables["times"]) == 4
     times = drawn.tables["times"]
     assert (times["ratio"] > 0.0).all()
@@ -131,9 +118,9 @@ def test_computing_times_are_measured_by_ground_and_step(tmp_path: Path) -> None
     assert names[:2] == ["0\N{DEGREE SIGN}", "+3\N{DEGREE SIGN}"]
 
 
-def test_any_moving_rod_is_drawn(tmp_path: Path) -> None:
+def test_any_moving_rod_is_drawn(tmp_path):
     case = OwnRodCase([[0.0, 0.01], [0.01, 0.012], [0.02, 0.01]], duration=0.2, every=8)
-    drawn = rod_motion.draw([_row(case, tmp_path / "own", "mine")])
+    drawn = draw("rod-motion", [_row(case, tmp_path / "own", "mine")])
     titles = [ax.get_title() for ax in drawn.figure.axes]
     assert titles[0] == "$t$ = 0 s"
     assert titles[-1] == "$t$ = 0.2 s"
@@ -141,8 +128,8 @@ def test_any_moving_rod_is_drawn(tmp_path: Path) -> None:
     assert np.all(np.diff(heights) < 0)  # it falls
 
 
-def test_a_figure_refuses_runs_it_cannot_show(robot: Row, tmp_path: Path) -> None:
+def test_a_figure_refuses_runs_it_cannot_show(robot, tmp_path):
     with pytest.raises(InputError, match="shows one run, not 2: the case star_robot"):
-        huang_4.draw([robot, robot])
+        draw("huang-4", [robot, robot])
     with pytest.raises(InputError, match="has no steps"):
-        huang_3.draw([Row("none", tmp_path)])
+        draw("huang-3", [Row("none", tmp_path)])

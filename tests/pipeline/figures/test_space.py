@@ -1,17 +1,15 @@
 """Rods in space as a figure shows them."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
-from analysis.figures.space_rods import upright
-from pipeline.figures.space import draw
-from pipeline.terminal.errors import InputError
+from analysis.figures.motions import upright
+from pipeline.figures.shown import draw
+from pipeline.terminal import InputError
 from tests.pipeline.figure_runs import run_of
 
 
-def test_what_is_up_in_its_plane_is_up_in_the_picture() -> None:
+def test_what_is_up_in_its_plane_is_up_in_the_picture():
     r = np.array([[1.0, 2.0, 3.0], [0.0, 5.0, -1.0]])
     turned = upright(r, np.array([0.0, 1.0, 0.0]))
     assert turned[:, 2] == pytest.approx(r[:, 1])
@@ -21,17 +19,17 @@ def test_what_is_up_in_its_plane_is_up_in_the_picture() -> None:
     assert upright(r, np.array([0.0, 0.0, 1.0])) is r
 
 
-def test_a_run_is_drawn_with_the_places_of_its_sections(tmp_path: Path) -> None:
+def test_a_run_is_drawn_with_the_places_of_its_sections(tmp_path):
     words = ("case=helix", "case.edges=8", "case.rests=1")
     row = run_of("helix", words, tmp_path / "run")
-    drawn = draw([row])
+    drawn = draw("space", [row])
     with np.load(tmp_path / "run/steps.npz") as arrays:
         last = arrays["r"][-1]
     assert drawn.tables["sections"][["x", "y", "z"]].to_numpy() == pytest.approx(last)
-    assert drawn.keys == ["0123456789abcdef"]
+    assert drawn.keys == ("0123456789abcdef",)
 
 
-def test_runs_without_frames_are_refused(tmp_path: Path) -> None:
+def test_runs_without_frames_are_refused(tmp_path):
     row = run_of("law", ("case=actuator_law", "case.count=3"), tmp_path / "run")
-    with pytest.raises(InputError, match="has no frames: run a case of rods in space"):
-        draw([row])
+    with pytest.raises(InputError, match="npz has no directors: run a case of"):
+        draw("space", [row])

@@ -6,16 +6,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from analysis.spheres.detections import PickOptions
 from analysis.spheres.find import find_spheres
-from analysis.spheres.picks import PickOptions
-from pipeline.scans.places import stated_places
-from pipeline.scans.reading.cloud import Cloud, read_clouds
-from pipeline.scans.reading.units import Unit
-from pipeline.scans.spheres import read_spheres
-from pipeline.steps.ingest import Ingest, run_step
-from pipeline.terminal.errors import InputError
-from sim.arrays import Floats
-from tests.pipeline.scans.reading.test_several_scans import ptx
+from pipeline.io.length_units import Unit
+from pipeline.io.point_cloud import Cloud, read_clouds
+from pipeline.scans.merge_views import stated_places
+from pipeline.scans.sphere_tables import read_spheres
+from pipeline.steps.ingest import run_step
+from pipeline.steps.settings import Ingest
+from pipeline.terminal import InputError
+from sim.core.arrays import Floats
+from tests.pipeline.io.test_several_scans import ptx
 
 CENTRES = np.array(
     [[0.0, 0, 0], [40, 5, 0], [10, 35, 8], [45, 40, -5], [22, 20, 30], [60, 15, 20]]
@@ -56,9 +57,7 @@ def centres_of(path: Path, places: Floats | None) -> Floats:
 
 
 @pytest.mark.parametrize("stated", [PLACES, np.array([[0.0, 0, 0], [20, 20, 5]])])
-def test_places_are_used_unless_balls_were_seen_from_behind(
-    tmp_path: Path, rng: np.random.Generator, stated: Floats
-) -> None:
+def test_places_are_used_unless_balls_were_seen_from_behind(tmp_path, rng, stated):
     path = tmp_path / "a.ptx"
     write_scans(path, stated, rng)
     numbers = run_step(Ingest(R, "mm"), [path], tmp_path / "out")
@@ -73,9 +72,7 @@ def test_places_are_used_unless_balls_were_seen_from_behind(
     assert (told in numbers["notes"]) != right
 
 
-def test_a_single_posed_scan_is_seen_from_its_place(
-    tmp_path: Path, rng: np.random.Generator
-) -> None:
+def test_a_single_posed_scan_is_seen_from_its_place(tmp_path, rng):
     path = tmp_path / "a.ptx"
     points = seen_from(PLACES[0], rng)
     path.write_text(ptx(points - PLACES[0], np.eye(3), PLACES[0]))
@@ -86,7 +83,7 @@ def test_a_single_posed_scan_is_seen_from_its_place(
     np.testing.assert_allclose(found, expected, atol=1e-6)
 
 
-def test_only_files_with_poses_state_places() -> None:
+def test_only_files_with_poses_state_places():
     def cloud(form: str, at: tuple[float, float, float] | None) -> Cloud:
         empty = np.empty((0, 3))
         return Cloud(empty, Path("a"), Unit.MM, form, 0, False, (), at)
@@ -97,9 +94,7 @@ def test_only_files_with_poses_state_places() -> None:
     assert stated_places([*posed, cloud("ply", (1.0, 2.0, 3.0))]) is None
 
 
-def test_the_scanner_s_place_is_that_of_one_scan(
-    tmp_path: Path, rng: np.random.Generator
-) -> None:
+def test_the_scanner_s_place_is_that_of_one_scan(tmp_path, rng):
     points, path = seen_from(PLACES[0], rng), tmp_path / "a.npy"
     np.save(path, points)
     plain = Ingest(R, "mm", scanner_at_mm=(300.0, -60.0, 260.0))
@@ -113,6 +108,6 @@ def test_the_scanner_s_place_is_that_of_one_scan(
     assert not (tmp_path / "none").exists()
 
 
-def test_a_place_is_three_numbers() -> None:
+def test_a_place_is_three_numbers():
     with pytest.raises(ValueError, match="give x, y, z"):
         Ingest(R, "mm", scanner_at_mm=(0.0, 0.0, float("nan")))

@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pipeline.commands.compare_series import main
+from pipeline.cli.app import called
 
 
 @pytest.fixture
@@ -30,19 +30,16 @@ def words(folders):
 
 
 def test_a_series_is_compared_and_drawn(folders, capsys):
-    assert main(words(folders)) == 0
-    assert "rms_x_c_held_out 0.1" in capsys.readouterr().out
+    assert called(["compare_series", *words(folders)]) == 0
+    assert "rms_x_c_held_out: 0.1" in capsys.readouterr().out
     table = pd.read_csv(folders[2] / "series.csv")
     assert table["bias"][0] == pytest.approx(-0.1, abs=1e-9)
     assert (folders[2] / "series.pdf").is_file()
 
 
-def test_bad_measurements_end_in_one_line(folders, capsys):
+def test_bad_measurements_end_in_one_line(folders, refused):
     folders[0].write_text("quantity,at,value,u,part\nx_c,0,abc,0,fit\n")
-    assert main(words(folders)) == 2
-    said = capsys.readouterr().err
-    assert said.count("\n") == 1
-    assert "row 1: value is 'abc'" in said
+    assert "row 1: value is 'abc'" in refused("compare_series", *words(folders))
     assert not folders[2].exists()
 
 
@@ -60,15 +57,15 @@ def tip(folders):
 
 
 def test_a_measured_tip_comes_to_a_verdict(tip, capsys):
-    assert main([*words(tip), "--u", "0.1", "--margin", "0.5"]) == 0
-    assert "tip agrees: rms of E" in capsys.readouterr().out
+    assert called(["compare_series", *words(tip), "--u", "0.1", "--margin", "0.5"]) == 0
+    assert "verdict_tip: agrees: rms of E" in capsys.readouterr().out
     (row,) = pd.read_csv(tip[2] / "series-verdicts.csv").to_dict("records")
     assert (row["name"], row["verdict"], row["count"]) == ("tip", "agrees", 5)
     assert row["rms"] == pytest.approx(np.sqrt((0.1**2 + 0.05**2) / 5), rel=1e-3)
     assert set(pd.read_csv(tip[2] / "series.csv")["verdict"]) == {"agrees"}
-    assert main([*words(tip), "--u", "0.01"]) == 0
+    assert called(["compare_series", *words(tip), "--u", "0.01"]) == 0
     told = capsys.readouterr().out
-    assert "tip differs: " in told
+    assert "verdict_tip: differs: " in told
     assert "most tip_x_mm at 1: -0.1 mm, simulated minus measured" in told
     assert set(pd.read_csv(tip[2] / "series-curve.csv")["u"]) == {0.01}
 
@@ -79,8 +76,8 @@ def test_a_refined_run_tells_what_is_discretised(tip, capsys):
     table = pd.read_csv(run / "steps.csv")
     table.assign(tip_x_mm=table["tip_x_mm"] + 0.1).to_csv(finer / "steps.csv")
     given = [*words(tip), "--u", "0.01", "--margin", "1", "--refined", str(finer)]
-    assert main(given) == 0
-    assert "tip agrees" in capsys.readouterr().out
+    assert called(["compare_series", *given]) == 0
+    assert "verdict_tip: agrees" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -100,9 +97,6 @@ def test_a_refined_run_tells_what_is_discretised(tip, capsys):
         (TIP.replace("time_s", "time"), "has no column time_s, beside"),
     ],
 )
-def test_a_file_of_markers_that_cannot_be_compared_is_refused(tip, text, said, capsys):
+def test_a_file_of_markers_that_cannot_be_compared_is_refused(tip, text, said, refused):
     tip[0].write_text(text)
-    assert main(words(tip)) == 2
-    told = capsys.readouterr().err
-    assert told.count("\n") == 1
-    assert said in told
+    assert said in refused("compare_series", *words(tip))

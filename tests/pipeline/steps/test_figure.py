@@ -1,15 +1,18 @@
+import shutil
+
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
 from PIL import Image
 
-from pipeline.commands.figure import main
-from pipeline.results.shown import Row
-from pipeline.steps.compare import ComparisonSettings
+from pipeline.cli.app import called
+from pipeline.figures.shown import Row
+from pipeline.runs.atomic_files import write_json
 from pipeline.steps.compare import run_step as compare
-from pipeline.steps.figure import FigureConfig, run_step
-from pipeline.store.files import write_json
-from pipeline.terminal.errors import InputError
+from pipeline.steps.figure import run_step
+from pipeline.steps.settings import ComparisonSettings, FigureConfig
+from pipeline.terminal import InputError
 from tests.analysis.mechanisms import random_mechanism, scanned
 from tests.pipeline.comparison_files import SCALE_MM, write_ingest, write_run
 
@@ -88,12 +91,6 @@ def test_a_row_without_a_scan_is_refused_where_the_figure_shows_scans(row, tmp_p
     assert not (tmp_path / "figure").exists()
 
 
-def test_a_row_of_three_folders_is_refused(row, tmp_path, capsys):
-    words = ["dejong-3", "--row", "a", *map(str, row[:2]), "--out", str(tmp_path / "f")]
-    assert main(words) == 2
-    assert "has 3 words" in capsys.readouterr().err
-
-
 def test_an_unknown_figure_and_two_rows_of_one_name_are_refused():
     with pytest.raises(InputError, match="there is no figure 'dejong-9': did you mean"):
         FigureConfig("dejong-9", ("a",))
@@ -103,29 +100,33 @@ def test_an_unknown_figure_and_two_rows_of_one_name_are_refused():
 
 def test_the_command_draws_from_folders(row, tmp_path, capsys):
     words = ["dejong-3", "--row", "circle", *map(str, row), "--out", str(tmp_path)]
-    assert main(words) == 0
+    assert called(["figure", *words]) == 0
     assert "dejong-3.pdf" in capsys.readouterr().out
 
 
-def as_drawn(row, project):
-    """results/figure/dejong-3 as make leaves it, of the row's runs."""
-    keys = dict(zip(("simulated", "comparisons", "spheres"), "abc", strict=True))
-    for key, folder in zip("abc", row, strict=True):
-        (project / "results/runs").mkdir(parents=True, exist_ok=True)
-        (project / "results/runs" / key).symlink_to(folder)
-    record = {"key": "d", "config": {"labels": ["circle"]}, "result": {}}
-    record["needs"] = {role: [key] for role, key in keys.items()}
-    write_json(project / "results/figure/dejong-3/run.json", record)
+def as_made(row, project):
+    """The results that conf/workflow.yaml names for dejong-3, of the row's runs."""
+    one = {"case": "triangles_circle", "scan": {"virtual": {"seed": 1}}}
+    sizes = {"sphere_radius_mm": 6.0, "scale_mm": SCALE_MM}
+    figures = {"dejong-3": {"comparisons": ["circle"]}}
+    workflow = {"comparisons": {"circle": one | sizes}, "figures": figures}
+    (project / "conf/workflow.yaml").write_text(yaml.safe_dump(workflow))
+    names = ("simulate/triangles_circle", "compare/circle", "ingest/circle")
+    for folder, name in zip(row, names, strict=True):
+        shutil.copytree(folder, project / "results" / name)
+        if not (folder / "run.json").is_file():
+            write_json(project / "results" / name / "run.json", {"key": "made"})
 
 
-def test_a_figure_that_is_drawn_is_drawn_again_by_its_name_at_another_width(
-    row, tmp_path, capsys, monkeypatch
+def test_a_figure_is_drawn_at_another_width_from_what_the_workflow_names(
+    row, project, capsys, refused
 ):
-    monkeypatch.chdir(tmp_path)
-    assert main(["dejong-3", "--width", "89"]) == 2
-    assert "dejong-3 is not drawn yet: make figure-dejong-3" in capsys.readouterr().err
-    as_drawn(row, tmp_path)
-    assert main(["dejong-3", "--width", "89"]) == 0
+    as_made(row, project)
+    assert called(["figure", "dejong-3", "--width", "89"]) == 0
     assert "wrote results/drawn/dejong-3-89/dejong-3.pdf" in capsys.readouterr().out
     with Image.open("results/drawn/dejong-3-89/dejong-3.png") as picture:
         assert picture.width / picture.info["dpi"][0] * 25.4 == pytest.approx(89, abs=1)
+    shutil.rmtree("results/compare/circle")
+    said = refused("figure", "dejong-3", "--width", "89")
+    assert "dejong-3 shows results/compare/circle, which is not there yet" in said
+    assert "make figure-dejong-3 makes both" in said

@@ -1,5 +1,6 @@
 """From files of points to a table of sphere centres; bad input leaves nothing."""
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -8,15 +9,16 @@ import numpy as np
 import pytest
 import trimesh
 
+from analysis.spheres.detections import Excess, PickOptions, ViewMotion
 from analysis.spheres.find import find_spheres
-from analysis.spheres.picks import Excess, PickOptions, ViewMotion
-from pipeline.commands.ingest import main
-from pipeline.scans.hints import doubt, own_radius, told_radius, untold_radius
-from pipeline.scans.reading.units import Unit
-from pipeline.scans.thresholds import HINT, HintThresholds, SizeThresholds
-from pipeline.scans.views import settled
-from pipeline.steps.ingest import Ingest, run_step
-from sim.arrays import Floats
+from pipeline.cli.app import called
+from pipeline.io.length_units import Unit
+from pipeline.io.point_cloud import HINT, HintThresholds, SizeThresholds
+from pipeline.scans.merge_views import settled
+from pipeline.scans.no_sphere_hints import doubt, own_radius, told_radius, untold_radius
+from pipeline.steps.ingest import run_step
+from pipeline.steps.settings import Ingest
+from sim.core.arrays import Floats
 from tests.helpers.isotropic_cloud import RADIUS, isotropic
 from tests.helpers.tables import rows_of
 
@@ -63,29 +65,31 @@ def words(scan: str, out: Path, *more: str) -> list[str]:
     return [scan, "--sphere-radius-mm", "6", "--unit", "mm", "--out", str(out), *more]
 
 
-@pytest.fixture
-def refuses(
-    capsys: pytest.CaptureFixture[str],
-) -> Callable[[list[str], Path], str]:
-    """Run a command line that must be refused; the one line it says."""
+Refuses = Callable[..., str]
 
-    def run(argv: list[str], out: Path) -> str:
-        assert main(argv) == 2
-        said = capsys.readouterr().err
-        assert said.startswith("error: ")
-        assert said.count("\n") == 1
+
+@pytest.fixture
+def out(tmp_path):
+    return tmp_path / "found"
+
+
+@pytest.fixture
+def refuses(tmp_path, out, refused):
+    """The one line with which points or a file, and further options, are refused."""
+
+    def run(scan: Floats | Path, *more: str) -> str:
+        file = scan if isinstance(scan, Path) else saved(tmp_path / "a.xyz", scan)
+        said = refused("ingest", *words(str(file), out, *more))
         assert not list(out.glob("*"))
         return said
 
     return run
 
 
-def test_a_scan_becomes_a_table_of_its_spheres(
-    rng: np.random.Generator, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_scan_becomes_a_table_of_its_spheres(rng, tmp_path, capsys):
     out = tmp_path / "found"
     scan = saved(tmp_path / "a.xyz", balls(rng))
-    assert main(words(scan, out)) == 0
+    assert called(["ingest", *words(scan, out)]) == 0
     assert (out / "spheres.csv").read_text().splitlines()[0] == COLUMNS
     header = (out / "rejected.csv").read_text().splitlines()[0]
     assert header == "x_mm,y_mm,z_mm,reason,detail,points"
@@ -110,9 +114,7 @@ def test_a_scan_becomes_a_table_of_its_spheres(
     assert float(row["cov_zz_mm2"]) == pytest.approx(block[2, 2], rel=1e-6)
 
 
-def test_several_files_are_views_of_one_scan(
-    rng: np.random.Generator, tmp_path: Path
-) -> None:
+def test_several_files_are_views_of_one_scan(rng, tmp_path):
     points = balls(rng)
     left = points[:, 0] < 12
     views = [tmp_path / "a.npy", tmp_path / "b.npy"]
@@ -124,9 +126,7 @@ def test_several_files_are_views_of_one_scan(
     assert farthest(centres_of(tmp_path / "found" / "spheres.csv"), CENTRES) < 0.03
 
 
-def test_a_synthetic_scan_is_called_so_in_every_row(
-    rng: np.random.Generator, tmp_path: Path
-) -> None:
+def test_a_synthetic_scan_is_called_so_in_every_row(rng, tmp_path):
     scan = tmp_path / "a.xyz"
     np.savetxt(scan, balls(rng), fmt="%.6f", header="a synthetic scan\nunit mm")
     numbers = run_step(Ingest(6.0, "mm"), [scan], tmp_path / "found")
@@ -135,106 +135,93 @@ def test_a_synthetic_scan_is_called_so_in_every_row(
     assert {row["synthetic"] for row in rows} == {"true"}
 
 
-def test_seeds_restrict_picking_to_where_they_are(
-    rng: np.random.Generator, tmp_path: Path
-) -> None:
+def test_seeds_restrict_picking_to_where_they_are(rng, tmp_path):
     seeds = tmp_path / "seeds.csv"
     top = CENTRES[[1, 4]] + [0, 0, 6]  # a click lands on the surface
     rows = "\n".join(",".join(map(str, place)) for place in top)
     seeds.write_text(f"x_mm,y_mm,z_mm\n{rows}\n")
     scan = saved(tmp_path / "a.xyz", balls(rng))
-    assert main(words(scan, tmp_path / "found", "--seeds", str(seeds))) == 0
+    assert (
+        called(["ingest", *words(scan, tmp_path / "found", "--seeds", str(seeds))]) == 0
+    )
     found = centres_of(tmp_path / "found" / "spheres.csv")
     assert len(found) == 2
     assert farthest(found, CENTRES[[1, 4]]) < 0.02
 
 
-def test_seeds_away_from_the_scan_are_refused(
-    rng: np.random.Generator,
-    tmp_path: Path,
-    refuses: Callable[[list[str], Path], str],
-) -> None:
-    seeds = tmp_path / "seeds.csv"
-    seeds.write_text("x_mm,y_mm,z_mm\n9e3,0,0\n")
-    scan = saved(tmp_path / "a.xyz", balls(rng))
-    out = tmp_path / "found"
-    assert "are the seeds in mm?" in refuses(
-        words(scan, out, "--seeds", str(seeds)), out
-    )
+def plane(rng: np.random.Generator, lost: int = 0) -> Floats:
+    points = np.column_stack([rng.uniform(0, 50, (1000, 2)), np.zeros(1000)])
+    points[:lost] = np.nan
+    return points
 
 
-def test_a_scan_without_unit_is_refused(
-    tmp_path: Path, refuses: Callable[[list[str], Path], str]
-) -> None:
-    scan = saved(tmp_path / "a.xyz", CENTRES)
-    out = tmp_path / "found"
-    said = refuses([scan, "--sphere-radius-mm", "6", "--out", str(out)], out)
-    assert "E-UNIT no unit given" in said
+def strayed(rng: np.random.Generator) -> Floats:
+    """A scan in inches, and by chance a sphere of 6 of its units."""
+    return np.concatenate([balls(rng) / 25.4, balls(rng, np.array([[500.0, 0, 0]]))])
 
 
-def test_a_wrong_unit_is_hinted_at_and_never_assumed(
-    rng: np.random.Generator,
-    tmp_path: Path,
-    refuses: Callable[[list[str], Path], str],
-) -> None:
-    scan = saved(tmp_path / "a.xyz", balls(rng) / 1000)
-    out = tmp_path / "found"
-    said = refuses(words(scan, out), out)
-    assert "E-NO-SPHERES" in said
-    assert "read as m it has 6: rerun with --unit m" in said
-
-
-def test_a_scan_without_any_sphere_is_refused(
-    rng: np.random.Generator,
-    tmp_path: Path,
-    refuses: Callable[[list[str], Path], str],
-) -> None:
-    plane = np.column_stack([rng.uniform(0, 50, (4000, 2)), np.zeros(4000)])
-    out = tmp_path / "found"
-    said = refuses(words(saved(tmp_path / "a.xyz", plane), out), out)
-    assert said.startswith(f"error: E-NO-SPHERES {tmp_path / 'a.xyz'}: no sphere")
-    assert "check radius and unit" in said
+@pytest.mark.parametrize(
+    ("scan", "said"),
+    [
+        (
+            lambda rng: balls(rng) / 1000,
+            ["E-NO-SPHERES", "read as m it has 6: rerun with --unit m"],
+        ),
+        (strayed, ["E-UNIT", "read as inch it has 6"]),
+        (plane, ["E-NO-SPHERES", "a.xyz: no sphere", "check radius and unit"]),
+        (
+            lambda rng: plane(rng, lost=101),
+            ["E-NO-SPHERES", "a.xyz: 101 of 1000 points are not finite and were dropp"],
+        ),
+        (
+            lambda rng: balls(rng, radius=5.1),
+            ["E-NO-SPHERES", "it has 6 spheres of radius 5.1"],
+        ),
+        (
+            lambda rng: balls(rng, radius=8.5),
+            ["E-NO-SPHERES", "it has 6 spheres of radius 8.5"],
+        ),
+    ],
+)
+def test_a_scan_in_which_nothing_fits_is_refused_with_what_would(
+    scan, said, rng, refuses
+):
+    line = refuses(scan(rng))
+    assert [one for one in said if one not in line] == []
 
 
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        (["--radius-range", "5", "7"], "either --sphere-radius-mm R or --radius-range"),
-        (["--unit", "furlong"], "E-UNIT unit 'furlong'"),
-        (["--sphere-radius-mm", "-6"], "radius_mm must be positive, not -6"),
-        (["--registration-mm", "-1"], "registration_mm"),
-        (["--seeds", "nowhere.csv"], "E-MISSING nowhere.csv"),
-        (["--sphere-radius", "6"], "unrecognized arguments: --sphere-radius 6"),
-        (["--out", __file__], "test_ingest.py is a file, no directory"),
-        (["--sphere-color", "6"], "unrecognized arguments: --sphere-color 6"),
-        (["--sphere-radius-mm", "six"], "invalid float value: 'six'"),
+        ("--radius-range 5 7", "either --sphere-radius-mm R or --radius-range"),
+        ("--unit furlong", "E-UNIT unit 'furlong'"),
+        ("--sphere-radius-mm -6", "radius_mm must be positive, not -6"),
+        ("--registration-mm -1", "registration_mm"),
+        ("--seeds nowhere.csv", "nowhere.csv cannot be read (No such file"),
+        ("--seeds nowhere.csv --register", "register moves the views"),
+        ("--seeds {folder}/far.csv", "are the seeds in mm?"),
+        (f"--out {__file__}", "test_ingest.py is a file, no directory"),
+        ("--sphere-color 6", "no option --sphere-color: did you mean --sphere-radius-"),
+        ("--salvage {folder}/a.xyz", "given twice"),
     ],
 )
-def test_bad_options_are_refused(
-    tmp_path: Path,
-    more: list[str],
-    said: str,
-    rng: np.random.Generator,
-    refuses: Callable[[list[str], Path], str],
-) -> None:
-    scan = saved(tmp_path / "a.xyz", balls(rng, CENTRES[:1]))
-    out = tmp_path / "found"
-    assert said in refuses(words(scan, out, *more), out)
+def test_bad_options_are_refused(tmp_path, more, said, rng, refuses):
+    (tmp_path / "far.csv").write_text("x_mm,y_mm,z_mm\n9e3,0,0\n")
+    given = more.format(folder=tmp_path).split()
+    assert said in refuses(balls(rng, CENTRES[:1]), *given)
 
 
-def test_a_file_given_twice_is_refused(
-    tmp_path: Path, refuses: Callable[[list[str], Path], str]
-) -> None:
+def test_a_scan_without_unit_is_refused(tmp_path, refused):
     scan = saved(tmp_path / "a.xyz", CENTRES)
-    out = tmp_path / "found"
-    assert "given twice" in refuses(words(scan, out, "--salvage", scan), out)
+    radius = ["--sphere-radius-mm", "6"]
+    assert "E-UNIT no unit given" in refused(
+        "ingest", scan, *radius, "--out", str(tmp_path / "found")
+    )
 
 
 def test_a_truncated_scan_is_refused_and_its_good_points_kept_when_asked(
-    rng: np.random.Generator,
-    tmp_path: Path,
-    refuses: Callable[[list[str], Path], str],
-) -> None:
+    rng, tmp_path, out, refuses
+):
     points = balls(rng).astype("<f4")
     scan = tmp_path / "a.ply"
     header = (
@@ -242,30 +229,22 @@ def test_a_truncated_scan_is_refused_and_its_good_points_kept_when_asked(
         "property float x\nproperty float y\nproperty float z\nend_header\n"
     )
     scan.write_bytes(header.encode() + points.tobytes())
-    out = tmp_path / "found"
-    assert "E-TRUNCATED" in refuses(words(str(scan), out), out)
-    assert main(words(str(scan), out, "--salvage")) == 0
+    assert "E-TRUNCATED" in refuses(scan)
+    assert called(["ingest", *words(str(scan), out, "--salvage")]) == 0
     assert len(centres_of(out / "spheres.csv")) == len(CENTRES)
 
 
-def test_a_scan_beyond_the_memory_is_refused_before_it_is_read(
-    tmp_path: Path,
-    refuses: Callable[[list[str], Path], str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("pipeline.scans.views.available_bytes", lambda: 300.0)
-    out = tmp_path / "found"
-    scan = tmp_path / "a.npy"
-    np.save(scan, CENTRES)
-    said = refuses(words(str(scan), out), out)
+def test_a_scan_beyond_the_memory_is_refused_before_it_is_read(refuses, monkeypatch):
+    monkeypatch.setattr("pipeline.io.reader_interface.available_bytes", lambda: 300.0)
+    said = refuses(CENTRES)
     assert "E-MEMORY" in said
     assert "thin the scan" in said
 
 
 def test_a_scan_with_too_many_points_is_thinned_and_still_picked(
-    rng: np.random.Generator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("pipeline.scans.views.SIZE", SizeThresholds(12_000))
+    rng, tmp_path, monkeypatch
+):
+    monkeypatch.setattr("pipeline.scans.merge_views.SIZE", SizeThresholds(12_000))
     scan = tmp_path / "a.npy"
     np.save(scan, balls(rng))
     numbers = run_step(Ingest(6.0, "mm"), [scan], tmp_path / "found")
@@ -274,34 +253,15 @@ def test_a_scan_with_too_many_points_is_thinned_and_still_picked(
     assert farthest(centres_of(tmp_path / "found" / "spheres.csv"), CENTRES) < 0.03
 
 
-def test_a_few_accidental_spheres_do_not_hide_a_wrong_unit(
-    rng: np.random.Generator,
-    tmp_path: Path,
-    refuses: Callable[[list[str], Path], str],
-) -> None:
-    far = np.array([[500.0, 0, 0]])  # a sphere of 6 mm in a scan that is in inches
-    points = np.concatenate([balls(rng) / 25.4, balls(rng, far)])
-    out = tmp_path / "found"
-    said = refuses(words(saved(tmp_path / "a.xyz", points), out), out)
-    assert "E-UNIT" in said
-    assert "read as inch it has 6" in said
+@pytest.mark.usefixtures("project")
+def test_rough_lumps_are_no_spheres(rng, refuses, monkeypatch):
+    monkeypatch.setattr(
+        "pipeline.scans.no_sphere_hints.HINT", HintThresholds(rough=0.001)
+    )
+    assert "too rough to be any" in refuses(balls(rng))
 
 
-def test_rough_lumps_are_no_spheres(
-    rng: np.random.Generator,
-    tmp_path: Path,
-    refuses: Callable[[list[str], Path], str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("pipeline.scans.hints.HINT", HintThresholds(rough=0.001))
-    out = tmp_path / "found"
-    said = refuses(words(saved(tmp_path / "a.xyz", balls(rng)), out), out)
-    assert "too rough to be any" in said
-
-
-def test_views_are_settled_before_their_points_are_kept(
-    rng: np.random.Generator,
-) -> None:
+def test_views_are_settled_before_their_points_are_kept(rng):
     points = rng.uniform(-50, 50, (40, 3))
     view = np.repeat([0, 1], 20)
     pivot = np.array([3.0, -2, 8])
@@ -314,23 +274,7 @@ def test_views_are_settled_before_their_points_are_kept(
     np.testing.assert_allclose(found, points, atol=3e-5)  # 50 mm x (4e-4)^2
 
 
-@pytest.mark.parametrize("radius", [5.1, 8.5])
-def test_a_wrong_radius_is_hinted_at(
-    radius: float,
-    rng: np.random.Generator,
-    tmp_path: Path,
-    refuses: Callable[[list[str], Path], str],
-) -> None:
-    scan = saved(tmp_path / "a.xyz", balls(rng, radius=radius))
-    out = tmp_path / "found"
-    said = refuses(words(scan, out), out)
-    assert "E-NO-SPHERES" in said
-    assert f"it has 6 spheres of radius {radius:.1f}" in said
-
-
-def test_spheres_of_another_size_are_left_out_and_mentioned(
-    rng: np.random.Generator, tmp_path: Path
-) -> None:
+def test_spheres_of_another_size_are_left_out_and_mentioned(rng, tmp_path):
     above = CENTRES + np.array([0, 0, 80])
     points = np.concatenate([balls(rng), balls(rng, above, 8.5)])
     scan = Path(saved(tmp_path / "a.xyz", points))
@@ -340,13 +284,16 @@ def test_spheres_of_another_size_are_left_out_and_mentioned(
     assert farthest(centres_of(tmp_path / "found" / "spheres.csv"), CENTRES) < 0.02
 
 
-def test_spheres_of_unknown_radius_are_found_in_a_range(
-    rng: np.random.Generator, tmp_path: Path
-) -> None:
+def test_spheres_of_unknown_radius_are_found_in_a_range_which_messages_name(
+    rng, tmp_path, out, capsys, refused
+):
     scan = saved(tmp_path / "a.xyz", balls(rng, radius=4.5))
-    out = tmp_path / "found"
-    range_ = ["--radius-range", "3", "9"]
-    assert main([scan, *range_, "--unit", "mm", "--out", str(out)]) == 0
+    line = ["ingest", scan, "--unit", "mm", "--out", str(out), "--radius-range"]
+    assert "no sphere of radius 1 to 1.5 mm" in refused(*line, "1", "1.5")
+    assert called([*line, "3", "9"]) == 0
+    said = re.search(r"^radius_mm: (.*)$", capsys.readouterr().out, re.M)
+    assert said is not None
+    assert float(said[1]) == pytest.approx(4.5, abs=0.03)
     found = centres_of(out / "spheres.csv")
     assert len(found) == len(CENTRES)
     assert farthest(found, CENTRES) < 0.05
@@ -354,24 +301,17 @@ def test_spheres_of_unknown_radius_are_found_in_a_range(
     np.testing.assert_allclose(radii, 4.5, atol=0.03)
 
 
-def test_spheres_a_little_smaller_than_said_are_refused(
-    rng: np.random.Generator,
-    tmp_path: Path,
-    refuses: Callable[[list[str], Path], str],
-) -> None:
+def test_spheres_a_little_smaller_than_said_are_refused(rng, tmp_path, out, refuses):
     """Half of each is seen, so a radius 0.2 mm too large moves centres by 0.3 mm."""
-    scan = saved(tmp_path / "a.xyz", balls(rng, radius=5.8))
-    out = tmp_path / "found"
-    said = refuses(words(scan, out), out)
+    said = refuses(balls(rng, radius=5.8))
     assert "E-RADIUS" in said
     assert "6 spheres have the radius 5.8" in said
-    assert main([*words(scan, out), "--sphere-radius-mm", "5.8"]) == 0
+    scan = str(tmp_path / "a.xyz")
+    assert called(["ingest", *words(scan, out), "--sphere-radius-mm", "5.8"]) == 0
     assert farthest(centres_of(out / "spheres.csv"), CENTRES) < 0.01
 
 
-def test_noise_that_is_not_along_lines_of_sight_is_not_taken_for_another_radius(
-    rng: np.random.Generator,
-) -> None:
+def test_noise_that_is_not_along_lines_of_sight_is_not_taken_for_another_radius(rng):
     """Views are placed as if it were, and balls come out 13 noise^2 / R too large."""
     _, points, number = isotropic(rng, 0.1, 2, "scanner", balls=6, each=1000)
     options = PickOptions(radius_mm=RADIUS)
@@ -382,9 +322,7 @@ def test_noise_that_is_not_along_lines_of_sight_is_not_taken_for_another_radius(
     assert doubt(picks, points, Unit.MM, options) == ""
 
 
-def test_a_radius_is_doubted_no_more_than_shared_errors_let_it_be_told(
-    rng: np.random.Generator,
-) -> None:
+def test_a_radius_is_doubted_no_more_than_shared_errors_let_it_be_told(rng):
     """What is too large by 1.2 % is E-RADIUS at 0.05 %, and a note at 0.8 %."""
     points, options = balls(rng), PickOptions(radius_mm=6.0)
     picks = replace(find_spheres(points, options), joint_radius=(6.071, 0.0032))
@@ -404,42 +342,12 @@ def test_a_radius_is_doubted_no_more_than_shared_errors_let_it_be_told(
     assert own_radius(merged)[1] == pytest.approx(one * np.sqrt(237.0))
 
 
-def test_a_refused_scan_says_that_rows_were_dropped(
-    rng: np.random.Generator,
-    tmp_path: Path,
-    refuses: Callable[[list[str], Path], str],
-) -> None:
-    plane = np.column_stack([rng.uniform(0, 50, (1000, 2)), np.zeros(1000)])
-    plane[:101] = np.nan
-    out = tmp_path / "found"
-    said = refuses(words(saved(tmp_path / "a.xyz", plane), out), out)
-    assert "E-NO-SPHERES" in said
-    assert "a.xyz: 101 of 1000 points are not finite and were dropped" in said
-
-
-def test_a_range_of_radii_is_what_messages_and_numbers_speak_of(
-    rng: np.random.Generator,
-    tmp_path: Path,
-    refuses: Callable[[list[str], Path], str],
-) -> None:
-    scan = Path(saved(tmp_path / "a.xyz", balls(rng, radius=4.5)))
-    numbers = run_step(
-        Ingest(3.0, "mm", largest_radius_mm=9.0), [scan], tmp_path / "found"
-    )
-    assert numbers["radius_mm"] == pytest.approx(4.5, abs=0.03)
-    out = tmp_path / "none"
-    argv = [str(scan), "--unit", "mm", "--out", str(out), "--radius-range", "1", "1.5"]
-    assert "no sphere of radius 1 to 1.5 mm" in refuses(argv, out)
-
-
-def test_balls_of_a_fused_mesh_may_all_be_too_large(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_balls_of_a_fused_mesh_may_all_be_too_large(tmp_path, capsys):
     ball = trimesh.creation.icosphere(3, 6.0 * 1.017)
     places = [ball.copy().apply_translation(c) for c in CENTRES]
     path, out = tmp_path / "a.stl", tmp_path / "found"
     trimesh.util.concatenate(places).export(path)
-    assert main(words(str(path), out)) == 0
+    assert called(["ingest", *words(str(path), out)]) == 0
     said = capsys.readouterr().out
     assert "% large: fused mesh" in said
     assert "spread over the faces of a mesh of 7680" in said

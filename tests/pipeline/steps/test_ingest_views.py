@@ -7,11 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pipeline.commands.ingest import main
-from pipeline.scans.spheres import read_spheres
-from pipeline.scans.thresholds import RepeatThresholds
-from pipeline.steps.ingest import Ingest, run_step
-from pipeline.terminal.errors import InputError
+from pipeline.cli.app import called
+from pipeline.io.point_cloud import RepeatThresholds
+from pipeline.scans.sphere_tables import read_spheres
+from pipeline.steps.ingest import run_step
+from pipeline.steps.settings import Ingest
+from pipeline.terminal import InputError
 from tests.analysis.spheres.scenes import seen_around
 from tests.pipeline.steps.test_ingest import CENTRES, balls, saved, words
 
@@ -20,14 +21,12 @@ Refuses = Callable[[list[str]], str]
 
 
 @pytest.fixture
-def refuses(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Refuses:
+def refuses(tmp_path, refused):
     """The one line that is said when these files are refused as views."""
 
     def run(scans: list[str]) -> str:
         out = tmp_path / "refused"
-        assert main([scans[0], *words(scans[1], out)]) == 2
-        said = capsys.readouterr().err
-        assert said.count("\n") == 1
+        said = refused("ingest", scans[0], *words(scans[1], out))
         assert not out.exists()
         return said
 
@@ -35,15 +34,15 @@ def refuses(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Refuses:
 
 
 @pytest.fixture
-def seen(rng: np.random.Generator, tmp_path: Path) -> Path:
+def seen(rng, tmp_path):
     """One view of six balls."""
     np.save(tmp_path / "seen.npy", balls(rng).astype("<f4"))
     return tmp_path / "seen.npy"
 
 
 def test_a_view_given_twice_is_refused_under_any_name_and_in_any_format(
-    seen: Path, tmp_path: Path, refuses: Refuses, rng: np.random.Generator
-) -> None:
+    seen, tmp_path, refuses, rng
+):
     points = np.load(seen)
     other = tmp_path / "other.npy"
     other.write_bytes(seen.read_bytes())
@@ -54,9 +53,7 @@ def test_a_view_given_twice_is_refused_under_any_name_and_in_any_format(
         assert "E-REPEATED" in refuses([str(seen), again])
 
 
-def test_views_in_metres_are_no_repeats_of_one_another(
-    tmp_path: Path, refuses: Refuses, rng: np.random.Generator
-) -> None:
+def test_views_in_metres_are_no_repeats_of_one_another(tmp_path, refuses, rng):
     files = [
         saved(tmp_path / f"{name}.xyz", np.round(balls(rng), 1) / 1000)
         for name in ("front", "back")
@@ -66,9 +63,7 @@ def test_views_in_metres_are_no_repeats_of_one_another(
     assert "--unit m if" in said
 
 
-def test_points_that_a_merged_cloud_holds_twice_count_once(
-    seen: Path, tmp_path: Path, rng: np.random.Generator
-) -> None:
+def test_points_that_a_merged_cloud_holds_twice_count_once(seen, tmp_path, rng):
     points = np.load(seen)
     twice = tmp_path / "twice.npy"
     np.save(twice, rng.permutation(np.concatenate([points, points])))
@@ -84,9 +79,11 @@ def test_points_that_a_merged_cloud_holds_twice_count_once(
 
 
 def test_repeats_are_noticed_in_a_sample_of_a_large_cloud(
-    seen: Path, tmp_path: Path, refuses: Refuses, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("pipeline.scans.repeats.REPEAT", RepeatThresholds(every=100))
+    seen, tmp_path, refuses, monkeypatch
+):
+    monkeypatch.setattr(
+        "pipeline.scans.merge_views.REPEAT", RepeatThresholds(every=100)
+    )
     points = np.load(seen)
     np.save(tmp_path / "b.npy", points)
     assert "E-REPEATED" in refuses([str(seen), str(tmp_path / "b.npy")])
@@ -95,9 +92,7 @@ def test_repeats_are_noticed_in_a_sample_of_a_large_cloud(
     assert "3000 of 18000 points repeat others" in numbers["notes"]
 
 
-def test_views_that_no_sphere_ties_together_are_refused(
-    seen: Path, tmp_path: Path, refuses: Refuses, rng: np.random.Generator
-) -> None:
+def test_views_that_no_sphere_ties_together_are_refused(seen, tmp_path, refuses, rng):
     away = tmp_path / "away.npy"
     np.save(away, balls(rng, AWAY))
     said = refuses([str(seen), str(away)])
@@ -111,8 +106,8 @@ def test_views_that_no_sphere_ties_together_are_refused(
 
 @pytest.mark.parametrize("seed", [0, 1])
 def test_the_sphere_that_ties_two_views_is_kept_though_its_rim_is_seen_steeply(
-    seed: int, tmp_path: Path
-) -> None:
+    seed, tmp_path
+):
     """Its points at the rim come and go, so its centre moves by 1e-4 mm for ever."""
     points = balls(np.random.default_rng(seed))
     left = points[:, 0] < 12
@@ -123,9 +118,7 @@ def test_the_sphere_that_ties_two_views_is_kept_though_its_rim_is_seen_steeply(
     assert numbers["spheres"] == len(CENTRES)
 
 
-def test_a_view_without_a_sphere_is_mentioned(
-    seen: Path, tmp_path: Path, rng: np.random.Generator
-) -> None:
+def test_a_view_without_a_sphere_is_mentioned(seen, tmp_path, rng):
     wall = tmp_path / "wall.npy"
     np.save(wall, rng.uniform(0, 60, (4000, 3)) * [1, 1, 0] - [0, 0, 30])
     numbers = run_step(Ingest(6.0, "mm"), [seen, wall], tmp_path / "found")
@@ -141,9 +134,7 @@ def saved_views(rng: np.random.Generator, folder: Path) -> list[Path]:
     return paths
 
 
-def test_a_radius_that_the_views_contradict_is_refused(
-    rng: np.random.Generator, tmp_path: Path
-) -> None:
+def test_a_radius_that_the_views_contradict_is_refused(rng, tmp_path):
     told = (
         r"E-RADIUS .* have the radius ([\d.]+) \+- ([\d.]+) mm, not 5.8, 1\.03\d times"
     )
@@ -156,17 +147,17 @@ def test_a_radius_that_the_views_contradict_is_refused(
 
 
 def test_a_radius_that_is_a_little_off_is_told_down_to_the_verdict(
-    rng: np.random.Generator, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+    rng, tmp_path, capsys
+):
     scans = [str(path) for path in saved_views(rng, tmp_path)]
     out = str(tmp_path / "found")
     words = [*scans, "--sphere-radius-mm", "5.965", "--unit", "mm", "--out", out]
-    assert main(words) == 0
+    assert called(["ingest", *words]) == 0
     said = capsys.readouterr().out
     assert "warning: the balls come out 1.00" in said
     assert "for 5.965: ingest with --sphere-radius-mm 6" in said
     assert read_spheres(tmp_path / "found").remark in said
     words[words.index("5.965")] = "6"
-    assert main(words) == 0
+    assert called(["ingest", *words]) == 0
     assert "warning" not in capsys.readouterr().out
     assert read_spheres(tmp_path / "found").remark == ""

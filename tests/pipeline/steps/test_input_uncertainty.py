@@ -5,16 +5,13 @@ import numpy as np
 import pytest
 import yaml
 
-from pipeline.commands.input_uncertainty import main
-from pipeline.formats.structure_file import document
-from pipeline.steps.input_uncertainty import (
-    InputUncertainty,
-    read_printed_again,
-    run_step,
-)
-from pipeline.store.case_job import sound_case
-from pipeline.terminal.errors import InputError
-from tests.sim.morph.random_structures import random_structure
+from pipeline.cli.app import called
+from pipeline.io.structure_file import document
+from pipeline.runs.case_job import sound_case
+from pipeline.steps.input_uncertainty import read_printed_again, run_step
+from pipeline.steps.settings import InputUncertainty
+from pipeline.terminal import InputError
+from tests.sim.mechanism.random_structures import random_structure
 
 GALLERY = Path("conf/structure")
 RANGES = [("bricard", [2, 10, 0.8, 1.2]), ("four_bar", [0, 2, 3.0, 4.0])]
@@ -23,14 +20,14 @@ CONFIG = InputUncertainty(SCALE_MM, draws=6)
 CASE = {
     "_target_": "pipeline.cases.morph.MorphCase",
     "structure": {
-        "_target_": "sim.morph.library.sheets.triangle_sheet",
+        "_target_": "sim.mechanism.named_structures.triangle_sheet",
         "rows": 1,
         "columns": 1,
         "variation": 0.1,
         "seed": 1,
     },
     "target": {
-        "_target_": "sim.morph.targets.surfaces.Circle",
+        "_target_": "sim.mechanism.targets.analytic_surfaces.Circle",
         "radius": 1.9,
         "centre": [0.1, 0.06, 0.0],
     },
@@ -48,7 +45,7 @@ def of_file(path):
     return {
         "_target_": "pipeline.cases.morph.MorphCase",
         "structure": {
-            "_target_": "pipeline.formats.structure_file.structure_file",
+            "_target_": "pipeline.io.structure_file.structure_file",
             "path": str(path),
         },
         "method": "newton",
@@ -93,7 +90,7 @@ def test_the_scatter_of_a_newton_morph_is_that_of_its_own_minimum(tmp_path):
     path = tmp_path / "made.json"
     path.write_text(json.dumps(document(random_structure(0)), default=list))
     beside = {
-        "_target_": "sim.morph.targets.ellipsoid.Ellipsoid",
+        "_target_": "sim.mechanism.targets.analytic_surfaces.Ellipsoid",
         "semi_axes": [1.6, 1.3, 1.0],
         "centre": [0.0, 0.0, -1.2],
     }
@@ -140,9 +137,9 @@ def test_the_range_of_a_printed_loop_is_not_left_at_its_start(name, between, tmp
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"draws": 1}, "draws must be 2 or more, not 1"),
+        ({"draws": 1}, "draws must be a whole number from 2 up, not 1"),
         ({"scale_mm": 0.0}, "scale_mm must be positive, not 0"),
-        ({"printing_sd_mm": -1.0}, "printing_sd_mm must be zero or positive"),
+        ({"printing_sd_mm": -1.0}, "printing_sd_mm must be 0 or more"),
     ],
 )
 def test_settings_are_checked(change, said):
@@ -152,5 +149,7 @@ def test_settings_are_checked(change, said):
 
 def test_the_command_says_how_large_it_is(run, tmp_path, capsys):
     words = ["--simulated", str(run), "--out", str(tmp_path / "out")]
-    assert main([*words, "--scale-mm", "40", "--draws", "3"]) == 0
-    assert "mm a node (rms) from 3 prints" in capsys.readouterr().out
+    assert (
+        called(["input_uncertainty", *words, "--scale-mm", "40", "--draws", "3"]) == 0
+    )
+    assert "draws: 3\n" in capsys.readouterr().out

@@ -9,15 +9,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pipeline.commands import parts
+from pipeline.cli.app import called
 from pipeline.config.hydra import Composer
-from pipeline.formats.printed_files import write_3mf
-from pipeline.formats.structure_file import structure_file
-from pipeline.steps.part_sizes import FILE
+from pipeline.config.workflow_file import FILE
+from pipeline.io.mesh_files import write_3mf
+from pipeline.io.structure_file import structure_file
+from pipeline.runs.atomic_files import write_json
+from pipeline.runs.run_directory import Job
 from pipeline.steps.parts import parts_settings, perform
-from pipeline.store.files import write_json
-from pipeline.store.runs import Job
-from pipeline.terminal.locales import kept_locale
+from pipeline.terminal import kept_locale
 
 RING = [
     "case=triangles_cylinder", "case.structure.rows=1", "case.structure.columns=1",
@@ -26,9 +26,9 @@ RING = [
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def made(tmp_path_factory):
     out = tmp_path_factory.mktemp("parts") / "ring"
-    assert parts.main([*RING, "--out", str(out)]) == 0
+    assert called(["parts", *RING, "--out", str(out)]) == 0
     return out
 
 
@@ -50,7 +50,7 @@ def objects(path: Path) -> tuple[Any, dict[str, Any], list[Any]]:
     return model, found, items
 
 
-def test_the_3mf_reads_back_in_mm_with_an_object_a_part(made: Path) -> None:
+def test_the_3mf_reads_back_in_mm_with_an_object_a_part(made):
     import lib3mf
 
     table = pd.read_csv(made / "parts.csv").set_index("part")
@@ -70,13 +70,13 @@ def test_the_3mf_reads_back_in_mm_with_an_object_a_part(made: Path) -> None:
     assert copies == table["count"].sum()
 
 
-def test_writing_3mf_leaves_the_locale_alone(tmp_path: Path) -> None:
+def test_writing_3mf_leaves_the_locale_alone(tmp_path):
     before = locale.setlocale(locale.LC_ALL)
     write_3mf(tmp_path / "nothing.3mf", [], {})
     assert locale.setlocale(locale.LC_ALL) == before
 
 
-def test_build_items_lie_apart_on_the_bed(made: Path) -> None:
+def test_build_items_lie_apart_on_the_bed(made):
     for path in sorted(made.glob("print_*.3mf")):
         model, _, items = objects(path)
         assert model.GetBuildItems().Count() == len(items)
@@ -95,7 +95,7 @@ def test_build_items_lie_apart_on_the_bed(made: Path) -> None:
                 assert gap > 2.99
 
 
-def test_the_parts_list_has_every_link_with_its_length(made: Path) -> None:
+def test_the_parts_list_has_every_link_with_its_length(made):
     table = pd.read_csv(made / "parts.csv")
     structure = structure_file(str(made / "structure.json"))
     links = [body for body in structure.bodies if len(body) == 2]
@@ -111,11 +111,9 @@ def test_the_parts_list_has_every_link_with_its_length(made: Path) -> None:
     assert {path.stem for path in (made / "stl").iterdir()} == set(table["part"])
 
 
-def test_spacing_makes_links_differ_and_says_what_it_costs(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_spacing_makes_links_differ_and_says_what_it_costs(tmp_path, capsys):
     words = [*RING, "case.structure.variation=0", "--spacing-mm", "1"]
-    assert parts.main([*words, "--out", str(tmp_path / "p")]) == 0
+    assert called(["parts", *words, "--out", str(tmp_path / "p")]) == 0
     printed = dict(line.split(": ", 1) for line in capsys.readouterr().out.splitlines())
     assert float(printed["largest_change_mm"]) <= 2.5 + 1e-9
     assert int(printed["lengths_changed"]) > 12
@@ -144,26 +142,19 @@ def test_spacing_makes_links_differ_and_says_what_it_costs(
     ],
 )
 def test_what_cannot_be_printed_is_refused_in_one_line(
-    words: list[str],
-    settings: dict[str, str],
-    said: str,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+    words, settings, said, tmp_path, refused
+):
     lines = FILE.read_text().splitlines()
     kept = [line for line in lines if line.split(":")[0] not in settings]
     file = tmp_path / "parts.yaml"
     given = [f"{key}: {value}" for key, value in settings.items()]
     file.write_text("\n".join([*kept, *given]))
     out = tmp_path / "out"
-    assert parts.main([*words, "--parts", str(file), "--out", str(out)]) == 2
-    error = capsys.readouterr().err
-    assert error.count("\n") == 1
-    assert said in error
+    assert said in refused("parts", *words, "--parts", str(file), "--out", str(out))
     assert not out.exists()
 
 
-def test_files_of_parts_that_are_no_more_are_gone(tmp_path: Path) -> None:
+def test_files_of_parts_that_are_no_more_are_gone(tmp_path):
     """Nobody should print the clamps of an earlier setting."""
     out = tmp_path / "out"
     plain = FILE.read_text()
@@ -173,21 +164,19 @@ def test_files_of_parts_that_are_no_more_are_gone(tmp_path: Path) -> None:
     ):
         (tmp_path / "parts.yaml").write_text(text)
         words = ["--parts", str(tmp_path / "parts.yaml"), "--out", str(out)]
-        assert parts.main([*RING, *words]) == 0
+        assert called(["parts", *RING, *words]) == 0
     listed = {f"{name}.stl" for name in pd.read_csv(out / "parts.csv")["part"]}
     assert {path.name for path in out.glob("stl/*")} == listed
     assert "target.stl" not in listed
     assert [path.name for path in out.glob("*.3mf")] == ["print_1.3mf"]
 
 
-def test_a_structure_that_names_its_unit_is_printed_as_large_as_it_says(
-    tmp_path: Path,
-) -> None:
+def test_a_structure_that_names_its_unit_is_printed_as_large_as_it_says(tmp_path):
     own = Path("conf/structure/four_bar.yaml").read_text()
     path = tmp_path / "mine.yaml"
     path.write_text(f"unit: inch\n{own}")
     words = ["case=structure_file", f"case.structure.path={path}"]
-    assert parts.main([*words, "--out", str(tmp_path / "p")]) == 0
+    assert called(["parts", *words, "--out", str(tmp_path / "p")]) == 0
     table = pd.read_csv(tmp_path / "p" / "parts.csv")
     lengths = np.sqrt([1.0, 10.0, 5.0])  # inch
     np.testing.assert_allclose(
@@ -195,21 +184,19 @@ def test_a_structure_that_names_its_unit_is_printed_as_large_as_it_says(
     )
 
 
-def test_the_structure_that_is_printed_is_a_structure_file(made: Path) -> None:
+def test_the_structure_that_is_printed_is_a_structure_file(made):
     content = json.loads((made / "structure.json").read_text())
     assert len(content["nodes"]) == 18
 
 
 @pytest.mark.parametrize("unit", ["inch", ""])
-def test_the_step_of_a_plan_prints_as_large_as_the_command(
-    unit: str, tmp_path: Path
-) -> None:
+def test_the_step_of_a_plan_prints_as_large_as_the_command(unit, tmp_path):
     """By the unit of the structure; `scale_mm` of conf/parts is for one without."""
     own = Path("conf/structure/four_bar.yaml").read_text()
     path = tmp_path / "mine.yaml"
     path.write_text(f"unit: {unit}\n{own}" if unit else own)
     words = ["case=structure_file", f"case.path={path}"]
-    assert parts.main([*words, "--out", str(tmp_path / "command")]) == 0
+    assert called(["parts", *words, "--out", str(tmp_path / "command")]) == 0
     with Composer() as composer:
         config = {"case": composer.compose("simulate", words)["case"]}
     write_json(tmp_path / "run" / "run.json", {"key": "0", "config": config})

@@ -12,21 +12,22 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pipeline.commands import deviation as deviation_command
+from pipeline.cli.app import called
+from pipeline.config.workflow_file import scanner_settings
 from pipeline.steps import compare, deviation, ingest, virtual_scan
-from pipeline.terminal.errors import InputError
-from sim.lab.scanner import VirtualLab
-from sim.morph.targets.surfaces import Cylinder
+from pipeline.terminal import InputError
+from sim.mechanism.targets.analytic_surfaces import Cylinder
+from sim.virtual_lab.lab_settings import VirtualLab
 
 ROOT = Path(__file__).resolve().parents[3]
 SCALE_MM = 40.0
 LAB = VirtualLab.from_mapping(
-    virtual_scan.scanner_settings() | {"views": 6, "pitch_mm": 0.6, "seed": 3}
+    scanner_settings() | {"views": 6, "pitch_mm": 0.6, "seed": 3}
 )
 
 
 @pytest.fixture(scope="module")
-def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def measured(tmp_path_factory):
     """One directory with a run, its scan, the spheres and the comparison."""
     folder = tmp_path_factory.mktemp("chain")
     one_hexagon = ["case.structure.rows=1", "case.structure.columns=1"]
@@ -54,7 +55,7 @@ def words(folder: Path, out: Path, **changed: str) -> list[str]:
     return [word for pair in named.items() for word in pair]
 
 
-def test_ball_centres_come_back_to_a_few_hundredths_of_a_mm(measured: Path) -> None:
+def test_ball_centres_come_back_to_a_few_hundredths_of_a_mm(measured):
     truth = json.loads((measured / "scan" / "truth.json").read_text())
     table = pd.read_csv(measured / "spheres" / "spheres.csv")
     found = table[["x_mm", "y_mm", "z_mm"]].to_numpy()
@@ -64,9 +65,7 @@ def test_ball_centres_come_back_to_a_few_hundredths_of_a_mm(measured: Path) -> N
     assert apart.min(axis=1).max() < 0.06
 
 
-def test_the_target_and_E_of_the_scan_are_those_of_the_lab(
-    measured: Path, tmp_path: Path
-) -> None:
+def test_the_target_and_E_of_the_scan_are_those_of_the_lab(measured, tmp_path):
     numbers = deviation.run_step(
         deviation.Deviation(SCALE_MM),
         measured / "spheres", measured / "run", tmp_path,
@@ -94,7 +93,7 @@ def test_the_target_and_E_of_the_scan_are_those_of_the_lab(
     assert {path.name for path in tmp_path.iterdir()} == names
 
 
-def test_the_labelled_picture_names_the_nodes(measured: Path) -> None:
+def test_the_labelled_picture_names_the_nodes(measured):
     page = (measured / "compared" / "labels.html").read_text()
     found = re.search(r"const data = (.*);\n", page)
     assert found is not None
@@ -106,10 +105,8 @@ def test_the_labelled_picture_names_the_nodes(measured: Path) -> None:
     assert (measured / "compared" / "labels.png").stat().st_size > 10_000
 
 
-def test_the_command_line_measures_a_scan(
-    measured: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert deviation_command.main(words(measured, tmp_path)) == 0
+def test_the_command_line_measures_a_scan(measured, tmp_path, capsys):
+    assert called(["deviation", *words(measured, tmp_path)]) == 0
     assert "E_scanned: " in capsys.readouterr().out
 
 
@@ -117,29 +114,25 @@ def test_the_command_line_measures_a_scan(
     ("changed", "said"),
     [
         ({"scale-mm": "-40"}, "scale_mm must be positive, not -40"),
-        ({"gate-mm": "0.01"}, "is the target in the scan?"),
-        ({"spheres": "nowhere"}, "run morphtrack ingest first"),
+        ({"spheres": "nowhere"}, "nowhere is no folder: give one that a step wrote"),
         ({"simulated": "nowhere"}, "nowhere"),
     ],
 )
-def test_what_cannot_be_measured_is_refused(
-    measured: Path,
-    tmp_path: Path,
-    changed: dict[str, str],
-    said: str,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_what_cannot_be_measured_is_refused(measured, tmp_path, changed, said, refused):
     out = tmp_path / "out"
-    assert deviation_command.main(words(measured, out, **changed)) == 2
-    error = capsys.readouterr().err
-    assert said in error
-    assert error.count("\n") == 1
+    assert said in refused("deviation", *words(measured, out, **changed))
     assert not out.exists()
 
 
-def test_a_run_of_another_structure_is_refused(
-    measured: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_scan_without_its_target_says_why(measured, tmp_path, capsys):
+    changed = words(measured, tmp_path, **{"gate-mm": "0.01"})
+    assert called(["deviation", *changed]) == 0
+    said = capsys.readouterr().out
+    assert "placed: False" in said
+    assert "is the target in the scan?" in said
+
+
+def test_a_run_of_another_structure_says_so(measured, tmp_path, capsys):
     other = tmp_path / "run"
     other.mkdir()
     with np.load(measured / "run" / "steps.npz") as steps:
@@ -148,12 +141,12 @@ def test_a_run_of_another_structure_is_refused(
     for name in ("structure.json", "steps.csv", "run.json"):
         (other / name).write_bytes((measured / "run" / name).read_bytes())
     out = tmp_path / "out"
-    assert deviation_command.main(words(measured, out, simulated=str(other))) == 2
-    assert "names node 5, but the structure has nodes 0 to 4" in capsys.readouterr().err
+    assert called(["deviation", *words(measured, out, simulated=str(other))]) == 0
+    assert "names node 5, but the structure has nodes 0 to 4" in capsys.readouterr().out
 
 
 @pytest.fixture(scope="module")
-def with_target(measured: Path) -> Path:
+def with_target(measured):
     """The same directory, with the target measured and taken into a comparison."""
     config = compare.ComparisonSettings(SCALE_MM)
     run, spheres, found = (measured / x for x in ("run", "spheres", "deviation"))
@@ -166,14 +159,12 @@ def with_target(measured: Path) -> Path:
         spheres,
         run,
         measured / "judged",
-        compare.MeasuredInputs(deviation=found),
+        deviation=found,
     )
     return measured
 
 
-def test_E_belongs_to_the_verdict_where_the_scan_shows_the_target(
-    with_target: Path,
-) -> None:
+def test_E_belongs_to_the_verdict_where_the_scan_shows_the_target(with_target):
     row = pd.read_csv(with_target / "judged" / "comparison.csv").iloc[0]
     found = json.loads((with_target / "deviation" / "target.json").read_text())
     steps = pd.read_csv(with_target / "run" / "steps.csv")
@@ -185,9 +176,7 @@ def test_E_belongs_to_the_verdict_where_the_scan_shows_the_target(
     assert "|E error| + k u" in row["why"]
 
 
-def test_the_budget_of_E_adds_up_and_holds_the_pose_of_the_target(
-    with_target: Path,
-) -> None:
+def test_the_budget_of_E_adds_up_and_holds_the_pose_of_the_target(with_target):
     budget = pd.read_csv(with_target / "judged" / "budget.csv").set_index("source")
     assert budget.loc["pose of the target", "E_u"] > 0
     assert budget.loc["pose of the target", "S_u"] == 0
@@ -196,9 +185,7 @@ def test_the_budget_of_E_adds_up_and_holds_the_pose_of_the_target(
     assert np.sqrt((parts**2).sum()) == pytest.approx(total, rel=1e-9)
 
 
-def test_a_scan_beside_another_target_differs_by_E(
-    with_target: Path, tmp_path: Path
-) -> None:
+def test_a_scan_beside_another_target_differs_by_E(with_target, tmp_path):
     """The target shifted by 2 mm across its axis: no node moved, so only E tells."""
     folder = tmp_path / "shifted"
     folder.mkdir()
@@ -210,15 +197,13 @@ def test_a_scan_beside_another_target_differs_by_E(
     row = compare.run_step(
         compare.ComparisonSettings(SCALE_MM),
         with_target / "spheres", with_target / "run",
-        tmp_path / "out", compare.MeasuredInputs(deviation=folder),
+        tmp_path / "out", deviation=folder,
     )  # fmt: skip
     assert row["verdict"] == "differs"
     assert row["why"].startswith("E off by")
 
 
-def test_a_scan_without_the_target_is_compared_and_says_so(
-    with_target: Path, tmp_path: Path
-) -> None:
+def test_a_scan_without_the_target_is_compared_and_says_so(with_target, tmp_path):
     spheres = tmp_path / "spheres"
     shutil.copytree(with_target / "spheres", spheres)
     points = np.load(spheres / "points.npy")
@@ -230,27 +215,27 @@ def test_a_scan_without_the_target_is_compared_and_says_so(
     assert said["placed"] is False
     row = compare.run_step(
         compare.ComparisonSettings(SCALE_MM), spheres, run, tmp_path / "out",
-        compare.MeasuredInputs(deviation=found),
+        deviation=found,
     )  # fmt: skip
     assert row["verdict"] == "agrees"
     assert np.isnan(row["E_scanned"])
     assert "is the target in the scan?" in row["E_missing"]
 
 
-def test_a_target_of_another_scan_is_refused(with_target: Path, tmp_path: Path) -> None:
+def test_a_target_of_another_scan_is_refused(with_target, tmp_path):
     spheres = tmp_path / "spheres"
     shutil.copytree(with_target / "spheres", spheres)
     table = (spheres / "spheres.csv").read_text()
     (spheres / "spheres.csv").write_text(table + "\n")
-    measured = compare.MeasuredInputs(deviation=with_target / "deviation")
+    deviation = with_target / "deviation"
     with pytest.raises(InputError, match="another scan or another scale_mm"):
         compare.run_step(
             compare.ComparisonSettings(SCALE_MM), spheres, with_target / "run",
-            tmp_path / "out", measured,
+            tmp_path / "out", deviation=deviation,
         )  # fmt: skip
 
 
-def test_another_seed_of_the_lab_is_another_part(measured: Path) -> None:
+def test_another_seed_of_the_lab_is_another_part(measured):
     out = measured / "other"
     virtual_scan.run_step(replace(LAB, seed=4, views=1), measured / "run", out)
     one, other = (

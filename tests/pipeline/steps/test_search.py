@@ -1,6 +1,7 @@
 """Adaptive studies: what is asked, replayed, pruned and tracked."""
 
 import multiprocessing
+import re
 import subprocess
 import sys
 import time
@@ -13,18 +14,15 @@ import pandas as pd
 import pytest
 import yaml
 
-from pipeline.commands.study import main
+from pipeline.cli.app import called
 from pipeline.config.hydra import Composer
+from pipeline.runs.run_directory import failed_attempts, finished, run_record
+from pipeline.runs.run_keys import code_digest, decisive, named_modules
+from pipeline.runs.study_runs import read_members, read_study
 from pipeline.steps.search import work
-from pipeline.store.keys import code_digest, decisive, named_modules
-from pipeline.store.runs import failed_attempts, finished, run_record
-from pipeline.studies.file import read_study
-from pipeline.studies.members import read_members
-from pipeline.studies.search_plan import planned_search
-from pipeline.studies.table import study_rows
-from pipeline.terminal.errors import FAILED, InputError
-from pipeline.workflow.run import perform_name
-from pipeline.workflow.study import written_plan
+from pipeline.steps.study_table import study_rows
+from pipeline.terminal import FAILED, InputError
+from pipeline.workflow.study_jobs import StudyPlan
 
 SEARCH: dict[str, Any] = {
     "case": "triangles_cylinder",
@@ -43,22 +41,18 @@ def write(project: Path, **changes: Any) -> None:
     (project / "conf" / "study" / "mine.yaml").write_text(text)
 
 
+def search() -> int:
+    """Do the job of the study."""
+    return called(["study", "mine", "--search"])
+
+
 def searched() -> dict[str, Any]:
     """Do the job of the study; return the record of the search."""
-    with Composer() as composer:
-        job = planned_search(read_study("mine"), composer)
-    study = read_study("mine")
-    plan = written_plan(study, [job], retry=False)
-    assert plan["names"]["search/mine"]["threads"] == study.workers
-    assert perform_name("search/mine") == 0
-    directory = finished(job.key)
-    assert directory is not None
-    return run_record(directory)
+    assert search() == 0
+    return run_record(Path("results/study/mine"))
 
 
-def test_a_search_finds_the_best_of_its_trials_and_goes_on_from_them(
-    project: Path,
-) -> None:
+def test_a_search_finds_the_best_of_its_trials_and_goes_on_from_them(project):
     write(project)
     result = searched()["result"]
     table, _ = study_rows(read_members("mine"))
@@ -79,19 +73,18 @@ def test_a_search_finds_the_best_of_its_trials_and_goes_on_from_them(
 
 
 @pytest.mark.slow
-def test_the_key_of_a_search_covers_its_module_and_the_version_of_optuna(
-    project: Path,
-) -> None:
+def test_the_key_of_a_search_covers_its_module_and_the_version_of_optuna(project):
     write(project)
     with Composer() as composer:
-        job = planned_search(read_study("mine"), composer)
-    assert job.identity["versions"]["optuna"] == metadata.version("optuna")
-    modules = decisive(named_modules("search", job.config))[0]
+        plan = StudyPlan.read("mine", composer)
+        known = plan.identity()
+    assert known["versions"]["optuna"] == metadata.version("optuna")
+    modules = decisive(named_modules("search", plan.config()))[0]
     assert "pipeline.steps.search" in modules
-    assert job.identity["code"] == code_digest(modules)
+    assert known["code"] == code_digest(modules)
 
 
-def test_trials_that_do_worse_than_the_others_are_ended_early(project: Path) -> None:
+def test_trials_that_do_worse_than_the_others_are_ended_early(project):
     write(project, samples=12, prune_by="E", workers=2)
     result = searched()["result"]
     assert result["pruned"] >= 1
@@ -100,20 +93,12 @@ def test_trials_that_do_worse_than_the_others_are_ended_early(project: Path) -> 
     assert {run_record(path)["status"] for path in kept} == {"pruned"}
     table, _ = study_rows(read_members("mine"))
     assert (table["status"] == "pruned").sum() == result["pruned"]
-    assert main(["mine"]) == 0  # nothing is left to do but table and tracking
+    assert called(["study", "mine"]) == 0  # nothing is left to do but the table
     statuses = pd.read_csv(project / "results" / "study" / "mine" / "table.csv")
     assert sorted(statuses["status"]) == sorted(table["status"])
-    from mlflow import MlflowClient
-
-    client = MlflowClient(f"sqlite:///{project}/results/mlflow/mlflow.db")
-    experiment = client.get_experiment_by_name("morphtrack")
-    runs = client.search_runs([experiment.experiment_id])  # type: ignore[union-attr]
-    assert {run.info.status for run in runs} == {"FINISHED"}
-    pruned = [run for run in runs if run.data.tags.get("pruned") == "true"]
-    assert len(pruned) == result["pruned"]
 
 
-def test_a_trial_that_fails_is_no_reason_to_stop(project: Path) -> None:
+def test_a_trial_that_fails_is_no_reason_to_stop(project):
     values = {"case.target.radius": {"low": -1.0, "high": 3.0}}
     write(project, vary=values, samples=6, seed=2)
     result = searched()["result"]
@@ -123,9 +108,7 @@ def test_a_trial_that_fails_is_no_reason_to_stop(project: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_search_whose_worker_was_killed_goes_on(
-    project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_search_whose_worker_was_killed_goes_on(project, monkeypatch):
     def killed(futures: Any) -> Any:
         while not (project / "results" / "study" / "mine" / "members.json").is_file():
             time.sleep(0.05)
@@ -135,45 +118,32 @@ def test_a_search_whose_worker_was_killed_goes_on(
     write(project)
     with monkeypatch.context() as patch:
         patch.setattr("pipeline.steps.search.as_completed", killed)
-        search_fails()
+        assert search() == FAILED
     failed = map(run_record, (project / "results" / "failed").iterdir())
-    (search,) = (record for record in failed if record["step"] == "search")
-    assert search["status"] == "killed"
+    (record,) = (record for record in failed if record["step"] == "search")
+    assert record["status"] == "killed"
     assert searched()["result"]["finished"] == 5
 
 
 @pytest.mark.slow
-def test_workers_end_with_a_search_that_was_killed(project: Path) -> None:
+def test_workers_end_with_a_search_that_was_killed(project):
     write(project, samples=1000)
-    with Composer() as composer:
-        job = planned_search(read_study("mine"), composer)
-    written_plan(read_study("mine"), [job], retry=False)
-    asked = (
-        "from pipeline.workflow.run import perform_name; perform_name('search/mine')"
-    )
-    search = subprocess.Popen([sys.executable, "-c", asked])
+    words = ["study", "mine", "--search"]
+    process = subprocess.Popen([sys.executable, "-m", "pipeline", *words])
     runs = project / "results" / "runs"
     while not (runs.is_dir() and any(runs.iterdir())):
         time.sleep(0.05)
-    search.kill()
-    search.wait()
+    process.kill()
+    process.wait()
     time.sleep(5)
     done = len(list(runs.iterdir()))
     time.sleep(5)
     assert len(list(runs.iterdir())) == done
 
 
-def search_fails() -> None:
-    """Plan the study's search, and see it fail."""
-    with Composer() as composer:
-        job = planned_search(read_study("mine"), composer)
-    written_plan(read_study("mine"), [job], retry=False)
-    assert perform_name("search/mine") == FAILED
-
-
 def test_a_trial_that_lacks_memory_ends_its_worker_and_is_no_failed_trial(
-    project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    project, monkeypatch
+):
     def lacking(*_: Any) -> None:
         raise MemoryError("cannot allocate 9 GiB")
 
@@ -186,16 +156,12 @@ def test_a_trial_that_lacks_memory_ends_its_worker_and_is_no_failed_trial(
     assert not failed_attempts(member["key"])  # that failed by themselves
 
 
-@pytest.mark.slow
-def test_a_search_without_a_finished_trial_says_so_each_time(
-    project: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_a_search_without_a_finished_trial_says_so_each_time(project, capsys):
     write(project, vary={"case.target.radius": {"low": -2.0, "high": -1.0}}, samples=2)
     for _ in range(2):
-        assert main(["mine"]) == FAILED
-        said = capfd.readouterr().err
+        assert search() == FAILED
+        said = capsys.readouterr().err
         assert "none of the 2 trials of mine came to its end" in said
-        assert "morphtrack study mine --retry-failed tries it again" in said
 
 
 @pytest.mark.parametrize(
@@ -208,17 +174,14 @@ def test_a_search_without_a_finished_trial_says_so_each_time(
         ({"design": "random"}, "are for the design adaptive, not random"),
     ],
 )
-def test_a_search_that_is_not_sound_is_refused(
-    project: Path, changes: dict[str, Any], said: str
-) -> None:
+def test_a_search_that_is_not_sound_is_refused(project, changes, said):
     write(project, **changes)
     with pytest.raises(InputError, match=said):
         read_study("mine")
 
 
-def test_an_objective_that_no_run_has_names_those_there_are(
-    project: Path,
-) -> None:
+def test_an_objective_that_no_run_has_names_those_there_are(project, capsys):
     write(project, objective="beauty")
-    with pytest.raises(InputError, match=r"no number 'beauty'.*choose one of .*S"):
-        searched()
+    assert search() == 2
+    said = capsys.readouterr().err
+    assert re.search(r"no number 'beauty'.*choose one of .*S", said)

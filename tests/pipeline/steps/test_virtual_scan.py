@@ -4,30 +4,28 @@ import json
 import subprocess
 import sys
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy.spatial.distance import pdist
 
-from pipeline.commands.virtual_scan import main
+from pipeline.cli.app import called
+from pipeline.config.workflow_file import scanner_settings
+from pipeline.io.length_units import Unit
+from pipeline.io.point_cloud import read_cloud
 from pipeline.scans import open3d_loader
-from pipeline.scans.reading.cloud import read_cloud
-from pipeline.scans.reading.units import Unit
-from pipeline.steps.virtual_scan import (
-    overlapping,
-    run_step,
-    scanner_settings,
-    scene_of,
+from pipeline.steps.virtual_scan import overlapping, run_step, scene_of
+from pipeline.terminal import InputError
+from sim.core.arrays import Floats
+from sim.virtual_lab.assembled_part import (
+    Part,
+    assembled,
+    body_pairs,
+    printed_part,
+    rod_pairs,
 )
-from pipeline.terminal.errors import InputError
-from sim.arrays import Floats
-from sim.lab.measure import ScannedView, measure
-from sim.lab.part import Part, printed_part, rod_pairs
-from sim.lab.placing import assembled, body_pairs
-from sim.lab.rays import BAR
-from sim.lab.scanner import VirtualLab
-from sim.lab.views import views_around
+from sim.virtual_lab.lab_settings import VirtualLab
+from sim.virtual_lab.scan import BAR, ScannedView, measure, views_around
 
 LAB = VirtualLab.from_mapping(scanner_settings() | {"views": 4, "pitch_mm": 0.8})
 PERFECT = replace(
@@ -46,7 +44,7 @@ NO_LINKS = np.empty((0, 2), dtype=np.int64)
 
 
 @pytest.fixture
-def simulated(tmp_path: Path) -> Path:
+def simulated(tmp_path):
     """The directory of a finished run of two steps."""
     run = tmp_path / "run"
     run.mkdir()
@@ -58,7 +56,7 @@ def simulated(tmp_path: Path) -> Path:
 
 def part_of(nodes_mm: Floats, lab: VirtualLab = PERFECT) -> Part:
     rods = rod_pairs(nodes_mm, BODIES, NO_LINKS)
-    return printed_part(nodes_mm, rods, NO_TARGET, lab.sizes)
+    return printed_part(nodes_mm, rods, NO_TARGET, lab)
 
 
 def scanned(part: Part, lab: VirtualLab, rng: np.random.Generator) -> list[ScannedView]:
@@ -75,16 +73,14 @@ def heights(part: Part, view: ScannedView) -> Floats:
     return np.linalg.norm(to, axis=1) - part.radius
 
 
-def test_without_errors_every_ball_point_lies_on_its_ball(
-    rng: np.random.Generator,
-) -> None:
+def test_without_errors_every_ball_point_lies_on_its_ball(rng):
     part = part_of(40 * NODES)
     for view in scanned(part, PERFECT, rng):
         assert (view.solid >= 0).sum() > 100
         assert np.abs(heights(part, view)).max() < 1e-9
 
 
-def test_noise_has_its_size_along_the_normal(rng: np.random.Generator) -> None:
+def test_noise_has_its_size_along_the_normal(rng):
     part = part_of(40 * NODES)
     views = scanned(part, replace(PERFECT, noise_mm=0.05), rng)
     residuals = np.concatenate([heights(part, view) for view in views])
@@ -93,9 +89,7 @@ def test_noise_has_its_size_along_the_normal(rng: np.random.Generator) -> None:
     assert abs(residuals.mean()) < 0.01
 
 
-def test_no_point_is_hidden_from_camera_or_projector_or_too_steep(
-    rng: np.random.Generator,
-) -> None:
+def test_no_point_is_hidden_from_camera_or_projector_or_too_steep(rng):
     part = part_of(40 * NODES)
     scene = scene_of(part)
     for view in views_around(part, PERFECT, rng):
@@ -110,7 +104,7 @@ def test_no_point_is_hidden_from_camera_or_projector_or_too_steep(
             assert scene.lit(points, place).all()
 
 
-def test_a_ball_behind_another_is_not_seen() -> None:
+def test_a_ball_behind_another_is_not_seen():
     balls = np.array([[0.0, 0, 0], [20.0, 0, 0]])
     nothing = np.empty((0, 3))
     part = Part(balls, 6.0, nothing, nothing, np.empty(0))
@@ -124,9 +118,7 @@ def test_a_ball_behind_another_is_not_seen() -> None:
     assert scene_of(part).lit(points, lamp).tolist() == [True, False, False]
 
 
-def test_mixed_pixels_lie_between_a_ball_and_what_is_behind(
-    rng: np.random.Generator,
-) -> None:
+def test_mixed_pixels_lie_between_a_ball_and_what_is_behind(rng):
     part = part_of(40 * NODES)
     views = scanned(part, replace(PERFECT, mixed_pixels=1.0), rng)
     mixed = np.concatenate([view.points[view.solid == -4] for view in views])
@@ -135,9 +127,7 @@ def test_mixed_pixels_lie_between_a_ball_and_what_is_behind(
     assert inside.all()
 
 
-def test_joint_play_leaves_bodies_rigid_and_moves_the_rest(
-    rng: np.random.Generator,
-) -> None:
+def test_joint_play_leaves_bodies_rigid_and_moves_the_rest(rng):
     lab = replace(LAB, scale_sd=0.0, printing_sd_mm=0.0, joint_play_mm=0.05)
     nodes = 40 * NODES
     balls = assembled(nodes, body_pairs(BODIES), lab, rng)
@@ -149,7 +139,7 @@ def test_joint_play_leaves_bodies_rigid_and_moves_the_rest(
     assert np.abs(balls - nodes).max() < 0.3
 
 
-def test_the_printing_scale_error_is_one_factor(rng: np.random.Generator) -> None:
+def test_the_printing_scale_error_is_one_factor(rng):
     lab = replace(LAB, scale_sd=0.01, printing_sd_mm=0.0, joint_play_mm=0.0)
     nodes = 40 * NODES
     ratio = pdist(assembled(nodes, body_pairs(BODIES), lab, rng)) / pdist(nodes)
@@ -157,41 +147,39 @@ def test_the_printing_scale_error_is_one_factor(rng: np.random.Generator) -> Non
     assert 0 < abs(ratio[0] - 1) < 0.05
 
 
-def test_a_wrong_scale_moves_no_part_off_its_target(rng: np.random.Generator) -> None:
+def test_a_wrong_scale_moves_no_part_off_its_target(rng):
     lab = replace(LAB, scale_sd=0.01, printing_sd_mm=0.0, joint_play_mm=0.0)
     far = 40 * NODES + np.array([150.0, -80.0, 20.0])
     balls = assembled(far, body_pairs(BODIES), lab, rng)
     np.testing.assert_allclose(balls.mean(axis=0), far.mean(axis=0), atol=1e-9)
 
 
-def test_the_target_leaves_the_balls_free() -> None:
+def test_the_target_leaves_the_balls_free():
     lab = replace(LAB, target_clearance_mm=1.5)
     balls = np.array([[0.0, 0, 0], [30.0, 0, 0]])
     line = (np.array([[-50.0, 0, 2], [50.0, 0, 2]]), np.array([[0, 1]]))
-    part = printed_part(balls, NO_LINKS, line, lab.sizes)
+    part = printed_part(balls, NO_LINKS, line, lab)
     half = np.sqrt(7.5**2 - 2.0**2)
     expected = [[-50, -half], [half, 30 - half], [30 + half, 50]]
     found = np.column_stack([part.starts[:, 0], part.ends[:, 0]])
     np.testing.assert_allclose(found, expected, atol=1e-12)
 
 
-def test_nodes_at_one_place_share_a_ball() -> None:
+def test_nodes_at_one_place_share_a_ball():
     nodes = np.array([[0.0, 0, 0], [40, 0, 0], [40, 0, 0], [80, 0, 0]])
     rods = rod_pairs(nodes, [(0, 1), (2, 3)], np.array([[2, 1]]))
-    part = printed_part(nodes, rods, NO_TARGET, LAB.sizes)
+    part = printed_part(nodes, rods, NO_TARGET, LAB)
     assert len(part.balls) == 3
     assert len(part.starts) == 2 * 3  # two rods, each with two clamps
 
 
-def test_a_large_body_is_held_together_by_its_shortest_rods() -> None:
+def test_a_large_body_is_held_together_by_its_shortest_rods():
     nodes = np.array([[float(x), 0.1 * x**2, 0] for x in range(6)])
     rods = rod_pairs(nodes, [tuple(range(6))], NO_LINKS)
     assert rods.tolist() == [[i, i + 1] for i in range(5)]
 
 
-def test_every_view_says_that_it_is_synthetic_and_in_mm(
-    simulated: Path, tmp_path: Path
-) -> None:
+def test_every_view_says_that_it_is_synthetic_and_in_mm(simulated, tmp_path):
     numbers = run_step(LAB, simulated, tmp_path / "scan")
     views = sorted((tmp_path / "scan").glob("*.ply"))
     assert numbers["synthetic"] is True
@@ -206,9 +194,7 @@ def test_every_view_says_that_it_is_synthetic_and_in_mm(
         read_cloud(views[0], Unit.M)
 
 
-def test_the_scan_is_of_the_last_step_in_an_unknown_pose(
-    simulated: Path, tmp_path: Path
-) -> None:
+def test_the_scan_is_of_the_last_step_in_an_unknown_pose(simulated, tmp_path):
     run_step(LAB, simulated, tmp_path / "scan")
     truth = json.loads((tmp_path / "scan" / "truth.json").read_text())
     centres = np.array(truth["centres_mm"])
@@ -219,12 +205,12 @@ def test_the_scan_is_of_the_last_step_in_an_unknown_pose(
     assert (np.abs(gaps) < 0.2).any(axis=0).sum() >= 4
 
 
-def test_balls_that_overlap_at_a_small_scale_are_counted() -> None:
+def test_balls_that_overlap_at_a_small_scale_are_counted():
     assert overlapping(part_of(40 * NODES)) == 0
     assert overlapping(part_of(11 * NODES)) == 7  # seven distances are below 12 mm
 
 
-def test_one_seed_gives_one_scan(simulated: Path, tmp_path: Path) -> None:
+def test_one_seed_gives_one_scan(simulated, tmp_path):
     scans = []
     for name, seed in (("a", 7), ("b", 7), ("c", 8)):
         run_step(replace(LAB, seed=seed, views=1), simulated, tmp_path / name)
@@ -237,45 +223,41 @@ def test_one_seed_gives_one_scan(simulated: Path, tmp_path: Path) -> None:
     ("change", "said"),
     [
         ({"noise": 1.0}, "no 'noise'"),
-        ({"noise_mm": -0.1}, "noise_mm must not be negative: -0.1"),
+        ({"noise_mm": -0.1}, "noise_mm must be 0 or more, not -0.1"),
         ({"ball_radius_mm": 0}, "ball_radius_mm must be positive"),
-        ({"views": 2.5}, "views must be a whole number"),
-        ({"views": 0}, "views must be from 1"),
-        ({"outliers": 1.5}, "outliers is a share"),
-        ({"seed": "one"}, "seed must be a number"),
-        ({"incidence_limit_deg": 95.0}, "exceeds 89"),
+        ({"views": 2.5}, "views must be from 1 to 100, not 2.5"),
+        ({"views": 0}, "views must be from 1 to 100, not 0"),
+        ({"outliers": 1.5}, "outliers must be a share"),
+        ({"seed": "one"}, "seed must be a whole number from 0 up, not one"),
+        ({"incidence_limit_deg": 95.0}, "at most 89"),
     ],
 )
-def test_a_lab_that_cannot_be_is_refused(change: dict[str, object], said: str) -> None:
+def test_a_lab_that_cannot_be_is_refused(change, said):
     with pytest.raises(ValueError, match=said):
         VirtualLab.from_mapping(scanner_settings() | change)
 
 
-def test_a_missing_setting_is_named() -> None:
+def test_a_missing_setting_is_named():
     settings = scanner_settings()
     del settings["views"]
     with pytest.raises(ValueError, match="needs views"):
         VirtualLab.from_mapping(settings)
 
 
-def test_a_run_that_is_not_there_is_refused_and_nothing_written(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_run_that_is_not_there_is_refused_and_nothing_written(tmp_path, capsys):
     out = tmp_path / "scan"
-    assert main([str(tmp_path / "none"), "--out", str(out)]) == 2
+    assert called(["virtual_scan", str(tmp_path / "none"), "--out", str(out)]) == 2
     assert capsys.readouterr().err.count("\n") == 1
     assert not out.exists()
 
 
-def test_the_command_line_scans_a_run(
-    simulated: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_line_scans_a_run(simulated, tmp_path, capsys):
     lab = tmp_path / "lab.yaml"
     lines = (f"{name}: {value}" for name, value in scanner_settings().items())
     lab.write_text("\n".join(lines).replace("views: 10", "views: 2"))
     out = tmp_path / "scan"
     words = [str(simulated), "--out", str(out), "--config", str(lab)]
-    assert main([*words, "--scale-mm", "30", "--seed", "5"]) == 0
+    assert called(["virtual_scan", *words, "--scale-mm", "30", "--seed", "5"]) == 0
     said = capsys.readouterr().out
     assert "views: 2" in said
     assert f"ingest {out}/*.ply --sphere-radius-mm 6 --unit mm" in said
@@ -285,15 +267,13 @@ def test_the_command_line_scans_a_run(
     np.testing.assert_allclose(pdist(centres), pdist(30 * NODES), atol=0.6)
 
 
-def test_an_open3d_that_cannot_be_loaded_is_named_with_the_remedy(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_an_open3d_that_cannot_be_loaded_is_named_with_the_remedy(monkeypatch):
     monkeypatch.setitem(sys.modules, "open3d", None)
     with pytest.raises(InputError, match=r"cannot be loaded.*install libegl1 libgl1"):
         open3d_loader.open3d()
 
 
-def test_importing_the_step_imports_no_open3d() -> None:
+def test_importing_the_step_imports_no_open3d():
     code = (
         "import sys, pipeline.steps.virtual_scan, pipeline.steps.ingest\n"
         "sys.exit('open3d' in sys.modules)"
@@ -302,7 +282,7 @@ def test_importing_the_step_imports_no_open3d() -> None:
     assert done.returncode == 0
 
 
-def test_bars_are_told_from_balls(rng: np.random.Generator) -> None:
+def test_bars_are_told_from_balls(rng):
     part = part_of(40 * NODES)
     for view in scanned(part, PERFECT, rng):
         bars = view.points[view.solid == BAR]

@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from pipeline.terminal.errors import by_reason, command, lacks_machine
+from pipeline.terminal import by_reason, command, lacks_machine
 
 
 def said_of(error: Exception, capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
@@ -39,15 +39,15 @@ def _of_import(cause: Exception) -> Exception:
     ],
 )
 def test_what_the_machine_refuses_is_one_line_with_a_remedy(
-    error: Exception, status: int, remedy: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+    error, status, remedy, capsys
+):
     got, said = said_of(error, capsys)
     assert got == status
     assert remedy in said
     assert lacks_machine(error) == (status == 1)
 
 
-def test_memory_that_ran_out_is_said_first(capsys: pytest.CaptureFixture[str]) -> None:
+def test_memory_that_ran_out_is_said_first(capsys):
     error = RuntimeError("problem in a module - MemoryError: ")
     error.__context__ = MemoryError()
     said = said_of(error, capsys)[1]
@@ -55,7 +55,7 @@ def test_memory_that_ran_out_is_said_first(capsys: pytest.CaptureFixture[str]) -
     assert "::" not in said
 
 
-def test_an_import_that_fails_for_another_reason_is_a_defect() -> None:
+def test_an_import_that_fails_for_another_reason_is_a_defect():
     @command
     def main() -> int:
         raise ImportError("no such name")
@@ -65,7 +65,7 @@ def test_an_import_that_fails_for_another_reason_is_a_defect() -> None:
     assert os.strerror(errno.EFBIG) == "File too large"
 
 
-def test_a_reason_is_said_once() -> None:
+def test_a_reason_is_said_once():
     told = by_reason({"a": "no column x", "b": "row 3", "c": "no column x"})
     assert list(told) == [("a, c", "no column x"), ("b", "row 3")]
     apart = {name: f"data/{name}.csv: not stated" for name in ("a", "b")}

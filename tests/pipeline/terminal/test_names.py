@@ -2,7 +2,7 @@
 
 import pytest
 
-from pipeline.terminal.names import close_to
+from pipeline.terminal import close_to
 
 RUNS = ["rod_file,path=crawler.yaml", "structure_file,path=gripper.yaml", "pentapod"]
 
@@ -16,5 +16,5 @@ RUNS = ["rod_file,path=crawler.yaml", "structure_file,path=gripper.yaml", "penta
         ("nowhere", ""),
     ],
 )
-def test_a_name_is_offered_by_its_nearest_word_too(name: str, offered: str) -> None:
+def test_a_name_is_offered_by_its_nearest_word_too(name, offered):
     assert close_to(name, RUNS) == offered

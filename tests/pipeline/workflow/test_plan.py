@@ -1,6 +1,5 @@
-"""What a change of configuration replans: that run and what is made from it."""
+"""What conf/workflow.yaml asks for, by name, and what a change of it changes."""
 
-import re
 from collections.abc import Iterator
 from contextlib import chdir
 from pathlib import Path
@@ -9,19 +8,16 @@ from typing import Any
 import pytest
 import yaml
 
+from pipeline.config.config_files import case_names
 from pipeline.config.hydra import Composer
-from pipeline.config.listed import case_names
-from pipeline.config.workflow_file import read_workflow
-from pipeline.store.case_job import planned as planned_case
-from pipeline.store.keys import identity, key_of
-from pipeline.store.plan_file import read_documents
-from pipeline.store.standing import standings
-from pipeline.studies.members import read_members
-from pipeline.terminal.errors import FAILED, InputError
-from pipeline.workflow.fresh import fresh_plan
-from pipeline.workflow.plan import planned
-from pipeline.workflow.run import perform_name
+from pipeline.runs.case_job import planned as planned_case
+from pipeline.runs.run_keys import identity, key_of
+from pipeline.terminal import InputError
+from pipeline.workflow.plan import Plan
 from tests.pipeline.conftest import furnish
+from tests.pipeline.workflow.conftest import SERIES, edit, write_workflow
+
+Result = tuple[str, str]
 
 OPEN = {  # what is left to the user
     "structure_file": ["case.structure.path=pyproject.toml"],
@@ -30,22 +26,10 @@ OPEN = {  # what is left to the user
     "mechanism_motion": ["case.body.path=pyproject.toml"],
     "rod_file": ["case.path=pyproject.toml"],
 }
-
-ONE = (
-    "shared: {sphere_radius_mm: 6.0, scale_mm: 40.0}\n"
-    "comparisons: {one: {case: triangles_circle, scan: {virtual: {seed: 1}}}}\n"
-)
-
-Rows = dict[tuple[str, str], str]
-
-
-def planned_keys() -> Rows:
-    """What decides each run, down to what it is made of, by step and name."""
-    jobs = planned(read_workflow())[0].jobs.values()
-    return {(job.step, job.name): job.key for job in jobs}
-
-
 KEPT = ("chain", "dejong-2", "dejong-3", "huang-2c", "zhu-filipov-9", "huang-4")
+SHARED = {"sphere_radius_mm": 6.0, "scale_mm": 40.0, "input_draws": 0}
+SCAN = {"virtual": {"seed": 1}}
+ONE = {"case": "triangles_circle", "scan": SCAN}
 
 
 def keep_some_figures(folder: Path) -> None:
@@ -57,84 +41,284 @@ def keep_some_figures(folder: Path) -> None:
     path.write_text("\n".join([f"{rest}figures:", *kept, ""]))
 
 
+def planned(*words: str) -> dict[Result, str]:
+    """The planned digest of every result; Snakemake adds what reads a changed one."""
+    plan = Plan(words)
+    return {
+        (step, name): plan.study(name).planned()
+        if step == "study"
+        else plan.planned(step, name)
+        for step, name in plan.names()
+    }
+
+
+def changed(before: dict[Result, str], *words: str) -> set[Result]:
+    after = planned(*words)
+    return {result for result, digest in after.items() if before.get(result) != digest}
+
+
 @pytest.fixture
-def some_figures(project: Path) -> Path:
+def some_figures(project):
     keep_some_figures(project)
     return project
 
 
 @pytest.fixture(scope="module")
-def shipped(tmp_path_factory: pytest.TempPathFactory) -> Rows:
-    """The keys of conf with some of its figures, which are the same in any folder."""
+def shipped(tmp_path_factory):
+    """The digests of conf with some of its figures, the same in any folder."""
     folder = tmp_path_factory.mktemp("shipped")
     furnish(folder)
     keep_some_figures(folder)
     with chdir(folder):
-        return planned_keys()
+        return planned()
 
 
-def edit(path: Path, old: str, new: str) -> None:
-    text = path.read_text()
-    assert text.count(old) == 1, f"{old!r} is not once in {path}"
-    path.write_text(text.replace(old, new))
-
-
-def replanned(before: Rows) -> set[tuple[str, str]]:
-    after = planned_keys()
-    return {what for what, key in after.items() if before.get(what) != key}
-
-
-def test_one_number_of_a_case_replans_that_case_and_what_is_made_from_it(
-    some_figures: Path, shipped: Rows
-) -> None:
+def test_one_number_of_a_case_changes_that_case_alone(some_figures, shipped):
     case = some_figures / "conf" / "case" / "triangles_circle.yaml"
     edit(case, "radius: 4.2", "radius: 4.21")
-    assert replanned(shipped) == {
-        ("simulate", "triangles_circle"),
-        ("input_uncertainty", "triangles_circle"),
-        ("virtual_scan", "circle"),
-        ("ingest", "circle"),
-        ("deviation", "circle"),
-        ("compare", "circle"),
-        ("figure", "dejong-3"),
-    }
+    assert changed(shipped) == {("simulate", "triangles_circle")}
 
 
-def test_comments_and_the_order_of_keys_replan_nothing(
-    some_figures: Path, shipped: Rows
-) -> None:
+def test_comments_and_the_order_of_keys_change_nothing(some_figures, shipped):
     path = some_figures / "conf" / "case" / "triangles_circle.yaml"
-    loaded = yaml.safe_load(path.read_text())
-    turned = dict(reversed(loaded.items()))
+    turned = dict(reversed(yaml.safe_load(path.read_text()).items()))
     path.write_text("# another comment\n" + yaml.safe_dump(turned, sort_keys=False))
-    assert replanned(shipped) == set()
+    assert changed(shipped) == set()
 
 
-def test_a_comparison_s_scale_replans_its_scan_and_not_its_simulation(
-    some_figures: Path, shipped: Rows
-) -> None:
-    workflow = some_figures / "conf" / "workflow.yaml"
-    edit(workflow, "scan: {virtual: {seed: 1}}\n", "scan: {virtual: {seed: 11}}\n")
-    assert replanned(shipped) == {
-        ("virtual_scan", "circle"),
-        ("ingest", "circle"),
-        ("deviation", "circle"),
-        ("compare", "circle"),
-        ("figure", "dejong-3"),
+def test_a_value_that_a_comparison_sets_changes_the_steps_that_take_it(
+    some_figures, shipped
+):
+    assert some_figures.is_dir()
+    scale = changed(shipped, "comparisons.circle.scale_mm=50")
+    assert {step for step, _ in scale} == {
+        "virtual_scan",
+        "deviation",
+        "input_uncertainty",
+        "compare",
     }
+    assert {name for _, name in scale} == {"circle"}
+    seed = changed(shipped, "comparisons.circle.scan.virtual.seed=11")
+    assert seed == {("virtual_scan", "circle")}
 
 
-def test_a_real_scan_takes_the_place_of_the_synthetic_one(project: Path) -> None:
-    (project / "scan.ply").write_text("ply")
-    workflow = project / "conf" / "workflow.yaml"
-    workflow.write_text(ONE.replace("{virtual: {seed: 1}}", "[scan.ply]"))
-    first = planned_keys()
-    assert ("virtual_scan", "one") not in first
-    (project / "scan.ply").rename(project / "moved.ply")
-    edit(workflow, "scan.ply", "moved.ply")
-    assert replanned(first) == set()
-    (project / "moved.ply").write_text("ply2")
-    assert ("ingest", "one") in replanned(first)
+def test_values_of_a_set_are_spelt_as_a_shell_reads_them(project):
+    write_workflow(project, {"shared": SHARED, "comparisons": {"one": ONE}})
+    plan = Plan("comparisons.one.scale_mm=50 'comparisons.one.case=pentapod'")
+    one = plan.workflow.comparisons["one"]
+    assert (one.scale_mm, one.case) == (50.0, "pentapod")
+    assert Plan(plan.words).workflow == plan.workflow  # as a figure's command gets it
+
+
+# Names.
+
+
+def simulations(project: Path, workflow: dict[str, Any]) -> dict[str, list[str]]:
+    write_workflow(project, {"shared": SHARED, **workflow})
+    return Plan().simulations
+
+
+def test_a_case_with_overrides_is_called_by_the_entry_that_changes_it(project):
+    longer = {**ONE, "overrides": ["case.max_steps=99"]}
+    other = {**ONE, "scan": {"virtual": {"of": ["case=pentapod"]}}}
+    comparisons = {"one": ONE, "two": longer, "control": other}
+    assert simulations(project, {"comparisons": comparisons}) == {
+        "triangles_circle": ["case=triangles_circle"],
+        "two": ["case=triangles_circle", "case.max_steps=99"],
+        "control-scanned": ["case=pentapod"],
+    }
+    assert Plan().upstream("virtual_scan", "control") == [
+        ("simulate", "control-scanned")
+    ]
+
+
+def test_rows_of_figures_have_names_of_their_own(project):
+    cases = {
+        "as it is": ["case=ribbon_incline"],
+        "slides and turns": ["case=ribbon_incline", "case.ratio=0.25"],
+        "rolls": ["case=ribbon_incline", "case.ratio=1.2"],
+    }
+    assert list(simulations(project, {"figures": {"huang-2a": {"cases": cases}}})) == [
+        "ribbon_incline",
+        "huang-2a.slides_and_turns",
+        "huang-2a.rolls",
+    ]
+
+
+def test_two_simulations_of_one_name_are_refused_with_both(project):
+    """The comparison named as another's case, and changing it."""
+    mine = {**ONE, "overrides": ["case.max_steps=9"]}
+    with pytest.raises(InputError) as caught:
+        simulations(project, {"comparisons": {"one": ONE, "triangles_circle": mine}})
+    assert str(caught.value) == (
+        "conf/workflow.yaml: two simulations are called triangles_circle: "
+        "case=triangles_circle case.max_steps=9 and case=triangles_circle; rename one "
+        "entry"
+    )
+
+
+@pytest.mark.parametrize(
+    ("step", "name", "said"),
+    [
+        ("compare", "onne", "comparisons has no 'onne': did you mean one?"),
+        ("figure", "dejong-33", "figures has no 'dejong-33': did you mean dejong-3?"),
+        ("compare_series", "wy", "series has no 'wy': did you mean way?"),
+        ("simulate", "triangle_circle", "did you mean triangles_circle?"),
+    ],
+)
+def test_a_name_that_is_not_there_is_refused_with_the_nearest(
+    project, step, name, said
+):
+    write_workflow(
+        project,
+        {
+            "shared": SHARED,
+            "comparisons": {"one": ONE},
+            "series": {"way": SERIES},
+            "figures": {"dejong-3": {"comparisons": ["one"]}},
+        },
+    )
+    with pytest.raises(
+        InputError, match=f"^conf/workflow.yaml.*{said}".replace("?", ".")
+    ):
+        Plan().config(step, name)
+
+
+def test_two_names_of_one_run_have_one_key(project):
+    same = {**ONE, "overrides": ["case.max_steps=1000"]}  # which the case says too
+    write_workflow(project, {"shared": SHARED, "comparisons": {"a": ONE, "b": same}})
+    plan = Plan()
+    first, second = (
+        plan.identity("simulate", name) for name in ("triangles_circle", "b")
+    )
+    assert key_of(first) == key_of(second)
+
+
+def test_a_real_scan_takes_the_place_of_the_synthetic_one(project):
+    mine = {**ONE, "scan": ["scan.ply"]}
+    write_workflow(project, {"shared": SHARED, "comparisons": {"one": mine}})
+    plan = Plan()
+    assert plan.scans("one") == ["scan.ply"]
+    assert plan.upstream("ingest", "one") == []
+    assert "virtual_scan" not in {step for step, _ in plan.names()}
+
+
+# What is refused before anything runs.
+
+
+@pytest.mark.parametrize(
+    ("entry", "said"),
+    [
+        ({"settings": {"kk": 2}}, "comparisons.one .compare.: .*kk"),
+        ({"settings": {"k": -2}}, "comparisons.one .compare.: .*-2"),
+        ({"ingest": {"salvag": 1}}, "comparisons.one .ingest.: .*salvag"),
+        ({"case": "triangles_circl"}, "did you mean triangles_circle"),
+        ({"overrides": ["case.max_step=9"]}, "case.max_step=9.* max_steps"),
+        ({"scan": {"virtual": {"of": ["case=pentapd"]}}}, "did you mean pentapod"),
+    ],
+)
+def test_an_entry_that_a_step_would_refuse_is_refused_and_spoils_no_other(
+    project, entry, said
+):
+    comparisons = {"one": {**ONE, **entry}, "two": {**ONE, "case": "pentapod"}}
+    write_workflow(project, {"shared": SHARED, "comparisons": comparisons})
+    with pytest.raises(InputError, match=said):
+        planned()
+    plan = Plan()
+    for step in ("virtual_scan", "ingest", "deviation", "compare"):
+        assert plan.planned(step, "two")
+
+
+def test_a_setting_of_the_lab_is_refused_before_anything_runs(project):
+    edit(project / "conf" / "scanner.yaml", "views: 10", "views: -3")
+    with pytest.raises(InputError, match="views"):
+        Plan().config("virtual_scan", "circle")
+
+
+def structured(project: Path, unit: str, **entry: float) -> Plan:
+    """A comparison of a structure file that is written in a unit."""
+    named = project / "conf" / "structure" / "four_bar.yaml"
+    text = named.read_text()
+    own = project / "own.yaml"
+    kept = [line for line in text.splitlines() if not line.startswith("unit:")]
+    own.write_text("\n".join([f"unit: {unit}" if unit else "", *kept, ""]))
+    mine = {"case": "structure_file", "overrides": ["case.path=own.yaml"], "scan": SCAN}
+    write_workflow(
+        project, {"shared": SHARED, "comparisons": {"mine": {**mine, **entry}}}
+    )
+    return Plan()
+
+
+def test_a_shared_scale_is_refused_where_the_structure_has_another_unit(project):
+    with pytest.raises(InputError) as caught:
+        structured(project, "mm").config("compare", "mine")
+    assert str(caught.value) == (
+        "conf/workflow.yaml: comparisons.mine: its structure is written in mm, and "
+        "scale_mm 40 is that of `shared`: write scale_mm: 1 into the entry, or what "
+        "the print is scaled to"
+    )
+
+
+@pytest.mark.parametrize(
+    ("unit", "entry"),
+    [("mm", {"scale_mm": 40.0}), ("", {}), ("inch", {"scale_mm": 1.0})],
+)
+def test_a_scale_of_its_own_or_a_structure_without_a_unit_is_taken(
+    project, unit, entry
+):
+    config = structured(project, unit, **entry).config("compare", "mine")
+    assert config["scale_mm"] == entry.get("scale_mm", 40.0)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"measured": None}, "series.way has no measured"),
+        ({"synthetic": "maybe"}, "must be true or false, not 'maybe'"),
+        ({"at": "time"}, "has no key 'at'"),
+        ({"overrides": ["case.modul=1"]}, "case.modul=1"),
+    ],
+)
+def test_a_series_that_cannot_be_is_refused_before_anything_runs(project, change, said):
+    entry = {k: v for k, v in {**SERIES, **change}.items() if v is not None}
+    write_workflow(project, {"series": {"way": entry}})
+    with pytest.raises(InputError, match=said):
+        planned()
+
+
+# Studies as rows of figures.
+
+
+STUDIED = (
+    "case: triangles_circle\ndesign: grid\n"
+    "vary: {case.target.radius: [1.8, 2.0, -1.0]}\n"
+)
+
+
+def test_the_runs_of_a_study_are_rows_of_a_figure(project):
+    (project / "conf" / "study" / "radii.yaml").write_text(STUDIED)
+    shown = {"cases": ["triangles_circle"], "study": "radii"}
+    write_workflow(project, {"figures": {"dejong-3": shown}})
+    plan = Plan()
+    radii = [f"radius={r}" for r in (1.8, 2.0, -1.0)]
+    assert list(plan.labels("dejong-3")) == ["triangles_circle", *radii]
+    assert plan.shown("dejong-3") == [
+        "results/simulate/triangles_circle/steps.npz",
+        "results/study/radii/table.csv",
+    ]
+    assert set(plan.modules("figure", "dejong-3")) >= {"analysis.figures.dejong_2023"}
+
+
+def test_a_figure_names_a_study_that_is_there(project):
+    write_workflow(project, {"figures": {"huang-2": {"study": "nope"}}})
+    with pytest.raises(InputError, match="no study 'nope': choose one of"):
+        planned()
+    write_workflow(project, {"figures": {"huang-2": {"study": ["sheet_size"]}}})
+    with pytest.raises(InputError, match=r"figures\.huang-2\.study must be a word"):
+        Plan()
+
+
+# What a key covers.
 
 
 def leaves(config: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
@@ -164,7 +348,7 @@ def key(config: dict[str, Any]) -> str:
 
 
 @pytest.mark.parametrize("name", case_names())
-def test_every_leaf_of_every_case_is_in_its_key(name: str) -> None:
+def test_every_leaf_of_every_case_is_in_its_key(name):
     with Composer() as composer:
         config = composer.compose("simulate", [f"case={name}", *OPEN.get(name, ())])
     before = key(config)
@@ -181,183 +365,17 @@ def test_every_leaf_of_every_case_is_in_its_key(name: str) -> None:
 
 
 SET_BY_THE_WORKFLOW = {"seed", "scale_mm", "ball_radius_mm"}
+TOLD = {"certified_scale_sd"}  # to what compares the scan
 
 
-def test_every_leaf_of_the_virtual_lab_is_in_the_keys_made_from_it(
-    project: Path,
-) -> None:
-    (project / "conf" / "workflow.yaml").write_text(ONE)
+def test_every_leaf_of_the_virtual_lab_changes_its_scans(project):
+    write_workflow(project, {"shared": SHARED, "comparisons": {"one": ONE}})
     scanner = project / "conf" / "scanner.yaml"
     settings = yaml.safe_load(scanner.read_text())
-    before = planned_keys()
+    before = planned()
     for name, value in settings.items():
         nudged = value + 1 if isinstance(value, int) else value * 1.001
         scanner.write_text(yaml.safe_dump({**settings, name: nudged}))
-        steps = {step for step, _ in replanned(before)}
-        expected = {"virtual_scan", "ingest", "deviation", "compare"}
-        assert steps == (set() if name in SET_BY_THE_WORKFLOW else expected), name
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "said"),
-    [
-        ("1}}\n", "1}}\n    settings: {kk: 2}\n", "kk"),
-        ("1}}\n", "1}}\n    settings: {k: -2}\n", "-2"),
-        ("1}}\n", "1}}\n    ingest: {salvag: 1}\n", "salvag"),
-        ("scan: {virtual: {seed: 1}}\n", "scan: [gone.ply]\n", "gone.ply"),
-        ("dejong-3", "dejong-33", "there is no figure 'dejong-33'"),
-    ],
-)
-def test_what_a_step_would_refuse_is_refused_before_anything_runs(
-    project: Path, old: str, new: str, said: str
-) -> None:
-    edit(project / "conf" / "workflow.yaml", old, new)
-    with pytest.raises(InputError, match=said):
-        planned_keys()
-
-
-def test_a_setting_of_the_lab_is_refused_before_anything_runs(project: Path) -> None:
-    edit(project / "conf" / "scanner.yaml", "views: 10", "views: -3")
-    with pytest.raises(InputError, match="views"):
-        planned_keys()
-
-
-STUDIED = """
-case: triangles_circle
-design: grid
-vary: {case.target.radius: [1.8, 2.0, -1.0]}
-"""
-
-
-def plan_of_a_studied_figure(
-    project: Path, cases: str = "[triangles_circle]"
-) -> dict[str, Any]:
-    (project / "conf" / "study" / "radii.yaml").write_text(STUDIED)
-    (project / "conf" / "workflow.yaml").write_text(
-        f"figures: {{dejong-3: {{cases: {cases}, study: radii}}}}\n"
-    )
-    return fresh_plan()
-
-
-def test_the_runs_of_a_study_are_rows_of_a_figure(project: Path) -> None:
-    plan = plan_of_a_studied_figure(project)
-    now = standings(read_documents(plan))
-    (job,) = now["figure/dejong-3"].jobs
-    radii = [f"radius={r}" for r in (1.8, 2.0, -1.0)]
-    assert job.config["labels"] == ["triangles_circle", *radii]
-    listed = [member["key"] for member in read_members("radii")["members"]]
-    assert job.needs["simulated"][1:] == listed
-    assert plan["studies"] == ["radii"]
-    of_study = [n for n, entry in plan["names"].items() if entry["study"] == "radii"]
-    assert all(re.fullmatch(r"simulate/radii\.[12]", name) for name in of_study)
-    assert sum(plan["names"][name]["runs"] for name in of_study) == len(listed)
-    (reads,) = plan["names"]["study_table/radii"]["reads"].values()
-    assert sorted(reads) == sorted(of_study)
-
-
-def test_a_run_that_is_shown_by_itself_too_belongs_to_its_study(project: Path) -> None:
-    shown = "{wide: [case=triangles_circle, case.target.radius=2.0]}"
-    plan = plan_of_a_studied_figure(project, shown)
-    simulated = [b for b in plan["names"].values() if b["step"] == "simulate"]
-    assert {batch["study"] for batch in simulated} == {"radii"}
-    assert sum(batch["runs"] for batch in simulated) == 3
-
-
-def test_a_figure_of_a_run_that_failed_names_the_reason(
-    project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    plan = plan_of_a_studied_figure(project)
-    for name, entry in plan["names"].items():
-        if entry["step"] == "simulate":
-            assert perform_name(name) == 0
-    assert perform_name("figure/dejong-3") == FAILED
-    said = capsys.readouterr().err
-    assert re.search(
-        r"it needs simulate triangles_circle, which failed: .*radius", said
-    )
-
-
-def test_a_figure_names_a_study_that_is_there(project: Path) -> None:
-    workflow = project / "conf" / "workflow.yaml"
-    workflow.write_text("figures: {huang-2: {study: nope}}\n")
-    said = r"^conf/workflow.yaml: figures.huang-2: .* no study 'nope': choose one of"
-    with pytest.raises(InputError, match=said):
-        planned(read_workflow())
-    workflow.write_text("figures: {huang-2: {study: [sheet_size]}}\n")
-    with pytest.raises(InputError, match=r"figures\.huang-2\.study must be a word"):
-        planned(read_workflow())
-
-
-SERIES = (
-    "series:\n  way:\n    case: actuator_law\n    measured: way.csv\n"
-    "    synthetic: true\n"
-)
-
-
-def test_a_measured_series_is_planned_beside_its_run(project: Path) -> None:
-    (project / "conf" / "workflow.yaml").write_text(SERIES)
-    (project / "way.csv").write_text("quantity,at,value,u,part\n")
-    first = planned_keys()
-    assert set(first) == {("simulate", "actuator_law"), ("compare_series", "way")}
-    (project / "way.csv").write_text("quantity,at,value,u,part\nx,0,1,0,fit\n")
-    assert replanned(first) == {("compare_series", "way")}
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "said"),
-    [
-        ("way.csv", "gone.csv", "gone.csv"),
-        ("    measured: way.csv\n", "", "series.way has no measured"),
-        ("synthetic: true", "synthetic: maybe", "must be true or false, not 'maybe'"),
-        ("synthetic: true", "at: time", "has no key 'at'"),
-        (
-            "case: actuator_law",
-            "case: actuator_law\n    overrides: [case.modul=1]",
-            "^conf/workflow.yaml: series.way: case.modul=1",
-        ),
-    ],
-)
-def test_a_series_that_cannot_be_is_refused_before_anything_runs(
-    project: Path, old: str, new: str, said: str
-) -> None:
-    (project / "conf" / "workflow.yaml").write_text(SERIES.replace(old, new))
-    (project / "way.csv").write_text("quantity,at,value,u,part\n")
-    with pytest.raises(InputError, match=said):
-        planned(read_workflow())
-
-
-def test_two_runs_of_one_case_are_told_apart_by_their_names(project: Path) -> None:
-    """Of one case with two settings, neither hides the other in results/simulate."""
-    scan = "scan: {virtual: {seed: 1}}"
-    (project / "conf" / "workflow.yaml").write_text(
-        "shared: {sphere_radius_mm: 6.0, scale_mm: 40.0}\n"
-        "comparisons:\n"
-        f"  one: {{case: triangles_circle, {scan}}}\n"
-        f"  two: {{case: triangles_circle, overrides: [case.max_steps=99], {scan}}}\n"
-    )
-    simulated = [name for name in fresh_plan()["names"] if name.startswith("simulate")]
-    assert simulated == ["simulate/triangles_circle", "simulate/two"]
-    edit(project / "conf" / "workflow.yaml", "  two: {", "  three: {")
-    text = (project / "conf" / "workflow.yaml").read_text()
-    (project / "conf" / "workflow.yaml").write_text(
-        text.replace("  one: {", "  triangles_circle: {overrides: [case.max_steps=9], ")
-    )
-    simulated = [name for name in fresh_plan()["names"] if name.startswith("simulate")]
-    assert simulated == ["simulate/triangles_circle", "simulate/three"]
-
-
-def test_rows_of_figures_have_names_of_their_own(project: Path) -> None:
-    (project / "conf" / "workflow.yaml").write_text(
-        "figures:\n"
-        "  huang-2a:\n"
-        "    cases:\n"
-        "      as it is: [case=ribbon_incline]\n"
-        "      slides and turns: [case=ribbon_incline, case.ratio=0.25]\n"
-        "      rolls: [case=ribbon_incline, case.ratio=1.2]\n"
-    )
-    assert list(fresh_plan()["names"]) == [
-        "simulate/ribbon_incline",
-        "simulate/huang-2a.slides_and_turns",
-        "simulate/huang-2a.rolls",
-        "figure/huang-2a",
-    ]
+        expected = set() if name in SET_BY_THE_WORKFLOW else {"virtual_scan"}
+        expected |= {"deviation", "compare"} if name in TOLD else set()
+        assert {step for step, _ in changed(before)} == expected, name

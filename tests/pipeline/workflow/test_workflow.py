@@ -1,83 +1,119 @@
-"""A small workflow from a scan to a tracked comparison, run for real, and run again."""
+"""A small workflow from a scan to a figure, made for real by bare `snakemake`."""
 
-import csv
 import json
 import os
-import signal
-import subprocess
-import sys
-import time
+import re
+import shutil
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import pytest
-import yaml
 
-from pipeline.workflow.workflow import _last_said
-from tests.helpers.mlflow_runs import runs_in
 from tests.helpers.tables import rows_of
-from tests.pipeline.conftest import ROOT, command_in, furnish
+from tests.pipeline.conftest import command_in, furnish
+from tests.pipeline.workflow.conftest import (
+    SERIES,
+    edit,
+    snakemake,
+    started,
+    write_workflow,
+)
 
+SMALL = ["case.structure.rows=1", "case.structure.columns=1", "case.target.radius=1.6"]
+SHEET = {"case": "triangles_cylinder", "overrides": SMALL}
+OTHER = ["case=triangles_cylinder", *SMALL[:2], "case.target.radius=1.2"]
 WORKFLOW = {
     "shared": {
         "sphere_radius_mm": 6.0,
         "scale_mm": 40.0,
-        "input_draws": 20,
+        "input_draws": 0,
         "settings": {"node_margin_mm": 3.0},
     },
     "comparisons": {
-        "same": {"case": "triangles_circle", "scan": {"virtual": {"seed": 1}}},
+        "same": {**SHEET, "scan": {"virtual": {"seed": 1}}, "input_draws": 4},
         "control": {
-            "case": "triangles_circle",
-            "scan": {"virtual": {"seed": 2, "of": ["case=triangles_cylinder"]}},
+            **SHEET,
+            "scan": {"virtual": {"seed": 2, "of": OTHER}},
             "expect": "differs",
         },
     },
-    "figures": {},
+    "series": {"way": SERIES},
+    "figures": {"dejong-3": {"comparisons": ["same"]}},
 }
-JOBS = Counter(
-    simulate=2, virtual_scan=2, ingest=2, deviation=2, input_uncertainty=1, compare=2
-)
+STEPS = Counter(
+    simulate=3, virtual_scan=2, ingest=2, deviation=2, input_uncertainty=1, compare=2,
+    compare_series=1, figure=1,
+)  # fmt: skip
+SAME = "results/compare/same/comparison.csv"
+
+
+def coarse(folder: Path) -> None:
+    """A virtual lab of few points."""
+    scanner = folder / "conf" / "scanner.yaml"
+    edit(scanner, "views: 10", "views: 4")
+    edit(scanner, "pitch_mm: 0.5", "pitch_mm: 0.8")
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder in which the small workflow has run."""
+def made(tmp_path_factory):
+    """A project that bare `snakemake` has made; its tests leave it as it is."""
     folder = tmp_path_factory.mktemp("workflow")
     furnish(folder)
-    (folder / "conf" / "workflow.yaml").write_text(yaml.safe_dump(WORKFLOW))
-    scanner = folder / "conf" / "scanner.yaml"
-    scanner.write_text(scanner.read_text().replace("pitch_mm: 0.5", "pitch_mm: 0.7"))
-    done = command_in(folder)("make")
-    assert done.returncode == 0, done.stdout + done.stderr
+    coarse(folder)
+    write_workflow(folder, WORKFLOW)
+    snakemake(folder)
     return folder
 
 
-def tracked(folder: Path) -> list[Any]:
-    """Every run of a key in the folder's MLflow store."""
-    return [run for run in runs_in(folder) if "key" in run.data.tags]
+@pytest.fixture
+def copied(made, tmp_path):
+    """The same elsewhere, as `cp -a` copies it."""
+    place = tmp_path / "copied"
+    shutil.copytree(made, place, symlinks=True)
+    return place
+
+
+def would_run(folder: Path, *words: str) -> set[str]:
+    """The results that Snakemake would make, such as compare/same."""
+    return jobs_in(snakemake(folder, "-n", *words))
+
+
+def jobs_in(said: str) -> set[str]:
+    """The results of the jobs in what Snakemake says."""
+    return set(re.findall(r"^ +log: results/log/(\S+)\.log", said, re.MULTILINE))
 
 
 def comparison(folder: Path, name: str) -> dict[str, str]:
-    path = folder / "results" / "compare" / name / "comparison.csv"
-    with path.open() as file:
-        (row,) = csv.DictReader(file)
+    (row,) = rows_of(folder / "results" / "compare" / name / "comparison.csv")
     return row
 
 
-def test_a_faithful_scan_agrees_and_another_shape_differs(made: Path) -> None:
+def test_each_step_ran_once_and_its_files_are_where_a_person_looks(made):
+    results = made / "results"
+    records = [json.loads(p.read_text()) for p in results.glob("runs/*/run.json")]
+    assert Counter(record["step"] for record in records) == STEPS
+    for record in records:
+        run = results / "runs" / record["key"]
+        shown = results / record["step"] / record["name"]
+        for file in run.iterdir():
+            assert file.samefile(shown / file.name)
+    assert not list((results / "running").iterdir())
+    same, control = (results / "simulate" / name for name in ("same", "control"))
+    assert (same / "steps.npz").samefile(control / "steps.npz")  # two names of one run
+
+
+def test_a_faithful_scan_agrees_and_another_shape_differs(made):
     assert comparison(made, "same")["verdict"] == "agrees"
     assert comparison(made, "control")["verdict"] == "differs"
 
 
-def test_a_scanned_shape_factor_has_its_uncertainty(made: Path) -> None:
+def test_a_scanned_shape_factor_has_its_uncertainty(made):
     row = {k: float(comparison(made, "same")[k]) for k in ("S_error", "S_u_val")}
     assert 0 < row["S_u_val"] < 0.01
     assert abs(row["S_error"]) < 4 * row["S_u_val"]
 
 
-def test_synthetic_scans_say_so_everywhere(made: Path) -> None:
+def test_synthetic_scans_say_so_everywhere(made):
     results = made / "results"
     for scan in (results / "virtual_scan" / "same").glob("*.ply"):
         assert b"synthetic" in scan.read_bytes()[:400]
@@ -85,141 +121,139 @@ def test_synthetic_scans_say_so_everywhere(made: Path) -> None:
     assert spheres[0].endswith(",synthetic")
     assert all(line.lower().endswith(",true") for line in spheres[1:])
     assert comparison(made, "same")["synthetic"].lower() == "true"
-    assert "synthetic" in (results / "report" / "index.html").read_text()
-    said = {r.data.tags["step"]: r.data.tags.get("synthetic") for r in tracked(made)}
-    assert said["virtual_scan"] == said["ingest"] == said["compare"] == "true"
+    for step in ("virtual_scan", "ingest", "compare"):
+        record = json.loads((results / step / "same" / "run.json").read_text())
+        assert record["tags"]["synthetic"] == "true"
 
 
-def test_scan_ingest_deviation_and_comparison_have_one_parent_in_mlflow(
-    made: Path,
-) -> None:
-    held = runs_in(made)
-    names = {run.info.run_id: run.info.run_name for run in held}
-    children: dict[str, list[str]] = {}
-    for run in held:
-        parent = run.data.tags.get("mlflow.parentRunId")
-        if parent:
-            children.setdefault(names[parent], []).append(run.data.tags["step"])
-    steps = ["compare", "deviation", "ingest", "virtual_scan"]
-    assert {name: sorted(found) for name, found in children.items()} == {
-        "comparison same": steps,
-        "comparison control": steps,
+def test_comments_other_times_and_the_order_of_keys_run_nothing(copied):
+    for path in (copied / "conf").rglob("*.yaml"):
+        path.write_text(f"# a remark\n{path.read_text()}")
+    with (copied / "Snakefile").open("a") as file:
+        file.write("# a remark\n")
+    for path in [*copied.glob("results/ingest/*/*"), copied / "way.csv"]:
+        path.touch()  # written again with the same content
+    said = snakemake(copied, "-n")
+    assert "Nothing to be done" in said
+
+
+def test_a_changed_value_is_named_before_and_now_with_what_depends_on_it(made):
+    said = snakemake(made, "-n", "--config", "set=comparisons.same.scale_mm=50")
+    assert "Params have changed" in said
+    before, now = re.search(
+        r"rule deviation:.*?before: (.*?) now: (.*?)\n", said, re.DOTALL
+    ).groups()
+    assert ("--scale-mm 40.0" in before, "--scale-mm 50.0" in before) == (True, False)
+    assert ("--scale-mm 50.0" in now, "--scale-mm 40.0" in now) == (True, False)
+    changed = ("virtual_scan", "deviation", "input_uncertainty", "compare")
+    assert jobs_in(said) == {
+        *(f"{step}/same" for step in (*changed, "ingest")),
+        "figure/dejong-3",
     }
-    parents = [run for run in held if run.info.run_name in children]
-    assert [run.info.status for run in parents] == ["FINISHED"] * 2
 
 
-def test_mlflow_holds_one_finished_run_a_job_with_metrics_by_step(made: Path) -> None:
-    from mlflow import MlflowClient
-
-    runs = tracked(made)
-    assert Counter(run.data.tags["step"] for run in runs) == JOBS
-    assert {run.info.status for run in runs} == {"FINISHED"}
-    keys = [run.data.tags["key"] for run in runs]
-    assert len(set(keys)) == len(keys)
-    client = MlflowClient(f"sqlite:///{made}/results/mlflow/mlflow.db")
-    for run in runs:
-        if run.data.tags["step"] == "simulate":
-            directory = made / "results" / "runs" / run.data.tags["key"]
-            rows = rows_of(directory / "steps.csv")
-            history = client.get_metric_history(run.info.run_id, "E")
-            assert [(m.step, m.value) for m in history] == [
-                (int(row["step"]), float(row["E"])) for row in rows
-            ]
-            assert run.data.params["case.max_steps"] == "1000"
+def test_a_changed_case_runs_again_with_what_is_made_of_it_and_nothing_else(made):
+    other = ["case=triangles_cylinder", *SMALL[:2], "case.target.radius=1.3"]
+    word = f"comparisons.control.scan.virtual.of={json.dumps(other)}"
+    assert would_run(made, "--config", f"set={json.dumps([word])}") == {
+        "simulate/control-scanned",
+        "virtual_scan/control",
+        "ingest/control",
+        "deviation/control",
+        "compare/control",
+    }
 
 
-def test_the_report_is_in_mlflow_once_as_it_is_on_disk(made: Path) -> None:
-    from mlflow import MlflowClient
-
-    client = MlflowClient(f"sqlite:///{made}/results/mlflow/mlflow.db")
-    experiment = client.get_experiment_by_name("morphtrack")
-    assert experiment is not None
-    (page,) = client.search_runs([experiment.experiment_id], "tags.step = 'report'")
-    copy = Path(client.download_artifacts(page.info.run_id, "index.html"))
-    on_disk = made / "results" / "report" / "index.html"
-    assert copy.read_bytes() == on_disk.read_bytes()
+def test_an_edited_file_runs_again_what_reads_it_and_nothing_else(copied):
+    edit(copied / "way.csv", "0.5,1", "0.5,2")
+    before = started(copied)
+    said = snakemake(copied)
+    assert jobs_in(said) == {"compare_series/way"}
+    assert len(started(copied)) == len(before) + 1
+    assert before.items() <= started(copied).items()
 
 
-def test_a_second_run_runs_nothing_and_tracks_nothing(made: Path) -> None:
-    runs = made / "results" / "runs"
-    before = {p: p.stat().st_mtime_ns for p in runs.glob("*/run.json")}
-    done = command_in(made)("make")
-    assert done.returncode == 0
-    assert "nothing to run" in done.stdout
-    assert {p: p.stat().st_mtime_ns for p in runs.glob("*/run.json")} == before
-    assert len(tracked(made)) == sum(JOBS.values())
+def test_forceall_computes_nothing_that_is_there(copied):
+    before = started(copied)
+    said = snakemake(copied, "--forceall")
+    assert len(jobs_in(said)) == sum(STEPS.values()) + 1
+    assert started(copied) == before
 
 
-def test_a_lost_database_is_refilled(made: Path) -> None:
-    (made / "results" / "mlflow" / "mlflow.db").unlink()
-    done = command_in(made)("track")
-    assert done.returncode == 0, done.stderr
-    assert Counter(run.data.tags["step"] for run in tracked(made)) == JOBS
-
-
-def test_a_second_workflow_at_the_same_time_is_refused(made: Path) -> None:
-    holder = (
-        "import sys, time; from pipeline.workflow.workflow import only_one\n"
-        "with only_one(): print('held', flush=True); sys.stdin.read()"
-    )
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    with subprocess.Popen(
-        [sys.executable, "-c", holder],
-        cwd=made,
-        env=environment,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as first:
-        assert first.stdout is not None
-        assert first.stdout.readline() == "held\n"
-        second = command_in(made)("make")
-        first.communicate()
-    assert second.returncode == 2
-    assert f"in use by process {first.pid}" in second.stderr
-    assert len(second.stderr.splitlines()) == 1
-
-
-def wait_for(condition: Any, seconds: float = 60.0) -> None:
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "it did not happen in time"
-        time.sleep(0.05)
-
-
-def test_a_killed_workflow_goes_on_where_it_was(tmp_path: Path) -> None:
-    furnish(tmp_path)
-    one = {**WORKFLOW, "comparisons": {"same": WORKFLOW["comparisons"]["same"]}}
-    (tmp_path / "conf" / "workflow.yaml").write_text(yaml.safe_dump(one))
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    first = subprocess.Popen(
-        [sys.executable, "-m", "pipeline", "make"],
-        cwd=tmp_path,
-        env=environment,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
-    runs = tmp_path / "results" / "runs"
-    running = tmp_path / "results" / "running"
-    wait_for(lambda: list(runs.glob("*/run.json")) and list(running.glob("*")))
-    os.killpg(first.pid, signal.SIGKILL)
-    first.wait()
-    done = command_in(tmp_path)("make")
+def test_a_copy_without_snakemakes_memory_computes_nothing_again(copied):
+    """Its files have other times, the newest the oldest; its links are copies."""
+    shutil.rmtree(copied / ".snakemake")
+    files = [path for path in copied.rglob("*") if path.is_file()]
+    files.sort(key=lambda path: path.stat().st_mtime_ns)
+    for age, path in enumerate(files):
+        os.utime(path, (1e9 - age, 1e9 - age))
+    before = started(copied)
+    done = command_in(copied)("make")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert not list(running.glob("*"))
-    records = [json.loads(p.read_text()) for p in runs.glob("*/run.json")]
-    assert Counter(r["step"] for r in records) == dict.fromkeys(JOBS, 1)
-    ended = Counter(run.info.status for run in tracked(tmp_path))
-    assert ended["FINISHED"] == len(JOBS)
-    assert set(ended) <= {"FINISHED", "KILLED"}
+    assert started(copied) == before
+    assert "Nothing to be done" in snakemake(copied, "-n")
 
 
-def test_snakemake_that_ends_by_itself_says_why(tmp_path: Path) -> None:
-    log = tmp_path / "snakemake.log"
-    log.write_text("Traceback\n\nOSError: [Errno 28] No space left on device\n\n")
-    said = "Snakemake ended: OSError: [Errno 28] No space left on device"
-    assert _last_said(log) == f"{said} ({log})"
-    log.write_text("")
-    assert "without a word" in _last_said(log)
+def test_results_that_were_removed_are_put_back_without_computing(copied):
+    before = started(copied)
+    shutil.rmtree(copied / "results" / "compare")
+    snakemake(copied, SAME)
+    assert started(copied) == before
+    assert comparison(copied, "same")["verdict"] == "agrees"
+
+
+def test_a_job_refuses_another_configuration_than_was_planned(copied):
+    """As a file of conf that is edited between planning and the job."""
+    shutil.rmtree(copied / "results" / "deviation")
+    said = snakemake(copied, "-n", "-p", "results/deviation/same/target.json")
+    (line,) = re.findall(r"^Shell command: morphtrack (.*) > ", said, re.MULTILINE)
+    edit(copied / "conf" / "case" / "triangles_cylinder.yaml", "radius: ", "radius: 1")
+    other = line.replace("--scale-mm 40.0", "--scale-mm 41")
+    for words, status in ((line, 0), (other, 2)):
+        done = command_in(copied)(*words.split())
+        assert done.returncode == status, done.stderr
+    assert done.stderr == (
+        "error: deviation same: configuration or code changed since planning: run the "
+        "same command again\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("target", "said"),
+    [
+        ("results/compare/sam/comparison.csv", "no 'sam': did you mean same?"),
+        ("results/figure/dejong-33/dejong-33.pdf", "did you mean dejong-3?"),
+        ("results/simulate/actuator_lwa/steps.npz", "did you mean actuator_law?"),
+        ("results/study/sheet_sizes/table.csv", "did you mean sheet_size?"),
+        ("results/compar/same/comparison.csv", "did you mean compare"),
+    ],
+)
+def test_an_unknown_target_is_refused_with_the_nearest_names(made, target, said):
+    assert said in snakemake(made, "-n", target, status=1)
+
+
+def test_a_misspelt_key_of_a_set_is_refused_with_the_nearest(made):
+    words = ("-n", "--config", "set=comparisons.same.scale=5")
+    said = snakemake(made, *words, status=1)
+    assert "there is no comparisons.same.scale, did you mean scale_mm?" in said
+
+
+def test_the_report_holds_figures_and_tables(made, tmp_path):
+    page = tmp_path / "report.html"
+    snakemake(made, "--report", str(page))
+    text = page.read_text()
+    for name in ("dejong-3.png", "labels.png", "picture.png", "series.png"):
+        assert name in text
+    for name in ("comparison.csv", "budget.csv", "spheres.csv", "series.csv"):
+        assert name in text
+    for category in ("Comparisons", "Figures", "Series", "Spheres found"):
+        assert f'"{category}"' in text
+    assert page.stat().st_size < 12e6
+
+
+@pytest.mark.parametrize("words", [["--dag"], ["--summary"], ["--rulegraph"]])
+def test_snakemake_shows_what_depends_on_what(made, words):
+    said = snakemake(made, *words)
+    for step in ("simulate", "virtual_scan", "ingest", "deviation", "compare"):
+        assert step in said
+    assert words != ["--summary"] or "update pending" not in said

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from sim.arrays import Floats, Ints
-from sim.contact.surface import ContactSurface
+from sim.contact.candidates import ContactSurface
+from sim.core.arrays import Floats, Ints
 
 
 def surface_of(

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from sim.arrays import Floats
+from sim.core.arrays import Floats
 
 STEPS = 10.0 ** -np.arange(2.0, 4.1, 0.5)
 

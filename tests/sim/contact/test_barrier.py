@@ -5,14 +5,14 @@ import math
 import numpy as np
 import pytest
 
-from sim.contact.barrier import SERIES_BELOW, barrier, mollifier
+from sim.contact.contact_energy import SERIES_BELOW, barrier, mollifier
 from tests.sim.contact.taylor import remainder_order
 
 D0, KE = 0.8, 0.3
 
 
 @pytest.mark.parametrize("d", [0.01, 0.1, 0.4, 0.7, 0.77])
-def test_slopes_of_the_barrier_have_second_order_remainders(d: float) -> None:
+def test_slopes_of_the_barrier_have_second_order_remainders(d):
     _, slope, curvature = barrier(d, D0, KE)
     v = np.array([0.1 * min(d, D0 - d)])
     x = np.array([d])
@@ -22,12 +22,12 @@ def test_slopes_of_the_barrier_have_second_order_remainders(d: float) -> None:
     assert force == pytest.approx(2.0, abs=0.1)
 
 
-def test_barrier_is_zero_from_d0_on() -> None:
+def test_barrier_is_zero_from_d0_on():
     assert barrier(D0, D0, KE) == (0.0, 0.0, 0.0)
     assert barrier(2 * D0, D0, KE) == (0.0, 0.0, 0.0)
 
 
-def test_force_and_stiffness_grow_without_bound_towards_contact() -> None:
+def test_force_and_stiffness_grow_without_bound_towards_contact():
     d = np.array([1e-2, 1e-4, 1e-6, 1e-8])
     slopes = np.array([barrier(x, D0, KE)[1] for x in d])
     curvatures = np.array([barrier(x, D0, KE)[2] for x in d])
@@ -35,7 +35,7 @@ def test_force_and_stiffness_grow_without_bound_towards_contact() -> None:
     assert curvatures == pytest.approx(KE / d**2, rel=0.1)
 
 
-def test_series_near_d0_agrees_with_the_closed_form() -> None:
+def test_series_near_d0_agrees_with_the_closed_form():
     """Around the switch both forms have many digits: neither may jump."""
     for phi in (0.9 * SERIES_BELOW, 1.1 * SERIES_BELOW):
         d = D0 * (1 - 2 * phi / math.pi)
@@ -47,7 +47,7 @@ def test_series_near_d0_agrees_with_the_closed_form() -> None:
         assert curvature == pytest.approx(c**2 * math.tan(phi) ** 2, rel=1e-12)
 
 
-def test_fade_rises_smoothly_from_zero_to_one() -> None:
+def test_fade_rises_smoothly_from_zero_to_one():
     assert mollifier(0.0, 2.0)[0] == 0.0
     assert mollifier(2.0, 2.0) == (1.0, 0.0, 0.0)
     value, slope, curvature = mollifier(0.5, 2.0)

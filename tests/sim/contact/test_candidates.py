@@ -15,9 +15,7 @@ from tests.sim.contact.surfaces import edges_of, scattered_triangles, surface_of
 
 @pytest.mark.parametrize("count", [1, 7, 300])
 @pytest.mark.parametrize("flat", [True, False])
-def test_grid_and_scan_find_the_same_pairs_in_the_same_order(
-    count: int, flat: bool, rng: np.random.Generator
-) -> None:
+def test_grid_and_scan_find_the_same_pairs_in_the_same_order(count, flat, rng):
     x, triangle = scattered_triangles(rng, count, 0.2)
     if flat:
         x[:, 2] = 0.0
@@ -27,25 +25,13 @@ def test_grid_and_scan_find_the_same_pairs_in_the_same_order(
     assert (overlaps_by_grid(b, b, True) == overlaps_by_scan(b, b, True)).all()
 
 
-def test_grid_copes_with_boxes_of_very_different_sizes(
-    rng: np.random.Generator,
-) -> None:
-    x, triangle = scattered_triangles(rng, 200, 0.01)
-    y, _ = scattered_triangles(rng, 20, 2.0)
-    x[:60] = y
-    b = boxes(triangle, x, 0.0)
-    scan = overlaps_by_scan(b, b, True)
-    assert len(scan) > 100
-    assert (overlaps_by_grid(b, b, True) == scan).all()
-
-
-def test_an_empty_set_of_boxes_meets_nothing() -> None:
+def test_an_empty_set_of_boxes_meets_nothing():
     none, one = np.empty((0, 6)), np.zeros((1, 6))
     assert len(overlaps_by_grid(none, one, False)) == 0
     assert len(overlaps_by_grid(one, none, False)) == 0
 
 
-def test_every_pair_within_reach_is_found(rng: np.random.Generator) -> None:
+def test_every_pair_within_reach_is_found(rng):
     x, triangle = scattered_triangles(rng, 80, 0.3)
     edge = edges_of(triangle)
     surface = surface_of(triangle, x, reach=0.05, edge=edge)

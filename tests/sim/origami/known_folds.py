@@ -5,14 +5,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim.origami.folding.folding import OrigamiStep, run
+from sim.origami.folding.fold_simulation import OrigamiStep, run
 from sim.origami.folding.outcome import FoldReport, FoldVerdict, fold_report
-from sim.origami.folding.sheet import Sheet
-from sim.origami.loading.phases import Fold
-from sim.origami.model.concentrated import concentrated_mesh
-from sim.origami.model.contact import Contact
+from sim.origami.folding.sheet import Contact, Sheet
+from sim.origami.loading import Fold
+from sim.origami.model.mesh import concentrated_mesh
+from sim.origami.pattern.generators import miura, strip, waterbomb, yoshimura
 from sim.origami.pattern.pattern import CreasePattern
-from sim.origami.pattern.tessellations import miura, strip, waterbomb, yoshimura
 from tests.sim.origami.sheets import MATERIAL, held_at
 
 SIDE = 0.02  # m

@@ -3,13 +3,14 @@
 from collections.abc import Iterator
 from itertools import product
 
-from sim.origami.folding.sheet import Sheet
-from sim.origami.model.compliant import compliant_mesh
-from sim.origami.model.concentrated import concentrated_mesh
-from sim.origami.model.contact import Contact
-from sim.origami.model.material import SheetMaterial
-from sim.origami.model.mesh import BarHingeMesh
-from sim.origami.pattern import tessellations
+from sim.origami.folding.sheet import Contact, Sheet
+from sim.origami.model.mesh import (
+    BarHingeMesh,
+    SheetMaterial,
+    compliant_mesh,
+    concentrated_mesh,
+)
+from sim.origami.pattern import generators
 from sim.origami.pattern.pattern import CreasePattern
 
 MATERIAL = SheetMaterial(
@@ -23,7 +24,7 @@ MATERIAL = SheetMaterial(
 
 def strip(panels: int, length: float = 0.02) -> CreasePattern:
     """Square panels in a row along x; crease k lies at x = (k + 1) length."""
-    return tessellations.strip([length] * panels, length)
+    return generators.strip([length] * panels, length)
 
 
 def compliant_strip(panels: int) -> BarHingeMesh:

@@ -4,12 +4,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from sim.origami.folding.folding import OrigamiStep, run
+from sim.origami.folding.fold_simulation import OrigamiStep, run
 from sim.origami.folding.outcome import reached_folds
-from sim.origami.folding.sheet import Sheet
-from sim.origami.loading.actuation import Moments
-from sim.origami.loading.phases import Fold, Phase
-from sim.origami.model.contact import Contact
+from sim.origami.folding.sheet import Contact, Sheet
+from sim.origami.loading import Fold, Moments, Phase
 from tests.sim.origami.sheets import (
     MATERIAL,
     compliant_strip,
@@ -25,7 +23,7 @@ def ended(given: Sheet, *phases: Phase) -> OrigamiStep:
 
 
 @pytest.mark.parametrize("build", [concentrated_strip, compliant_strip])
-def test_a_moment_folds_a_crease_by_moment_over_stiffness(build: object) -> None:
+def test_a_moment_folds_a_crease_by_moment_over_stiffness(build):
     mesh = build(3)  # type: ignore[operator]
     k = MATERIAL.whole_crease(0.02)
     first, last = (int(c) for c in mesh.pattern.creases)
@@ -37,7 +35,7 @@ def test_a_moment_folds_a_crease_by_moment_over_stiffness(build: object) -> None
     assert step.energies[:4].sum() == pytest.approx(work, rel=1e-2)
 
 
-def test_a_moment_presses_a_folded_crease_flat_and_leaves_with_its_phase() -> None:
+def test_a_moment_presses_a_folded_crease_flat_and_leaves_with_its_phase():
     mesh = concentrated_strip(2)
     crease, given = int(mesh.pattern.creases[0]), sheet(mesh, NO_CONTACT)
     fold = 0.3
@@ -51,7 +49,7 @@ def test_a_moment_presses_a_folded_crease_flat_and_leaves_with_its_phase() -> No
     assert reached_folds(mesh, again.x)[0] == pytest.approx(fold, rel=1e-4)
 
 
-def test_what_cannot_be_driven_is_refused() -> None:
+def test_what_cannot_be_driven_is_refused():
     bare = sheet(concentrated_strip(2), NO_CONTACT)
     with pytest.raises(ValueError, match="edge 0 is not a crease"):
         next(run(bare, [Moments([0], [1.0])]))
@@ -59,8 +57,8 @@ def test_what_cannot_be_driven_is_refused() -> None:
         ([2], [], 1, "0 moments are given for 1 creases"),
         ([2, 2], [1.0, 1.0], 1, "named twice"),
         ([2], [np.nan], 1, "nan among moments is not finite"),
-        ([2], [1.0], 0, "increments must be 1 or more"),
+        ([2], [1.0], 0, "increments must be a whole number"),
         ([], [], 1, "name no creases"),
     ):
         with pytest.raises(ValueError, match=said):
-            Moments(creases, moments, increments)
+            Moments(creases, moments, increments=increments)

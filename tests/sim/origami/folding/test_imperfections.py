@@ -5,16 +5,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sim.arrays import Floats
-from sim.origami.folding.folding import run
+from sim.core.arrays import Floats
+from sim.origami.folding.fold_simulation import run
 from sim.origami.folding.imperfections import (
     Imperfections,
     drawn,
-    node_moves,
 )
 from sim.origami.folding.outcome import reached_folds
-from sim.origami.loading.phases import Fold
-from sim.origami.model.contact import Contact
+from sim.origami.folding.sheet import Contact
+from sim.origami.loading import Fold
 from tests.sim.origami.sheets import compliant_strip, concentrated_strip, sheet
 
 NONE = Imperfections(vertices=0.0, angles=0.0, speeds=0.0)
@@ -24,7 +23,7 @@ def spread(values: Floats) -> float:
     return float(np.std(values))
 
 
-def test_draws_are_off_by_what_is_asked() -> None:
+def test_draws_are_off_by_what_is_asked():
     chosen = sheet(compliant_strip(16))
     creases = chosen.mesh.pattern.creases.tolist()
     fold = Fold(creases, [1.5] * len(creases))
@@ -43,7 +42,7 @@ def test_draws_are_off_by_what_is_asked() -> None:
     assert not (other.mesh.rest == off.mesh.rest).any()
 
 
-def test_a_sheet_without_imperfections_is_the_sheet_as_drawn() -> None:
+def test_a_sheet_without_imperfections_is_the_sheet_as_drawn():
     chosen = sheet(compliant_strip(3))
     fold = Fold([2, 5], [1.4, 0.7], stages=[2, 1], increments=3)
     *_, plain = run(chosen, [fold])
@@ -52,14 +51,7 @@ def test_a_sheet_without_imperfections_is_the_sheet_as_drawn() -> None:
     assert (same.x == plain.x).all()
 
 
-def test_vertices_carry_the_nodes_that_stem_from_them() -> None:
-    mesh = compliant_strip(2)
-    whole = np.array([0.1, -0.2, 0.3])
-    moves = np.broadcast_to(whole, mesh.pattern.vertices.shape).copy()
-    assert node_moves(mesh, moves) == pytest.approx(np.tile(whole, (len(mesh.rest), 1)))
-
-
-def test_creases_start_where_they_are_at_rest_before_they_fold() -> None:
+def test_creases_start_where_they_are_at_rest_before_they_fold():
     mesh = concentrated_strip(3)
     fold = Fold([2, 5], [1.4, 0.7], stages=[1, 2], start=[0.0, 10.0], increments=2)
     steps = list(run(sheet(mesh, Contact(enabled=False)), [fold]))
@@ -80,9 +72,7 @@ def test_creases_start_where_they_are_at_rest_before_they_fold() -> None:
         ({"reach": [2e-3, 1e-3]}, "give the least and the greatest d0"),
     ],
 )
-def test_imperfections_that_make_no_sense_are_refused(
-    change: dict[str, object], said: str
-) -> None:
+def test_imperfections_that_make_no_sense_are_refused(change, said):
     with pytest.raises(ValueError, match=said):
         replace(Imperfections(), **change)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="1 start for 2 creases"):

@@ -1,1 +1,0 @@
-"""Words and numbers below a figure: templates, digits, Markdown, LaTeX and HTML."""

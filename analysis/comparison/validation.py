@@ -1,0 +1,425 @@
+"""Does a simulation agree with a scan?  After ASME V&V 20.
+
+The comparison error is compared with the validation uncertainty u_val, which
+gathers what scan, simulation and input do not know.  With the coverage of k = 2:
+
+    differs      the error is larger than chance explains
+    agrees       error + k u_val is below the acceptance margin
+    cannot tell  neither, and what would have to improve
+
+The shape factor alone cannot carry a verdict: different shapes may share it.  The
+distances of the nodes after alignment belong to it, the rigid lengths and, where the
+scan shows the target, E.  These quantities are looked at together, so each gets a
+limit a little wider than k = 2; chance alone then calls 4.6 % of true simulations
+"differs", not four or five times that.
+
+`chance` finds these limits. Errors are sampled from the stated covariances; every draw
+gives each quantity a value, and the limits are those within which the required share of
+draws has all quantities.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from math import erf, sqrt
+
+import numpy as np
+
+from analysis.alignment import Alignment, align
+from analysis.comparison.assumptions import Acceptance
+from analysis.comparison.compare_series import rms
+from analysis.comparison.deviation import TargetDistances
+from analysis.comparison.validation_uncertainty import (
+    INPUT,
+    scanned_shape_factor,
+    shape_factor_gradient,
+)
+from sim.core.arrays import Floats, Ints
+from sim.mechanism.shape_measures import shape_factor
+
+DRAWS = 4_000
+DRAW_SEED = 20_230_083
+
+
+@dataclass(frozen=True, eq=False)
+class Lengths:
+    """Rigid lengths among the nodes compared.
+
+    Parameters
+    ----------
+    pairs : (p, 2) places of their ends among the nodes compared
+    error_mm : (p,) scanned minus simulated
+    u_mm : (p,) standard uncertainty
+    """
+
+    pairs: Ints
+    error_mm: Floats
+    u_mm: Floats
+
+    def largest(self, errors: Floats, nodes: Floats) -> Floats:
+        """Largest error in units of u that small node errors (draws, n, 3) make."""
+        if len(self.pairs) == 0:
+            return np.zeros(len(errors))
+        i, j = self.pairs.T
+        apart = nodes[j] - nodes[i]
+        unit = apart / np.linalg.norm(apart, axis=1, keepdims=True)
+        change = np.einsum("dpa,pa->dp", errors[:, j] - errors[:, i], unit)
+        return np.asarray(np.abs(change / self.u_mm).max(axis=1))
+
+
+@dataclass(frozen=True, eq=False)
+class ComparedShape:
+    """What the quantities of a verdict are functions of.
+
+    Parameters
+    ----------
+    nodes : (n, 3) scanned, mm
+    gradient : (3n,) of S by the nodes
+    projector : (3n, 3n) takes errors of the nodes to those left after alignment
+    node_u : (n,) standard uncertainty of each node distance
+    lengths : rigid lengths
+    target : distances from the target, where the scan shows it
+    """
+
+    nodes: Floats
+    gradient: Floats
+    projector: Floats
+    node_u: Floats
+    lengths: Lengths
+    target: TargetDistances | None = None
+
+
+def coverage(k: float) -> float:
+    """Probability that a normal variable stays within k standard deviations."""
+    return erf(k / sqrt(2.0))
+
+
+def joint_limits(draws: Floats, share: float) -> Floats:
+    """Limits (q,) that chance keeps all together with the probability `share`.
+
+    Every quantity gets the same quantile of its own law; the quantile is chosen so
+    that the share of draws within all limits is that one.
+
+    Parameters
+    ----------
+    draws : (draws, q) values that chance alone gives
+    """
+    ranks = draws.argsort(axis=0, kind="stable").argsort(axis=0, kind="stable")
+    highest = np.sort(ranks.max(axis=1))
+    rank = int(highest[min(int(np.ceil(share * len(draws))), len(draws)) - 1])
+    return np.asarray(np.sort(draws, axis=0)[rank])
+
+
+def chance(of: ComparedShape, sources: Mapping[str, Floats]) -> Floats:
+    """(DRAWS, q) what the quantities are when the simulation is true.
+
+    The error of S, the root mean square of the node distances, the largest of them in
+    units of its u, that of the rigid lengths and, where there is a target, the error
+    of E.
+
+    Shapes that other link lengths lead to bend the mechanism far: a linear law of them
+    would stretch its bodies.  What printing does to a rigid length is in its own u.
+
+    Parameters
+    ----------
+    sources : covariance (3n, 3n) mm^2 of the nodes' errors by source
+    """
+    rng = np.random.default_rng(DRAW_SEED)
+    n = len(of.nodes)
+    rigid = _samples([c for k, c in sources.items() if k != INPUT], n, rng)
+    bent = _samples([c for k, c in sources.items() if k == INPUT], n, rng)
+    errors = rigid + bent
+    left = (errors.reshape(DRAWS, -1) @ of.projector.T).reshape(errors.shape)
+    apart = np.linalg.norm(left, axis=2)
+    values = [
+        np.abs(left.reshape(DRAWS, -1) @ of.gradient),
+        np.sqrt(np.mean(apart**2, axis=1)),
+        (apart / of.node_u).max(axis=1),
+        of.lengths.largest(rigid, of.nodes),
+    ]
+    if of.target is not None:
+        own = of.target.own
+        of_target = _samples([*own.values()], n, rng)
+        through_nodes = rigid if INPUT in own else errors
+        values.append(np.abs(of.target.changes(through_nodes, of_target)))
+    return np.stack(values, axis=1)
+
+
+def _samples(covariances: list[Floats], n: int, rng: np.random.Generator) -> Floats:
+    """(DRAWS, n, 3) errors of n nodes, from the sum of independent covariances."""
+    if not covariances:
+        return np.zeros((DRAWS, n, 3))
+    value, vector = np.linalg.eigh(np.sum(covariances, axis=0))
+    factor = vector * np.sqrt(np.maximum(value, 0.0))
+    errors: Floats = rng.standard_normal((DRAWS, 3 * n)) @ factor.T
+    return errors.reshape(DRAWS, n, 3)
+
+
+class Verdict(Enum):
+    """The three answers."""
+
+    DIFFERS = "differs"
+    AGREES = "agrees"
+    CANNOT_TELL = "cannot tell"
+
+
+@dataclass(frozen=True)
+class Contribution:
+    """One line of the budget: what a source adds to u_val of S, of a node (rms), of E.
+
+    E_u is nan where the scan does not show the target.
+    """
+
+    source: str
+    S_u: float
+    node_u_mm: float
+    E_u: float = float("nan")
+
+
+@dataclass(frozen=True)
+class Check:
+    """One quantity: its error, its standard uncertainty, and where chance ends."""
+
+    error: float
+    u: float
+    limit: float
+
+    @property
+    def differs(self) -> bool:
+        """Whether chance does not explain the error."""
+        return abs(self.error) > self.limit
+
+
+@dataclass(frozen=True)
+class Checks:
+    """The quantities that a verdict rests on.
+
+    Parameters
+    ----------
+    S : simulated minus scanned shape factor
+    rms_mm : root mean square of the node distances; u is what chance alone gives it
+    worst : largest node distance in units of its own uncertainty
+    length : largest error of a rigid length in units of its uncertainty
+    E : simulated minus scanned distance from the target; u is what chance alone gives
+        it, rms; None where the scan does not show the target
+    """
+
+    S: Check
+    rms_mm: Check
+    worst: Check
+    length: Check
+    E: Check | None = None
+
+    def differing(self) -> list[str]:
+        """What chance does not explain, in words."""
+        S, rms, worst, length = self.S, self.rms_mm, self.worst, self.length
+        texts = [
+            (S, f"shape factor off by {abs(S.error):.4f} (chance: {S.limit:.4f})"),
+            (rms, f"nodes {rms.error:.2f} mm apart, rms (chance: {rms.limit:.2f} mm)"),
+            (worst, f"a node {worst.error:.1f} u away (chance: {worst.limit:.1f} u)"),
+            (
+                length,
+                f"a rigid length off by {length.error:.1f} u (chance: "
+                f"{length.limit:.1f} u)",
+            ),
+        ]
+        if self.E is not None:
+            E = self.E
+            texts.append((E, f"E off by {abs(E.error):.4f} (chance: {E.limit:.4f})"))
+        return [text for check, text in texts if check.differs]
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Everything that a verdict rests on.
+
+    Parameters
+    ----------
+    checks : errors and limits
+    alignment : the nodes themselves
+    node_u_mm : (n,) standard uncertainty of each node distance (rms of its axes)
+    budget : u_val by source
+    verdict, why : the answer, and its reason or remedy
+    """
+
+    checks: Checks
+    alignment: Alignment
+    node_u_mm: Floats
+    budget: tuple[Contribution, ...]
+    verdict: Verdict
+    why: str
+
+
+def check_covariance(covariance: Floats, name: str) -> None:
+    """Refuse a covariance that cannot be one."""
+    if not np.isfinite(covariance).all():
+        raise ValueError(
+            f"the covariance of {name} holds nan or inf: correct its source"
+        )
+    largest = float(np.abs(covariance).max(initial=0.0))
+    if np.abs(covariance - covariance.T).max(initial=0.0) > 1e-9 * largest:
+        raise ValueError(
+            f"the covariance of {name} is not symmetric: correct its source"
+        )
+    lowest = float(np.linalg.eigvalsh(covariance).min(initial=0.0))
+    if lowest < -1e-9 * largest:
+        raise ValueError(
+            f"the covariance of {name} is not positive semidefinite (lowest "
+            f"eigenvalue {lowest:.2e} mm^2): correct its source"
+        )
+
+
+def compare_shapes(
+    simulated: Floats,
+    scanned: Floats,
+    L: float,
+    sources: Mapping[str, Floats],
+    lengths: Lengths,
+    acceptance: Acceptance,
+    target: TargetDistances | None = None,
+) -> Comparison:
+    """Compare the nodes of a simulation with the same nodes of a scan.
+
+    Parameters
+    ----------
+    simulated, scanned : (n, 3) the same nodes, mm, each in its own frame
+    L : characteristic length of these nodes in the initial configuration, mm
+    sources : covariance (3n, 3n) mm^2 of each source of uncertainty, in the scan's
+        frame, as errors of the scanned minus the simulated nodes
+    lengths : rigid lengths among these nodes
+    target : distances of these nodes from the target, where the scan shows it
+    """
+    for name, covariance in sources.items():
+        check_covariance(covariance, name)
+    C: Floats = np.sum([*sources.values()], axis=0)
+    alignment = align(simulated, scanned, node_weights(C))
+    P = alignment.projector
+    g = shape_factor_gradient(scanned, L).ravel()
+    left: Floats = P @ C @ P.T
+    node_u: Floats = np.sqrt(np.diag(left).reshape(-1, 3).sum(axis=1))
+    draws = chance(ComparedShape(scanned, g, P, node_u, lengths, target), sources)
+    limits = joint_limits(draws, coverage(acceptance.k))
+    S_error = shape_factor(simulated, L) - scanned_shape_factor(scanned, L, C).S
+    apart = np.linalg.norm(alignment.difference, axis=1)
+    longest = float(np.abs(lengths.error_mm / lengths.u_mm).max(initial=0.0))
+    checks = Checks(
+        Check(S_error, _root(float(g @ C @ g)), float(limits[0])),
+        Check(alignment.rms, _rms_u(left), float(limits[1])),
+        Check(float((apart / node_u).max()), 1.0, float(limits[2])),
+        Check(longest, 1.0, float(limits[3])),
+        None
+        if target is None
+        else Check(target.error, rms(draws[:, 4]), float(limits[4])),
+    )
+    budget = _budget(sources, g, P, target, checks.E)
+    verdict, why = decide(checks, budget, acceptance)
+    return Comparison(checks, alignment, node_u, budget, verdict, why)
+
+
+def _budget(
+    sources: Mapping[str, Floats],
+    g: Floats,
+    P: Floats,
+    target: TargetDistances | None,
+    E: Check | None,
+) -> tuple[Contribution, ...]:
+    """What each source adds to u_val; squares add up, for each quantity."""
+    of_E = {} if target is None or E is None else target.by_source(sources, E.u)
+    lines = [
+        Contribution(
+            name,
+            _root(float(g @ c @ g)),
+            _rms_u(P @ c @ P.T),
+            of_E.get(name, float("nan")),
+        )
+        for name, c in sources.items()
+    ]
+    only_E = [name for name in of_E if name not in sources]
+    return (*lines, *(Contribution(name, 0.0, 0.0, of_E[name]) for name in only_E))
+
+
+def node_weights(C: Floats) -> Floats:
+    """(n,) inverse mean variance of each node."""
+    variance = np.diag(C).reshape(-1, 3).mean(axis=1)
+    if not (variance > 0).all():
+        node = int(np.argmin(variance))
+        raise ValueError(
+            f"node number {node} of the comparison has variance {variance[node]:.2e} "
+            "mm^2: state a positive uncertainty for every sphere"
+        )
+    return np.asarray(1.0 / variance)
+
+
+def _root(variance: float) -> float:
+    return float(np.sqrt(max(float(variance), 0.0)))
+
+
+def _rms_u(left: Floats) -> float:
+    """Root mean square over the nodes of what chance gives a node distance."""
+    return _root(float(np.trace(left)) * 3 / len(left))
+
+
+def decide(
+    checks: Checks, budget: tuple[Contribution, ...], acceptance: Acceptance
+) -> tuple[Verdict, str]:
+    """The verdict and its reason; where it is inconclusive, what must improve."""
+    found = checks.differing()
+    if found:
+        return Verdict.DIFFERS, "; ".join(found)
+    held = _reaches(checks, acceptance)
+    failed = [reach for reach in held if not reach.value < reach.margin]
+    reasons = "; ".join(reach.text for reach in held)
+    if not failed:
+        return Verdict.AGREES, reasons
+    largest = max(budget, key=lambda line: np.nan_to_num(failed[0].part(line)))
+    return Verdict.CANNOT_TELL, (
+        f"{reasons}: first reduce the uncertainty from {largest.source}"
+    )
+
+
+@dataclass(frozen=True)
+class _Reach:
+    """How large an error may be, |error| + k u, and what is acceptable.
+
+    Parameters
+    ----------
+    part : a source's part of this quantity's uncertainty
+    """
+
+    name: str
+    value: float
+    margin: float
+    unit: str
+    part: Callable[[Contribution], float]
+
+    @property
+    def text(self) -> str:
+        """In words."""
+        digits = 2 if self.unit else 4
+        return (
+            f"{self.name} + k u = {self.value:.{digits}f}{self.unit} (margin "
+            f"{self.margin:g}{self.unit})"
+        )
+
+
+def _reaches(checks: Checks, acceptance: Acceptance) -> list[_Reach]:
+    """Of the quantities that have a margin; the nodes first, as they say most."""
+
+    def reach(check: Check) -> float:
+        return abs(check.error) + acceptance.k * check.u
+
+    S, rms, E = checks.S, checks.rms_mm, checks.E
+    found = [
+        _Reach(
+            "node rms",
+            reach(rms),
+            acceptance.node_margin_mm,
+            " mm",
+            lambda line: line.node_u_mm,
+        ),
+        _Reach("|S error|", reach(S), acceptance.S_margin, "", lambda line: line.S_u),
+    ]
+    if E is not None:
+        margin = acceptance.E_margin
+        found.append(_Reach("|E error|", reach(E), margin, "", lambda line: line.E_u))
+    return found

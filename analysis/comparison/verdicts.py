@@ -1,0 +1,425 @@
+"""From labelled spheres and a simulated run to a verdict, on the nodes both have.
+
+A verdict says as well whether the mirror image of a scan would fit where the scan
+itself does not (`mirror_remark`), and whether it depends on the stated printing error
+or on an assumed scale of the scanner.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from analysis.alignment import align, fit_rigid_motion
+from analysis.comparison.assumptions import Acceptance, UncertaintyOptions
+from analysis.comparison.deviation import (
+    TargetDistances,
+    TargetInScan,
+    target_distances,
+)
+from analysis.comparison.validation import Comparison, Lengths, Verdict, compare_shapes
+from analysis.comparison.validation_uncertainty import (
+    POSE,
+    SCAN_SCALE,
+    SCAN_SOURCES,
+    ScannedShapeFactor,
+    length_sd_mm,
+    play_covariance,
+    scanned_shape_factor,
+    sources,
+    stop_error,
+)
+from analysis.labels.assign_labels import Labels
+from analysis.labels.rigid_bodies import (
+    MovedBody,
+    ScannedNodes,
+    axes_of,
+    complete_rigidly,
+    describe_moved,
+    moved_bodies,
+    seen_nodes,
+)
+from analysis.labels.rigid_distances import Mechanism
+from analysis.labels.scale_and_mirror_checks import (
+    Handedness,
+    RigidPairs,
+    covariance_factor,
+    handedness,
+    link_scale,
+    scanned_pairs,
+)
+from sim.core.arrays import Bools, Floats, Ints
+from sim.mechanism.shape_measures import characteristic_length, shape_factor
+
+MANY = 1.5  # spheres a node, from which on they are those of something else
+ENOUGH = 0.8  # share of the nodes below which the whole shape is not judged
+FEWEST = 4  # nodes without which an alignment leaves nothing to compare
+FAR = 3.0  # times what chance gives the worst node: so far off is a body elsewhere
+
+
+@dataclass(frozen=True, eq=False)
+class Simulation:
+    """What was simulated.
+
+    Parameters
+    ----------
+    steps_mm : (steps, n, 3) configurations; the first gives L, the last is compared
+    mechanism : its nodes are those of the last step
+    input_covariance : (3n, 3n) mm^2 of the last step, in the simulation's frame
+    """
+
+    steps_mm: Floats
+    mechanism: Mechanism
+    input_covariance: Floats | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledScan:
+    """Spheres of which it is known which nodes they are.
+
+    Parameters
+    ----------
+    centres_mm : (m, 3)
+    covariance_mm2 : (3m, 3m) of all centres together
+    target : where the scan shows the target, if it does
+    """
+
+    labels: Labels
+    centres_mm: Floats
+    covariance_mm2: Floats
+    target: TargetInScan | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """A comparison, and what it was made on.
+
+    Parameters
+    ----------
+    used : (n,) nodes compared; all, or the subset that scan and simulation share
+    nodes : scanned positions of all nodes, as far as known
+    comparison : errors, limits, verdict
+    scanned : S of the scan, its uncertainty from the scan alone, its bias
+    S_simulated : of the same nodes
+    L_mm : characteristic length of the same nodes in the initial configuration
+    target : their distances from the target, where the scan shows it
+    pairs : rigid lengths as scanned
+    scatter_sd_mm : what their scatter says was not stated
+    scale, scale_u : scanned over simulated length
+    hand : whether the scan is mirrored
+    """
+
+    used: Bools
+    nodes: ScannedNodes
+    comparison: Comparison
+    scanned: ScannedShapeFactor
+    S_simulated: float
+    L_mm: float
+    target: TargetDistances | None
+    pairs: RigidPairs
+    scatter_sd_mm: float
+    scale: float
+    scale_u: float
+    hand: Handedness
+
+    @property
+    def all_nodes(self) -> bool:
+        """Whether no node was left out."""
+        return bool(self.used.all())
+
+    def because(self, more: str) -> "Judged":
+        """The same with one more reason, if there is one."""
+        why = f"{self.comparison.why}; {more}" if more else self.comparison.why
+        return replace(self, comparison=replace(self.comparison, why=why))
+
+    @property
+    def E_scanned_u(self) -> float:
+        """Standard uncertainty of E of the scan, from the scan alone."""
+        lines = self.comparison.budget
+        parts = [x.E_u for x in lines if x.source in (*SCAN_SOURCES, POSE)]
+        return float(np.sqrt(np.sum(np.square(parts))))
+
+
+def judge_scan(
+    simulation: Simulation,
+    scan: LabelledScan,
+    uncertainty: UncertaintyOptions,
+    acceptance: Acceptance,
+) -> Judged:
+    """Compare the last simulated step with labelled spheres."""
+    nodes = _known_nodes(simulation.mechanism, scan, uncertainty)
+    used = nodes.known
+    pairs, scatter = _rigid_lengths(simulation.mechanism, scan, uncertainty)
+    found = _sources(simulation, nodes, uncertainty, scatter)
+    simulated, scanned = simulation.steps_mm[-1], nodes.positions_mm
+    L = characteristic_length(simulation.steps_mm[0][used])
+    target = (
+        None
+        if scan.target is None
+        else target_distances(scan.target, simulated, scanned, used, L)
+    )
+    lengths = _among(pairs, used)
+    compared = compare_shapes(
+        simulated[used], scanned[used], L, found, lengths, acceptance, target
+    )
+    loose = len(scan.centres_mm) - len(scan.labels.confirmed)
+    judged = _withhold(compared, used, scan.labels, loose)
+    moved = _moved_bodies(simulation, scan, compared, pairs)
+    of_scan = np.sum([found[name] for name in SCAN_SOURCES if name in found], axis=0)
+    return Judged(
+        used,
+        nodes,
+        _differing(judged, describe_moved(moved)) if moved else judged,
+        scanned_shape_factor(scanned[used], L, of_scan),
+        shape_factor(simulated[used], L),
+        L,
+        target,
+        pairs,
+        scatter,
+        *link_scale(pairs),
+        handedness(simulation.mechanism, scan.labels, scan.centres_mm),
+    )
+
+
+def _known_nodes(
+    mechanism: Mechanism, scan: LabelledScan, uncertainty: UncertaintyOptions
+) -> ScannedNodes:
+    """Nodes seen, and those that their bodies complete; too few are refused."""
+    typical = float(length_sd_mm(uncertainty, mechanism.lengths_mm).mean())
+    seen = seen_nodes(scan.labels.sphere, scan.centres_mm, scan.covariance_mm2)
+    nodes = complete_rigidly(seen, mechanism, typical)
+    if nodes.known.sum() < FEWEST:
+        raise ValueError(
+            f"only {int(nodes.known.sum())} of {mechanism.n} nodes could be labelled "
+            f"among {len(scan.centres_mm)} spheres: {_remedy(mechanism, scan)}, or "
+            "check scale_mm and the structure"
+        )
+    return nodes
+
+
+def _remedy(mechanism: Mechanism, scan: LabelledScan) -> str:
+    """What to do where hardly a node is found: of spheres there may be too many."""
+    if len(scan.centres_mm) >= MANY * mechanism.n:
+        return "is it another structure's scan, or are other parts in it? take them out"
+    return "scan again from more sides"
+
+
+def _rigid_lengths(
+    mechanism: Mechanism, scan: LabelledScan, uncertainty: UncertaintyOptions
+) -> tuple[RigidPairs, float]:
+    """Rigid lengths as scanned, and the error of each node and axis that explains
+
+    their scatter beyond what was stated; their u holds that error too.
+    """
+
+    def pairs(scatter_sd_mm: float) -> RigidPairs:
+        sd = length_sd_mm(uncertainty, mechanism.lengths_mm, scatter_sd_mm)
+        return scanned_pairs(
+            mechanism, scan.labels, scan.centres_mm, scan.covariance_mm2, sd
+        )
+
+    scatter = _scatter_sd(pairs(0.0))
+    return pairs(scatter), scatter
+
+
+def _sources(
+    simulation: Simulation,
+    nodes: ScannedNodes,
+    uncertainty: UncertaintyOptions,
+    scatter_sd_mm: float,
+) -> dict[str, Floats]:
+    """The covariance of each source, of the known nodes, in the scan's frame."""
+    used, mechanism = nodes.known, simulation.mechanism
+    scanned = nodes.positions_mm[used]
+    motion = align(simulation.steps_mm[-1][used], scanned).motion
+    axes = np.ix_(*2 * (axes_of(np.flatnonzero(used)),))
+    play = play_covariance(
+        mechanism.nodes_mm, mechanism.pairs, uncertainty.joint_play_sd_mm
+    )
+    of_input = simulation.input_covariance
+    return sources(
+        uncertainty,
+        scanned,
+        nodes.covariance_mm2[axes],
+        scatter_sd_mm,
+        stop_error(simulation.steps_mm)[used] @ motion.rotation.T,
+        motion.turn_covariance(play[axes]),
+        None if of_input is None else motion.turn_covariance(of_input[axes]),
+    )
+
+
+def _among(pairs: RigidPairs, used: Bools) -> Lengths:
+    """The rigid lengths, their ends counted among the nodes that are used."""
+    place = np.cumsum(used) - 1
+    return Lengths(place[pairs.pairs], pairs.scanned_mm - pairs.length_mm, pairs.u_mm)
+
+
+def _scatter_sd(pairs: RigidPairs) -> float:
+    """Error of each node and axis that explains the scatter of rigid lengths."""
+    excess = covariance_factor(pairs) ** 2 - 1
+    return float(np.sqrt(excess * np.median(pairs.u_mm**2) / 2)) if excess > 0 else 0.0
+
+
+def _moved_bodies(
+    simulation: Simulation,
+    scan: LabelledScan,
+    compared: Comparison,
+    pairs: RigidPairs,
+) -> list[MovedBody]:
+    """Bodies that no label reaches and that are elsewhere than simulated."""
+    if len(pairs.u_mm) == 0:
+        return []
+    at_home = FAR * compared.checks.worst.limit * float(compared.node_u_mm.max())
+    return moved_bodies(
+        simulation.mechanism,
+        scan.labels,
+        scan.centres_mm,
+        compared.alignment.motion(simulation.steps_mm[-1]),
+        float(np.median(pairs.u_mm)),
+        at_home,
+    )
+
+
+def _differing(compared: Comparison, why: str) -> Comparison:
+    """The comparison with one more reason to differ, or its first."""
+    if compared.verdict is Verdict.DIFFERS:
+        why = f"{compared.why}; {why}"
+    return replace(compared, verdict=Verdict.DIFFERS, why=why)
+
+
+def _withhold(
+    compared: Comparison, used: Bools, labels: Labels, loose: int
+) -> Comparison:
+    """Nothing agrees on too few nodes, nor while spheres and nodes are left over."""
+    n, known = len(used), int(used.sum())
+    if compared.verdict is not Verdict.AGREES:
+        return compared
+    lost = labels.unconfirmed
+    if loose and lost.size:
+        why = (
+            f"{_have('node', len(lost))} no sphere: {listed(lost)}; "
+            f"{_have('sphere', loose)} no node: is a part on the wrong joint, or are "
+            "the spheres not those of this part? look at labels.csv"
+        )
+        return replace(compared, verdict=Verdict.CANNOT_TELL, why=why)
+    if known >= ENOUGH * n:
+        return compared
+    why = (
+        f"only {known} of {n} nodes could be compared (of {len(labels.confirmed)} "
+        f"spheres that fit); missing: {listed(np.flatnonzero(~used))}; scan again so "
+        f"that {ENOUGH:.0%} are seen"
+    )
+    return replace(compared, verdict=Verdict.CANNOT_TELL, why=why)
+
+
+def _have(thing: str, many: int) -> str:
+    """How many have, in the singular of one."""
+    return f"1 {thing} has" if many == 1 else f"{many} {thing}s have"
+
+
+def listed(nodes: Ints, most: int = 12) -> str:
+    """Node numbers as text, shortened where there are many."""
+    text = ", ".join(str(j) for j in nodes[:most])
+    return text + (f" and {len(nodes) - most} more" if len(nodes) > most else "")
+
+
+MIRROR = np.diag([1.0, 1.0, -1.0])  # any one will do, for it may turn as well
+FAR_BETTER = 0.3  # of the distance as scanned, from which on it is mentioned
+FEWEST_FOR_MIRROR = 4  # nodes; three fit their mirror image exactly
+
+
+def mirror_remark(simulated_mm: Floats, scanned_mm: Floats) -> str:
+    """What to say where a mirror image fits far better, or nothing.
+
+    Parameters
+    ----------
+    simulated_mm, scanned_mm : (n, 3) the same nodes
+    """
+    if len(simulated_mm) < FEWEST_FOR_MIRROR:
+        return ""
+    as_scanned = _rms(simulated_mm, scanned_mm)
+    mirrored = _rms(simulated_mm, scanned_mm @ MIRROR)
+    if not mirrored < FAR_BETTER * as_scanned:
+        return ""
+    return (
+        f"its mirror image fits far better, node rms {mirrored:.3g} mm in place of "
+        f"{as_scanned:.3g}: are axes swapped, or signs turned, in the scanner's export?"
+    )
+
+
+def _rms(x: Floats, y: Floats) -> float:
+    """Root mean square distance (mm) of points that are laid on each other."""
+    apart = fit_rigid_motion(x, y)(x) - y
+    return float(np.sqrt(np.square(apart).sum(axis=1).mean()))
+
+
+ONE_LINK = 2.0  # of what chance allows a length, from which the link is not as designed
+# Errors of printers that are tried, mm; a worse one is no printer of such parts.
+TRIED_MM = (0.04, 0.05, 0.06, 0.08, 0.1, 0.12, 0.15, 0.2, 0.25, 0.3, 0.4)
+
+
+def with_printing_error_remark(
+    judged: Judged,
+    simulation: Simulation,
+    scan: LabelledScan,
+    uncertainty: UncertaintyOptions,
+    acceptance: Acceptance,
+) -> Judged:
+    """The same; where it differs and a worse printer would agree, it says from when.
+
+    Not where a rigid length is off by far more than chance: that link is not as
+    designed.
+
+    Parameters
+    ----------
+    judged : what `judge_scan` made of the others
+    """
+
+    def verdict(sd_mm: float) -> Verdict:
+        assumed = replace(uncertainty, printing_sd_mm=sd_mm)
+        return judge_scan(simulation, scan, assumed, acceptance).comparison.verdict
+
+    tried = [sd for sd in TRIED_MM if sd > uncertainty.printing_sd_mm]
+    compared = judged.comparison
+    length = compared.checks.length
+    if compared.verdict is not Verdict.DIFFERS or not tried:
+        return judged
+    if length.error > ONE_LINK * length.limit:
+        return judged
+    if verdict(tried[-1]) is Verdict.DIFFERS:
+        return judged
+    enough = next((sd for sd in tried if verdict(sd) is Verdict.AGREES), None)
+    if enough is None:
+        return judged
+    return judged.because(
+        f"would agree from a printing error of {enough:g} mm on "
+        f"(printing_sd_mm, {uncertainty.printing_sd_mm:g} here): measure yours with "
+        "`morphtrack calibrate`"
+    )
+
+
+def with_scanner_scale_remark(
+    judged: Judged,
+    simulation: Simulation,
+    scan: LabelledScan,
+    uncertainty: UncertaintyOptions,
+    acceptance: Acceptance,
+) -> Judged:
+    """The same; where the verdict or its remedy hangs on the scale, it says so.
+
+    That is where a scanner of perfect scale gave another verdict, and where its scale
+    is the uncertainty to be reduced first.
+
+    Parameters
+    ----------
+    judged : what `judge_scan` made of the others, with an assumed scale
+    """
+    perfect = replace(uncertainty, scan_scale_sd=0.0)
+    other = judge_scan(simulation, scan, perfect, acceptance).comparison.verdict
+    compared = judged.comparison
+    if other is compared.verdict and SCAN_SCALE not in compared.why:
+        return judged
+    return judged.because(
+        "the scanner's scale is not stated, with "
+        f"{100 * uncertainty.scan_scale_sd:g} % assumed the verdict is "
+        f"{compared.verdict.value}, with none {other.value}: give scan_scale_sd"
+    )

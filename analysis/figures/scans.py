@@ -1,0 +1,134 @@
+"""A scan at a glance: points, spheres found, candidates refused; target's distance."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Circle
+
+from analysis.figures import style
+from analysis.figures.style import PanelGrid, put_letters, sheet, styled
+from analysis.spheres.detections import Picks
+from sim.core.arrays import Floats
+
+MOST_POINTS = 60_000  # shown
+MOST_REJECTED = 200  # shown: those with the most points
+REFUSED = "#0072B2"
+
+
+def thinned(points: Floats, most: int) -> Floats:
+    """At most `most` of the points (n, 3), evenly chosen by their order."""
+    return points[:: max(1, -(-len(points) // most))]
+
+
+@style.styled()
+def scan_picture(
+    points: Floats, picks: Picks, title: str, names: Sequence[str] | None = None
+) -> Figure:
+    """Two views of a scan, along its shortest and its second shortest extent.
+
+    Parameters
+    ----------
+    points : (n, 3) mm
+    names : written on the spheres
+    """
+    cloud = thinned(points, MOST_POINTS)
+    middle, axes = _extents(picks.centres if len(picks.spheres) > 3 else cloud)
+    figure, (panels,) = sheet(PanelGrid(2, 80.0, 84.0), more=10.0)
+    figure.suptitle(title)
+    for panel, (across, up) in zip(panels, ((0, 1), (0, 2)), strict=True):
+        _draw(panel, (cloud - middle) @ axes[[across, up]].T)
+        _circles(panel, picks, middle, axes[[across, up]])
+        for sphere, name in zip(picks.spheres, names or (), strict=bool(names)):
+            at = (sphere.centre - middle) @ axes[[across, up]].T
+            panel.annotate(
+                name,
+                (at[0], at[1]),
+                ha="center",
+                va="center",
+                fontsize=style.size(style.SMALL),
+            )
+        panel.set_aspect("equal", adjustable="datalim")
+        panel.set_xlabel(f"principal axis {across + 1} (mm)")
+        panel.set_ylabel(f"principal axis {up + 1} (mm)")
+    style.put_letters(panels)
+    style.legend_below(figure, *panels[0].get_legend_handles_labels(), markerscale=2)
+    return figure
+
+
+def _extents(points: Floats) -> tuple[Floats, Floats]:
+    """Middle, and (3, 3) principal axes as rows, the longest first."""
+    middle = points.mean(axis=0)
+    axes = np.linalg.svd(points - middle, full_matrices=False)[2]
+    return middle, axes
+
+
+def _draw(panel: Axes, flat: Floats) -> None:
+    panel.plot(*flat.T, ",", color=style.FAINT, alpha=0.5, rasterized=True, zorder=1)
+    panel.plot([], [], ".", color=style.FAINT, markersize=2, label="points")
+
+
+def _circles(panel: Axes, picks: Picks, middle: Floats, axes: Floats) -> None:
+    for sphere in picks.spheres:
+        centre = (sphere.centre - middle) @ axes.T
+        panel.add_patch(
+            Circle(
+                (centre[0], centre[1]), sphere.radius, facecolor=style.SCANNED,
+                alpha=0.45, edgecolor=style.SCANNED_EDGE, linewidth=0.6, zorder=2,
+            )
+        )  # fmt: skip
+    panel.plot(
+        [], [], "o", color=style.SCANNED, markeredgecolor=style.SCANNED_EDGE,
+        label=f"{len(picks.spheres)} spheres",
+    )  # fmt: skip
+    best = sorted(picks.rejected, key=lambda r: -r.points)[:MOST_REJECTED]
+    if best:
+        flat = (np.array([r.centre for r in best]) - middle) @ axes.T
+        panel.plot(
+            *flat.T, "x", color=REFUSED, markersize=2.5, markeredgewidth=0.5, zorder=3,
+            label=f"{len(picks.rejected)} candidates rejected",
+        )  # fmt: skip
+
+
+MOST_DEVIATIONS = 60_000  # shown
+COLOURS = "PuOr"  # distinct with every common colour blindness
+EXTREME = 99.0  # percentile of the deviations at which the colours end
+
+
+@styled()
+def deviation_map(
+    points: Floats, deviation: Floats, nodes: Floats, node_mm: Floats, title: str
+) -> Figure:
+    """Two views of a scan along its shortest extents, coloured by deviation.
+
+    Parameters
+    ----------
+    points, deviation : (n, 3) and (n,), mm; of the points near the target's bars
+    nodes, node_mm : (k, 3) and (k,), mm; sphere centres and their distances from it
+    """
+    some = thinned(np.column_stack([points, deviation]), MOST_DEVIATIONS)
+    middle = points.mean(axis=0)
+    axes = np.linalg.svd(thinned(points, 5_000) - middle, full_matrices=False)[2]
+    limit = float(np.percentile(np.abs(deviation), EXTREME))
+    figure, (panels,) = sheet(PanelGrid(2, 80.0, 80.0), more=8.0)
+    figure.suptitle(title)
+    for panel, (across, up) in zip(panels, ((0, 1), (0, 2)), strict=True):
+        frame = axes[[across, up]]
+        x, y = ((some[:, :3] - middle) @ frame.T).T
+        bars = panel.scatter(
+            x, y, c=some[:, 3], s=0.4,
+            cmap=COLOURS, vmin=-limit, vmax=limit, linewidths=0, rasterized=True,
+        )  # fmt: skip
+        x, y = ((nodes - middle) @ frame.T).T
+        centres = panel.scatter(
+            x, y, c=node_mm, s=18.0, cmap="cividis",
+            vmin=0.0, edgecolors="black", linewidths=0.4,
+        )  # fmt: skip
+        panel.set_aspect("equal", adjustable="datalim")
+        panel.set_xlabel(f"principal axis {across + 1} (mm)")
+        panel.set_ylabel(f"principal axis {up + 1} (mm)")
+    put_letters(panels)
+    figure.colorbar(bars, ax=panels[1], label="points outside the bars (mm)")
+    figure.colorbar(centres, ax=panels[0], label="centres from the target (mm)")
+    return figure

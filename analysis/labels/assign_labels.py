@@ -1,0 +1,149 @@
+"""Which sphere is which node, as far as the evidence goes, and why."""
+
+from dataclasses import dataclass, replace
+from enum import Enum
+
+import numpy as np
+
+from analysis.labels.ambiguity import (
+    LabelEvidence,
+    fill,
+    significant_labels,
+    symmetric_nodes,
+)
+from analysis.labels.beam_search import judge, search
+from analysis.labels.rigid_distances import Mechanism
+from analysis.labels.scoring import NOT_ASSIGNED, LabelOptions, LabelScoring, SphereSet
+from analysis.labels.thresholds import GROW, START
+from sim.core.arrays import Floats, Ints
+
+
+class Refusal(Enum):
+    """Why a node has its label, or has none."""
+
+    DISTANCES = "distances"
+    PREDICTION = "distances and prediction"
+    SYMMETRIC = "one of several symmetric labellings"
+    AMBIGUOUS = "unassigned: ambiguous"
+    NO_EVIDENCE = "unassigned: no sphere fits"
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """The outcome for every node.
+
+    Parameters
+    ----------
+    sphere : (n,) sphere of each node, or NOT_ASSIGNED
+    evidence : (n,) log-likelihood ratio that each label earns; nan without a label
+    margin : (n,) by how much it beats the best alternative; nan without a label
+    reason : (n,) why
+    rivals : (n,) the node it may be confused with, or NOT_ASSIGNED
+    confirmed : (m,) spheres known to be nodes, if not which ones
+    group : number of labellings that explain the scan equally well
+    trust : share of labelled nodes that bear out the predicted shape
+    """
+
+    sphere: Ints
+    evidence: Floats
+    margin: Floats
+    reason: tuple[Refusal, ...]
+    rivals: Ints
+    confirmed: Ints
+    group: int
+    trust: float
+
+    @property
+    def labelled(self) -> Ints:
+        """Nodes with a label."""
+        return np.flatnonzero(self.sphere != NOT_ASSIGNED)
+
+    @property
+    def missing(self) -> Ints:
+        """Nodes without a label."""
+        return np.flatnonzero(self.sphere == NOT_ASSIGNED)
+
+    @property
+    def unconfirmed(self) -> Ints:
+        """Nodes of which not even a set of spheres is known to hold them."""
+        lost = [reason is Refusal.NO_EVIDENCE for reason in self.reason]
+        return np.flatnonzero(lost)
+
+
+def label_spheres(
+    mechanism: Mechanism,
+    centres_mm: Floats,
+    covariances_mm2: Floats,
+    options: LabelOptions | None = None,
+) -> Labels:
+    """Label spheres in an unknown pose and state, some missing, some false.
+
+    Where few nodes get a label, a second search allows for lengths that scatter by
+    more than was stated.
+
+    Parameters
+    ----------
+    centres_mm : (m, 3) sphere centres
+    covariances_mm2 : (m, 3, 3) their covariances
+    """
+    options = options or LabelOptions()
+    spheres = SphereSet.of(centres_mm, covariances_mm2)
+    labels = _label_once(mechanism, spheres, options)
+    if len(labels.labelled) >= GROW.few * mechanism.n:
+        return labels
+    wider = replace(options, length_sd_mm=GROW.wider * options.length_sd_mm)
+    again = _label_once(mechanism, spheres, wider)
+    return max(labels, again, key=lambda found: len(found.labelled))
+
+
+def _label_once(
+    mechanism: Mechanism, spheres: SphereSet, options: LabelOptions
+) -> Labels:
+    scoring = LabelScoring(mechanism, spheres, options, START.trust)
+    found = search(scoring)
+    if not found:
+        return _no_labels(mechanism.n)
+    first = found[0].assigned
+    scoring = replace(scoring, trust=scoring.prediction_trust(first))
+    best = judge(scoring, fill(scoring, first))
+    stand = significant_labels(scoring, best.assigned)
+    symmetric, group = symmetric_nodes(found[1:], best, options.margin)
+    return Labels(
+        stand.assigned,
+        stand.evidence,
+        stand.margin,
+        _reasons(scoring, stand, symmetric),
+        stand.rivals,
+        stand.confirmed,
+        group,
+        scoring.trust,
+    )
+
+
+def _reasons(
+    scoring: LabelScoring, stand: LabelEvidence, symmetric: Ints
+) -> tuple[Refusal, ...]:
+    """Why each node has its label, or none."""
+    silent: list[Floats | None] = [None] * scoring.mechanism.n
+    by_distance = replace(scoring, trust=0.0).table(stand.assigned, silent)
+    reasons = []
+    for node, sphere in enumerate(stand.assigned):
+        if sphere == NOT_ASSIGNED:
+            known = stand.ambiguous[node]
+            reasons.append(Refusal.AMBIGUOUS if known else Refusal.NO_EVIDENCE)
+        elif node in symmetric:
+            reasons.append(Refusal.SYMMETRIC)
+        else:
+            row = by_distance[node]
+            lead = row[sphere] - np.delete(row, sphere).max(initial=0.0)
+            by_length = np.isfinite(row[sphere]) and lead > scoring.options.margin
+            reasons.append(Refusal.DISTANCES if by_length else Refusal.PREDICTION)
+    return tuple(reasons)
+
+
+def _no_labels(n: int) -> Labels:
+    nothing = np.full(n, NOT_ASSIGNED, dtype=np.int64)
+    unknown = np.full(n, np.nan)
+    empty = np.empty(0, dtype=np.int64)
+    why = (Refusal.NO_EVIDENCE,) * n
+    return Labels(nothing, unknown, unknown, why, nothing, empty, 0, 0.0)

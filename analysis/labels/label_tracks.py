@@ -1,0 +1,280 @@
+"""Labels carried through a series of frames, in each of which nodes are found anew.
+
+The frames show the same nodes of a flat body, each in an order and a placement of its
+own: shifted, turned, perhaps mirrored. From one frame to the next the body moves a
+little. Where a node is expected, its motion carried on says first; then, as points are
+assigned to nodes, the motion of the nodes that it is linked to, so that a body may
+shrink and bend. All placements of a frame are tried. A symmetric body fits several;
+its own irregularities, which stay, tell them apart, or else the camera, which does not
+turn by half a right angle between two frames.
+
+Nothing is known of what the body should do: no prediction enters.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+from scipy.spatial.distance import cdist
+
+from analysis.alignment import PlanarMotion, fit_planar_motion, turned
+from sim.core.arrays import Bools, Floats, Ints
+from sim.core.options import refuse_unless_count, refuse_unless_positive
+
+MOST_ROUNDS = 30  # of assigning and expecting anew; they end where nothing changes
+ASKED = 8  # rigid placements in which neighbours are asked: those of a symmetric body
+
+
+class AmbiguousLabelError(ValueError):
+    """A frame whose points are ambiguous; says which, and why."""
+
+
+@dataclass(frozen=True)
+class TrackOptions:
+    """When labels count as certain.
+
+    Attributes
+    ----------
+    turns : placements that are tried, evenly round a turn, of each hand
+    reach : most distance of a node from where it is expected, of that of the next point
+    margin : least misfit of another placement, of that of the one taken
+    quarter : rad, turn between two frames below which a camera counts as still
+    first_misfit : most rms misfit of the first frame, of the shortest link
+    """
+
+    turns: int = 12
+    reach: float = 0.5
+    margin: float = 1.25
+    quarter: float = float(np.pi) / 4.0
+    first_misfit: float = 0.15
+
+    def __post_init__(self) -> None:
+        refuse_unless_count(self, "turns")
+        refuse_unless_positive(self, "reach", "margin", "quarter", "first_misfit")
+
+
+@dataclass(frozen=True, eq=False)
+class FrameFit:
+    """One way to lay labelled nodes on the points of a frame.
+
+    Attributes
+    ----------
+    order : (n,) point of each node
+    motion : of the expected nodes onto the points
+    misfit : rms distance of the points from where they are expected
+    reach : largest distance of a node, of that of the next point
+    """
+
+    order: Ints
+    motion: PlanarMotion
+    misfit: float
+    reach: float
+
+
+@dataclass(frozen=True, eq=False)
+class Tracks:
+    """Nodes followed through all frames.
+
+    Attributes
+    ----------
+    points : (f, n, 2) in the order of the nodes, each frame in its own placement
+    order : (f, n) point of each node
+    misfit, reach : (f,) of `FrameFit`; of the first frame nan
+    margin : (f,) misfit of the next best placement over that of the one taken; where
+        it is below that of `TrackOptions`, the camera decided
+    mirrored : (f,) of another hand than the first
+    """
+
+    points: Floats
+    order: Ints
+    misfit: Floats
+    reach: Floats
+    margin: Floats
+    mirrored: Bools
+
+
+def placements(
+    nodes: Floats, points: Floats, links: Ints, options: TrackOptions | None = None
+) -> list[FrameFit]:
+    """All ways to lay a known shape on a frame equally well; more than one by symmetry.
+
+    Parameters
+    ----------
+    nodes, points : (n, 2) in one unit
+
+    Raises
+    ------
+    AmbiguousLabelError
+        where the points do not have the shape.
+    """
+    options = options or TrackOptions()
+    _refuse_points([points], len(nodes))
+    rigid = [
+        _assigned(motion(nodes), points, nodes)
+        for motion in turned(nodes, points, options.turns)
+    ]
+    found = _different(rigid)
+    ends = nodes[links]
+    short = float(np.linalg.norm(ends[:, 0] - ends[:, 1], axis=1).min())
+    if found[0].misfit > options.first_misfit * short:
+        raise AmbiguousLabelError(
+            f"frame 0 is {found[0].misfit:.3g} rms from the shape, which has links of "
+            f"{short:.3g}: give the coordinates in the same unit, and the first frame "
+            "undeformed"
+        )
+    return [fit for fit in found if fit.misfit <= found[0].misfit + 1e-9 * short]
+
+
+def carry_labels(
+    frames: Sequence[Floats],
+    links: Ints,
+    first: Ints,
+    along: Floats,
+    options: TrackOptions | None = None,
+) -> Tracks:
+    """Follow the nodes from the first frame to the last.
+
+    Parameters
+    ----------
+    frames : (n, 2) points of each, in any order
+    links : (l, 2) nodes that move alike, being joined
+    first : (n,) point of each node in the first frame
+    along : (f,) what the frames are ordered by, such as temperature or time
+
+    Raises
+    ------
+    AmbiguousLabelError
+        naming the frame, where a node is not where the others' motion lets it be, or
+        where two placements fit alike and none is that of a still camera.
+    """
+    options = options or TrackOptions()
+    _refuse_points(frames, len(first))
+    near, points = _mean_of_neighbours(links, len(first)), [frames[0][first]]
+    order, fits, margins = [first], [], [np.nan]
+    for k in range(1, len(frames)):
+        expected = _expected(points, along)
+        fit, margin = _placed(expected, frames[k], near, k, options)
+        points.append(frames[k][fit.order])
+        order.append(fit.order)
+        fits.append(fit)
+        margins.append(margin)
+    mirrored = np.cumsum([False, *(fit.motion.mirrored for fit in fits)]) % 2 == 1
+    return Tracks(
+        np.array(points),
+        np.array(order),
+        np.array([np.nan, *(fit.misfit for fit in fits)]),
+        np.array([np.nan, *(fit.reach for fit in fits)]),
+        np.array(margins),
+        mirrored,
+    )
+
+
+def neighbours(links: Ints, n: int) -> list[Ints]:
+    """The nodes that each of n nodes is linked to."""
+    both = np.concatenate([links, links[:, ::-1]])
+    near = [both[both[:, 0] == node, 1] for node in range(n)]
+    alone = [node for node, others in enumerate(near) if not len(others)]
+    if alone:
+        raise ValueError(f"node {alone[0]} has no link: its motion has no witness")
+    return near
+
+
+def _mean_of_neighbours(links: Ints, n: int) -> Floats:
+    """(n, n) takes what nodes have to the mean of what their neighbours have."""
+    mean = np.zeros((n, n))
+    for node, others in enumerate(neighbours(links, n)):
+        mean[node, others] = 1.0 / len(others)
+    return mean
+
+
+def _expected(points: list[Floats], along: Floats) -> Floats:
+    """(n, 2) where the nodes are if they go on moving as they did."""
+    if len(points) == 1:
+        return points[0]
+    k = len(points)
+    step = (along[k] - along[k - 1]) / (along[k - 1] - along[k - 2])
+    before = min(
+        (fit_planar_motion(points[-2], points[-1], hand) for hand in (False, True)),
+        key=lambda motion: float(np.square(points[-1] - motion(points[-2])).sum()),
+    )(points[-2])
+    return np.asarray(points[-1] + min(step, 2.0) * (points[-1] - before))
+
+
+def _placed(
+    expected: Floats, points: Floats, near: Floats, k: int, options: TrackOptions
+) -> tuple[FrameFit, float]:
+    """The placement that is chosen, and its margin before the next."""
+    starts = turned(expected, points, options.turns)
+    rigid = _different([_assigned(m(expected), points, expected) for m in starts])
+    found = _different(
+        [_assigned(f.motion(expected), points, expected, near) for f in rigid[:ASKED]]
+    )
+    margin = found[1].misfit / found[0].misfit if len(found) > 1 else np.inf
+    best, fits = found[0], min(f.reach for f in found) <= options.reach
+    if fits and margin < options.margin:
+        rivals = [f for f in found if f.misfit < options.margin * best.misfit]
+        still = [f for f in rivals if f.motion.still(options.quarter)]
+        if len(still) != 1:
+            raise AmbiguousLabelError(
+                f"frame {k} fits the one before it in {len(rivals)} ways: the next "
+                f"best misfit is {margin:.3g} of the best, and must be "
+                f"{options.margin:g}: take frames closer to each other, unturned"
+            )
+        best = still[0]
+    if best.reach > options.reach:
+        raise AmbiguousLabelError(
+            f"frame {k} has a node {best.reach:.2f} times as far from where it is "
+            f"expected as the next point, above {options.reach:g}: take frames closer "
+            "to each other, or remove a false point"
+        )
+    return best, float(margin)
+
+
+def _assigned(
+    moved: Floats, points: Floats, expected: Floats, near: Floats | None = None
+) -> FrameFit:
+    """Points assigned to nodes that begin at `moved`, until nothing changes."""
+    order, x = np.full(len(points), -1), moved
+    hand = _hand(expected, moved)
+    for _ in range(MOST_ROUNDS):
+        _, columns = linear_sum_assignment(cdist(x, points, "sqeuclidean"))
+        if (columns == order).all():
+            break
+        order = columns
+        motion = fit_planar_motion(expected, points[order], hand)
+        x = motion(expected)
+        if near is not None:
+            x = x + near @ (points[order] - x)
+    apart = cdist(x, points[order])
+    own = np.diag(apart).copy()
+    np.fill_diagonal(apart, np.inf)
+    misfit = float(np.sqrt(np.mean(own**2)))
+    return FrameFit(order, motion, misfit, float((own / apart.min(axis=1)).max()))
+
+
+def _hand(x: Floats, y: Floats) -> bool:
+    """Whether the congruent (n, 2) `y` is a mirror image of `x`."""
+    a, b = x - x.mean(axis=0), y - y.mean(axis=0)
+    return bool(np.linalg.det(a.T @ b) < 0.0)
+
+
+def _different(found: list[FrameFit]) -> list[FrameFit]:
+    """Those of different orders, the best first."""
+    different: list[FrameFit] = []
+    for fit in sorted(found, key=lambda fit: fit.misfit):
+        if not any((fit.order == other.order).all() for other in different):
+            different.append(fit)
+    return different
+
+
+def _refuse_points(frames: Sequence[Floats], n: int) -> None:
+    for k, points in enumerate(frames):
+        if points.shape != (n, 2):
+            raise AmbiguousLabelError(
+                f"frame {k} has {len(points)} points for {n} nodes: find each once"
+            )
+        if not np.isfinite(points).all():
+            raise AmbiguousLabelError(
+                f"frame {k} has a coordinate that is no finite number"
+            )

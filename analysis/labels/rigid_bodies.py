@@ -1,0 +1,243 @@
+"""What rigid bodies determine of nodes without a label.
+
+Nodes whose spheres were not seen are put where their bodies hold them
+(`complete_rigidly`). Bodies may be elsewhere than the simulation has them, though no
+label reaches them (`moved_bodies`): a body on the wrong joint keeps no length to the
+nodes it should hang on, so its spheres stay without a label. They still keep the
+lengths among themselves, and, where it has only two of its own, those to the sphere it
+hangs on. That loose spheres do so by chance is reckoned from how often any distance
+falls that near to a given one.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from analysis.alignment import fit_rigid_motion, rigid_modes
+from analysis.labels.assign_labels import Labels
+from analysis.labels.rigid_distances import Mechanism
+from analysis.labels.scoring import NOT_ASSIGNED
+from analysis.labels.thresholds import BODY
+from sim.core.arrays import Bools, Floats, Ints
+
+
+@dataclass(frozen=True, eq=False)
+class ScannedNodes:
+    """Positions of nodes in the scan.
+
+    Parameters
+    ----------
+    known : (n,) nodes that have a position
+    completed : (n,) of these, nodes placed by their body rather than seen
+    positions_mm : (n, 3), nan for unknown nodes
+    covariance_mm2 : (3n, 3n), zero for unknown nodes
+    """
+
+    known: Bools
+    completed: Bools
+    positions_mm: Floats
+    covariance_mm2: Floats
+
+
+def seen_nodes(
+    sphere: Ints,
+    centres_mm: Floats,
+    covariance_mm2: Floats,
+) -> ScannedNodes:
+    """Positions of the labelled nodes.
+
+    Parameters
+    ----------
+    sphere : (n,) sphere of each node, or NOT_ASSIGNED
+    centres_mm : (m, 3)
+    covariance_mm2 : (3m, 3m) of all centres together
+    """
+    n = len(sphere)
+    known = sphere != NOT_ASSIGNED
+    positions = np.full((n, 3), np.nan)
+    positions[known] = centres_mm[sphere[known]]
+    covariance = np.zeros((3 * n, 3 * n))
+    here, there = axes_of(np.flatnonzero(known)), axes_of(sphere[known])
+    covariance[np.ix_(here, here)] = covariance_mm2[np.ix_(there, there)]
+    none = np.zeros(n, dtype=np.bool_)
+    return ScannedNodes(known, none, positions, covariance)
+
+
+def axes_of(points: Ints) -> Ints:
+    """Rows (3 q,) of points (q,) in a covariance of all points together."""
+    return np.asarray((3 * points[:, None] + np.arange(3)).ravel())
+
+
+def complete_rigidly(
+    nodes: ScannedNodes, mechanism: Mechanism, length_sd_mm: float
+) -> ScannedNodes:
+    """Place missing nodes that have three or more seen mates in one body.
+
+    The body is laid on its seen nodes; errors of those pass to the completed node
+    through the six rigid modes, and its own printing error is added.
+    """
+    n = len(nodes.known)
+    positions = nodes.positions_mm.copy()
+    completed = nodes.completed.copy()
+    A = np.eye(3 * n)
+    own = np.zeros(3 * n)
+    for body in mechanism.bodies:
+        mates = np.array([j for j in body if nodes.known[j]])
+        if len(mates) < 3 or _collinear(mechanism.nodes_mm[mates]):
+            continue
+        for j in body:
+            if nodes.known[j] or completed[j]:
+                continue
+            x = mechanism.nodes_mm[[*mates, j]]
+            moved = fit_rigid_motion(x[:-1], positions[mates])(x)
+            modes = rigid_modes(moved)
+            gain = modes[-3:] @ np.linalg.pinv(modes[:-3])
+            columns = axes_of(mates)
+            A[3 * j : 3 * j + 3] = 0.0
+            A[3 * j : 3 * j + 3, columns] = gain
+            own[3 * j : 3 * j + 3] = length_sd_mm**2
+            positions[j], completed[j] = moved[-1], True
+    covariance = A @ nodes.covariance_mm2 @ A.T + np.diag(own)
+    return ScannedNodes(nodes.known | completed, completed, positions, covariance)
+
+
+def _collinear(x: Floats) -> bool:
+    extent = np.linalg.svd(x - x.mean(axis=0), compute_uv=False)
+    return bool(extent[1] < BODY.slender * extent[0])
+
+
+@dataclass(frozen=True)
+class MovedBody:
+    """A body, its nodes without a label, and the spheres that keep their lengths.
+
+    Parameters
+    ----------
+    expected : how many such matches chance alone leads to expect
+    """
+
+    nodes: tuple[int, ...]
+    spheres: tuple[int, ...]
+    expected: float
+
+
+def moved_bodies(
+    mechanism: Mechanism,
+    labels: Labels,
+    centres_mm: Floats,
+    places_mm: Floats,
+    length_u_mm: float,
+    in_place_mm: float,
+) -> list[MovedBody]:
+    """Bodies whose free nodes have their lengths among loose spheres, away from home.
+
+    Parameters
+    ----------
+    centres_mm : (m, 3)
+    places_mm : (n, 3) where the simulation has the nodes, in the scan's frame
+    length_u_mm : standard uncertainty of a scanned rigid length
+    in_place_mm : a loose sphere nearer to a free node's place may be that node
+    """
+    free = labels.unconfirmed
+    loose = _away(labels, centres_mm, places_mm[free], in_place_mm)
+    if len(free) < 2 or len(loose) < 2:
+        return []
+    apart = np.linalg.norm(centres_mm[:, None] - centres_mm, axis=2)
+    width = BODY.width * length_u_mm
+    found = []
+    for body in mechanism.bodies:
+        for own in _parts([j for j in body if j in free]):
+            match = _match(mechanism, (own, body), loose, apart, width)
+            if match is None:
+                continue
+            spheres, lengths, tries = match
+            near = 2 * width / float(apart.max())  # share of distances so near
+            expected = tries * near**lengths
+            if expected < BODY.rare:
+                found.append(MovedBody(tuple(own), spheres, expected))
+                break
+    return found
+
+
+def _parts(own: list[int]) -> list[list[int]]:
+    """A body's free nodes, and all but one of them: that one may have stayed."""
+    return [own, *([j for j in own if j != k] for k in own)]
+
+
+def _match(
+    mechanism: Mechanism,
+    part: tuple[list[int], Sequence[int]],
+    loose: Ints,
+    apart: Floats,
+    width: float,
+) -> tuple[tuple[int, ...], int, float] | None:
+    """Spheres that keep a part's lengths, how many those are, and how many were tried.
+
+    Parameters
+    ----------
+    part : nodes, and the body they are of
+    """
+    own, body = part
+    lengths, tries = len(own) * (len(own) - 1) // 2, float(len(loose)) ** len(own)
+    hung = [j for j in body if j not in own]
+    for spheres in _tuples(apart, loose, _distances(mechanism.nodes_mm, own), width):
+        if len(own) > 2 or not hung:
+            return spheres, lengths, tries
+        to_joint = _distances(mechanism.nodes_mm, [hung[0], *own])[0, 1:]
+        if _hangs(apart, spheres, to_joint, width).any():
+            return spheres, lengths + 2, tries * len(apart)
+    return None
+
+
+def _away(
+    labels: Labels, centres_mm: Floats, homes_mm: Floats, in_place_mm: float
+) -> Ints:
+    """Loose spheres that are at no free node's place."""
+    loose = np.setdiff1d(np.arange(len(centres_mm)), labels.confirmed)
+    distance = np.linalg.norm(centres_mm[loose, None] - homes_mm, axis=2)
+    return np.asarray(loose[(distance > in_place_mm).all(axis=1)])
+
+
+def _distances(nodes: Floats, some: Sequence[int]) -> Floats:
+    x = nodes[list(some)]
+    return np.asarray(np.linalg.norm(x[:, None] - x, axis=2))
+
+
+def _tuples(
+    apart: Floats, loose: Ints, lengths: Floats, width: float
+) -> Iterator[tuple[int, ...]]:
+    """Different loose spheres that keep all `lengths` (f, f); none for f < 2."""
+    f = len(lengths)
+    if f < 2:
+        return
+    open_ones: list[tuple[int, ...]] = [(int(s),) for s in loose]
+    while open_ones:
+        some = open_ones.pop()
+        if len(some) == f:
+            yield some
+            continue
+        expected = lengths[len(some), : len(some)]
+        near = np.abs(apart[loose][:, np.array(some)] - expected)
+        for s in loose[(near <= width).all(axis=1)]:
+            if s not in some:
+                open_ones.append((*some, int(s)))
+
+
+def _hangs(
+    apart: Floats, spheres: tuple[int, ...], lengths: Floats, width: float
+) -> Bools:
+    """(m,) on which joints the spheres (f,) may hang on, by their `lengths` (f,) to
+    it."""
+    near = np.abs(apart[:, list(spheres)] - lengths) <= width
+    found: Bools = np.asarray(near.all(axis=1))
+    found[list(spheres)] = False
+    return found
+
+
+def describe_moved(bodies: Sequence[MovedBody]) -> str:
+    """Which bodies are elsewhere, in words."""
+    names = ["-".join(map(str, body.nodes)) for body in bodies]
+    return (
+        f"nodes {', '.join(names)} keep their lengths, but elsewhere: is a body on the "
+        "wrong joint?"
+    )

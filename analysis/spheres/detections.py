@@ -1,0 +1,188 @@
+"""What picking is asked for and what it answers: options, spheres, rejected candidates.
+
+All lengths are in mm, all covariances in mm^2.
+"""
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+import numpy as np
+
+from analysis.spheres.thresholds import FUSED, SHARED
+from sim.core.arrays import Bools, Floats
+
+
+class RejectionReason(Enum):
+    """Why a candidate is no sphere; the value is what tables print."""
+
+    POINTS = "points"  # too few points on its surface
+    UNSETTLED = "unsettled"  # its points draw the centre nowhere in particular
+    CAP = "cap"  # too little of it is visible
+    ATTACHED = "attached"  # most of it lies next to something that sticks out
+    STRIP = "strip"  # a ring or strip, as a rod of that radius has
+    NORMALS = "normals"  # the surface does not face its centre
+    INSIDE = "inside"  # points where an opaque sphere has none
+    RADIUS = "radius"  # round, but of another radius
+    RMS = "rms"  # rougher than the other spheres of the scan
+    DUPLICATE = "duplicate"  # overlaps a better sphere
+
+
+@dataclass(frozen=True)
+class PickOptions:
+    """What is looked for; only the radius has no default.
+
+    Give `radius_max_mm` as well when the radius is known only as a range.
+    """
+
+    radius_mm: float  # the radius, or the smallest one
+    radius_max_mm: float | None = None  # the largest radius
+    min_cap: float = 0.05  # visible share of the surface, 0 to 1
+    radius_tolerance: float = 0.04  # of the free radius, relative
+    registration_mm: float = 0.0  # sd of a view's misplacement in a merged cloud
+    repeatability_mm: float = 0.0  # sd that repeated scans of a centre show
+    # a mesh that software made of many views: lines of sight are lost, and the radius
+    # that all spheres have in common is sought
+    fused: bool = False
+
+    @property
+    def least_cap(self) -> float:
+        """Smallest visible share of a sphere's surface, 0 to 1."""
+        return max(self.min_cap, FUSED.cap) if self.fused else self.min_cap
+
+    @property
+    def unlike(self) -> float:
+        """By what factor the rms of spheres of one scan may differ."""
+        return FUSED.rougher if self.fused else 1.0
+
+    def __post_init__(self) -> None:
+        if not 0 < self.radius_mm < np.inf:
+            raise ValueError(
+                f"radius_mm must be positive, not {self.radius_mm}: give the "
+                "radius of the printed spheres in mm"
+            )
+        largest = self.radius_max_mm
+        if largest is not None and not self.radius_mm < largest < np.inf:
+            raise ValueError(
+                f"radius_max_mm must exceed radius_mm {self.radius_mm}, not {largest}: "
+                "leave it out if the radius is known"
+            )
+        for name, low, high in (
+            ("min_cap", 0.0, 0.5),
+            ("radius_tolerance", 0.0, 0.5),
+            ("registration_mm", 0.0, np.inf),
+            ("repeatability_mm", 0.0, np.inf),
+        ):
+            value = getattr(self, name)
+            if not low <= value < high:
+                raise ValueError(
+                    f"{name} must lie between {low:g} and {high:g}, not {value}"
+                )
+
+
+@dataclass(frozen=True, eq=False)
+class FittedSphere:
+    """A sphere that was found, with its quality."""
+
+    centre: Floats  # (3,) mm
+    covariance: Floats  # (3, 3) of the centre, mm^2
+    radius: float  # the one used in the fit, mm
+    rms: float  # of the distances to the surface, mm
+    points: int  # that the fit used
+    free_radius: float  # fitted along with the centre, a check only, mm
+    free_radius_sd: float  # mm
+    cap: float  # visible share of the surface, 0 to 1
+    views: int  # views that see it; 1 where no view ids were given
+
+
+@dataclass(frozen=True, eq=False)
+class Rejected:
+    """A candidate that is no sphere, and why."""
+
+    centre: Floats  # (3,) mm
+    reason: RejectionReason
+    detail: str  # the number that decided, and its limit
+    points: int
+
+
+@dataclass(frozen=True, eq=False)
+class ViewMotion:
+    """How one view was moved to agree with the others: x -> x + t + w x (x - pivot)."""
+
+    view: int
+    translation: Floats  # (3,) mm
+    rotation: Floats  # (3,) rad
+    pivot: Floats  # (3,) mm
+
+
+@dataclass(frozen=True)
+class Excess:
+    """A ratio of the variance that is seen to the one that was stated."""
+
+    sign: str  # from what
+    ratio: float
+    sd: float  # of the ratio, where it is one
+
+    @property
+    def counts(self) -> bool:
+        """Whether it is more than chance."""
+        return bool(self.ratio > 1.0 + SHARED.certain * self.sd)
+
+    @property
+    def summary(self) -> str:
+        """One line for the reader of the results."""
+        return (
+            f"neighbouring points share errors: variances of centres are taken "
+            f"{self.ratio:.1f} times, by {self.sign}"
+        )
+
+
+@dataclass(frozen=True)
+class ErrorComponent:
+    """A component of the errors of points, and how large it was found."""
+
+    name: str
+    sd_mm: float
+
+
+@dataclass(frozen=True)
+class FusionBias:
+    """By how much a fused mesh makes all spheres too large."""
+
+    stated_mm: float  # radius that was given
+    radius_mm: float  # that the spheres have in common in the mesh
+    sd_mm: float  # of that
+
+    @property
+    def summary(self) -> str:
+        """One line for the reader of the results."""
+        share = 100.0 * (self.radius_mm / self.stated_mm - 1.0)
+        sd = 100.0 * self.sd_mm / self.stated_mm
+        return (
+            f"spheres are {abs(share):.1f} +- {sd:.1g} % "
+            f"{'large' if share > 0 else 'small'}: fused mesh; centres are fitted "
+            f"with the radius {self.radius_mm:.4g} mm"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Picks:
+    """All spheres of a scan, best seen first, and the candidates turned down."""
+
+    spheres: tuple[FittedSphere, ...]
+    rejected: tuple[Rejected, ...]
+    covariance: Floats  # (3 m, 3 m) of all centres together, mm^2
+    noise: float  # sd of the points normal to the surface, mm; nan without spheres
+    motions: tuple[ViewMotion, ...] = field(default=())
+    seen: Bools = field(default_factory=lambda: np.zeros((0, 0), dtype=np.bool_))
+    # (m, v) whether the sphere is seen in the view; empty where views are not known
+    excess: Excess | None = None  # of the covariance over that by points
+    components: tuple[ErrorComponent, ...] = ()  # of the covariance
+    fusion: FusionBias | None = None  # of a fused mesh
+    # that all spheres have, and its sd with shared errors, mm; None where it is no more
+    # than the mean of their own
+    joint_radius: tuple[float, float] | None = None
+
+    @property
+    def centres(self) -> Floats:
+        """(m, 3) centres, mm."""
+        return np.array([s.centre for s in self.spheres]).reshape(-1, 3)

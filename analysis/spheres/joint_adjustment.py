@@ -1,0 +1,365 @@
+"""The last fit of all spheres together: lines of sight, views put in place, budget.
+
+The radius that all spheres of several views have is adjusted along with everything else
+(`joint_radius`). A radius that is stated wrongly moves the views: each slides along its
+line of sight until its caps fit, and the radius that a sphere shows in views so placed
+is the stated one again. So it must be an unknown like all centres and motions. With it
+the heights of `analysis.spheres.viewpoints` follow
+
+    e = u . (dc_i - K_i tau_v) + dR
+
+Where neighbouring points share errors it hardly determines the radius: how a matching
+window smooths a steep surface looks like a slide and a larger sphere. What spheres show
+in views that stay where the scanner put them is then better (`unmoved_radius`).
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.linalg import block_diag
+
+from analysis.spheres.centre_covariance import Seen, Sums, budget, with_shared_errors
+from analysis.spheres.centre_fit import BLIND, Fit, refine
+from analysis.spheres.detections import (
+    ErrorComponent,
+    Excess,
+    FusionBias,
+    PickOptions,
+    Rejected,
+    RejectionReason,
+)
+from analysis.spheres.sphere_criteria import SphereCandidate, fault
+from analysis.spheres.thresholds import SHARED, VIEWPOINTS, VIEWS
+from analysis.spheres.variance_components import merge_close
+from analysis.spheres.viewpoints import (
+    Placement,
+    blocks,
+    lever,
+    misplacement,
+    noise,
+    normal_equations,
+    place,
+    pull,
+    scanner_places,
+    seen_from,
+    sight_lines,
+    solved,
+    unmoved,
+)
+from sim.core.arrays import Floats, Ints
+
+SumsOf = Callable[[SphereCandidate, Placement], tuple[Floats, Floats]]
+
+
+def joint_radius(
+    accepted: list[SphereCandidate], placed: Placement, sums: SumsOf
+) -> tuple[float, float]:
+    """Radius and its standard deviation, mm, whatever radius was stated.
+
+    Views are believed where the scanner put them, to `VIEWS.misplaced_mm`.
+
+    Parameters
+    ----------
+    accepted : spheres, fitted with the stated radius
+    placed : the views, placed with it
+    sums : the blocks A (v, 4, 4), g (v, 4) of a sphere, see
+        `analysis.spheres.viewpoints`
+    """
+    pivot, own = placed.pivot, 3 * len(accepted)
+    reach = _reach(accepted, pivot)
+    misplaced = np.repeat([VIEWS.misplaced_mm, VIEWS.misplaced_mm / reach], 3)
+    weight = misplaced**-2.0
+    prior = np.tile(weight, len(placed.motions))
+    for _ in range(VIEWS.rounds):
+        H, right = _with_radius(accepted, [sums(c, placed) for c in accepted], pivot)
+        H[own + 1 :, own + 1 :] += np.diag(prior)
+        right[own + 1 :] -= prior * placed.motions.ravel()
+        inverse, rise = solved(H, right, own + 1, weight)
+        accepted = [
+            _moved_and_larger(c, rise[3 * i : 3 * i + 3], rise[own])
+            for i, c in enumerate(accepted)
+        ]
+        tau = rise[own + 1 :].reshape(-1, 6)
+        placed = replace(placed, motions=placed.motions + tau)
+    return accepted[0].fit.radius, float(np.sqrt(inverse[own, own]))
+
+
+def _with_radius(
+    accepted: list[SphereCandidate], sums: list[tuple[Floats, Floats]], pivot: Floats
+) -> tuple[Floats, Floats]:
+    """Normal equations of the centres (3 m), the radius, and the motions (6 v)."""
+    own = 3 * len(accepted)
+    H, right = normal_equations(accepted, sums, pivot)
+    H = np.insert(np.insert(H, own, 0.0, axis=0), own, 0.0, axis=1)
+    right = np.insert(right, own, 0.0)
+    for i, (c, (A, g)) in enumerate(zip(accepted, sums, strict=True)):
+        phi, K = noise(c, A), lever(c, pivot)
+        H[own, 3 * i : 3 * i + 3] = A[:, :3, 3].sum(axis=0) / phi
+        H[own, own + 1 :] -= (A[:, :3, 3] @ K).ravel() / phi
+        H[own, own] += A[:, 3, 3].sum() / phi
+        right[own] += g[:, 3].sum() / phi
+    H[:, own] = H[own]
+    return H, right
+
+
+def _moved_and_larger(c: SphereCandidate, by: Floats, larger: float) -> SphereCandidate:
+    fit = replace(c.fit, centre=c.fit.centre + by, radius=c.fit.radius + float(larger))
+    return replace(c, fit=fit)
+
+
+def unmoved_radius(
+    accepted: list[SphereCandidate],
+    sums: list[tuple[Floats, Floats]],
+    placed: Placement,
+    shared: float,
+) -> tuple[float, float]:
+    """Radius and its sd, mm, that spheres show in views where the scanner put them.
+
+    The misplacement of views at that radius is estimated as in `place`: it raises
+    all spheres in common.
+
+    Parameters
+    ----------
+    accepted : spheres, fitted with the stated radius
+    sums : the blocks A (v, 4, 4), g (v, 4) of each in views as placed
+    shared : how many times the variance of what points tell is
+    """
+    rise, variance, gain = [], [], []
+    for c, (A, g) in zip(accepted, sums, strict=True):
+        raised = A[:, :, :3] @ lever(c, placed.pivot)  # (v, 4, 6) by a motion of a view
+        back = g.sum(axis=0) - np.einsum("vaj,vj->a", raised, placed.motions)
+        inverse = np.linalg.inv(A.sum(axis=0))[3]
+        rise.append(inverse @ back)
+        variance.append(inverse[3] * noise(c, A) * shared)
+        gain.append(inverse @ raised.transpose(1, 0, 2).reshape(4, -1))
+    weight = 1.0 / np.array(variance)
+    larger = float(weight @ rise / weight.sum())
+    moved = (weight @ np.array(gain) / weight.sum()).reshape(-1, 6)
+    at = [(A, g - larger * A[:, :, 3]) for A, g in sums]
+    H, right = normal_equations(accepted, at, placed.pivot)
+    sd = misplacement(
+        H, right, 3 * len(sums), placed.motions, _reach(accepted, placed.pivot)
+    )
+    square = 1.0 / weight.sum() + ((moved * sd) ** 2).sum()
+    return accepted[0].fit.radius + larger, float(np.sqrt(square))
+
+
+def shared_radius(
+    joint: tuple[float, float], unmoved: tuple[float, float]
+) -> tuple[float, float]:
+    """Radius and its sd, mm, where neighbouring points share errors.
+
+    How heights change over the incidence is then hardly a measure of the radius, and
+    views that may slide along their lines of sight leave it nothing else: what
+    `joint_radius` finds counts only as far as views that may not slide agree with it.
+    """
+    (a, sd_a), (b, sd_b) = joint, unmoved
+    if abs(a - b) > SHARED.certain * np.hypot(sd_a, sd_b):
+        return unmoved
+    weights = np.array([sd_a, sd_b]) ** -2.0
+    return float(weights @ [a, b] / weights.sum()), float(weights.sum() ** -0.5)
+
+
+def mean_radius(accepted: list[SphereCandidate]) -> float:
+    """Of the free radii of spheres, weighted as their sd say, mm."""
+    weight = np.array([c.fit.free_radius_sd for c in accepted]) ** -2.0
+    return float(weight @ [c.fit.free_radius for c in accepted] / weight.sum())
+
+
+def _reach(accepted: list[SphereCandidate], pivot: Floats) -> float:
+    return max(float(np.linalg.norm(c.fit.centre - pivot)) for c in accepted)
+
+
+@dataclass(frozen=True, eq=False)
+class Polished:
+    """The spheres refitted, with the covariance of all, and what it is made of."""
+
+    accepted: list[SphereCandidate]
+    placed: Placement | None  # the views, where they are known
+    covariance: Floats  # (3 m, 3 m) mm^2
+    lost: list[Rejected]  # candidates that turn out to be none
+    excess: Excess | None
+    components: tuple[ErrorComponent, ...]
+    radius: tuple[float, float] | None  # that all spheres have and its sd, mm
+
+
+def polish(
+    accepted: list[SphereCandidate],
+    points: Floats,
+    view: Ints | None,
+    origins: Floats | None,
+    options: PickOptions,
+    bias: FusionBias | None = None,
+) -> Polished:
+    """Fit all spheres again, views put in place and errors that are shared counted.
+
+    Parameters
+    ----------
+    accepted : accepted spheres
+    points : (n, 3) mm
+    view : (n,) view of each point, if known
+    origins : (v, 3) where the scanner stood for each view, if known
+    bias : of a fused mesh, which has no lines of sight
+    """
+    if view is None and origins is not None and len(origins) == 1:
+        view = np.zeros(len(points), dtype=np.int64)
+    placed, joint = None, None
+    if view is None or not accepted:
+        fits = (_refit(c, points) for c in accepted)
+        accepted, lost = _sorted_out(accepted, fits, options)
+    else:
+        if origins is None and bias is None:
+            views = int(view.max()) + 1
+            origins = scanner_places(accepted, points, view, views)
+        scan = _ViewedScan(points, view, origins)
+        accepted, placed, joint, lost = _with_placed_views(scan, accepted, options)
+    growth, sight = np.zeros((3 * len(accepted), 3 * len(accepted))), origins
+    if origins is None and bias is None and accepted:
+        viewpoints = seen_from(accepted, points)
+        accepted, growth = _without_pull(accepted, points, viewpoints)
+        if view is None and len(viewpoints):
+            sight = merge_close(viewpoints)
+    if placed is None or view is None:
+        seen: Seen = [points[c.points] for c in accepted], None
+    else:
+        each = [view[c.points] for c in accepted]
+        moved = (placed.move(points[c.points], view[c.points]) for c in accepted)
+        seen = list(moved), each
+    shared = with_shared_errors(
+        accepted, placed, joint, seen, sight if bias is None else None, growth
+    )
+    covariance = budget(shared, accepted, joint is not None, options, bias)
+    sd = shared.radius_sd
+    radius = None if sd is None else (mean_radius(accepted), sd)
+    if joint is not None:
+        free = joint_radius(accepted, joint[0], scan.sums)
+        radius = _radius_of_views(accepted, joint, free, shared.excess)
+    return Polished(
+        accepted, placed, covariance, lost, shared.excess, shared.components, radius
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _ViewedScan:
+    """Points, the view that saw each, and where its scanner stood, if that is known."""
+
+    points: Floats
+    view: Ints
+    origins: Floats | None
+
+    def around(
+        self, c: SphereCandidate, placed: Placement
+    ) -> tuple[Floats, Floats, Ints]:
+        """Points around a sphere (k, 3) where their views belong, the unit vectors from
+        the scanner to each, and their views."""
+        seen = self.view[c.near]
+        x = placed.move(self.points[c.near], seen)
+        sight = BLIND if self.origins is None else sight_lines(x, seen, self.origins)
+        return x, sight, seen
+
+    def refit(self, c: SphereCandidate, placed: Placement, last: bool) -> Fit | None:
+        """The same sphere fitted to points moved with their views."""
+        x, sight, _ = self.around(c, placed)
+        theta = np.append(c.fit.centre, c.fit.radius)
+        return refine(x, theta, c.fit.scale, sight, rounds=1 + last, last=last)
+
+    def sums(self, c: SphereCandidate, placed: Placement) -> tuple[Floats, Floats]:
+        """The blocks A (v, 4, 4) and g (v, 4) of a sphere."""
+        x, sight, seen = self.around(c, placed)
+        theta = np.append(c.fit.centre, c.fit.radius)
+        views = len(placed.motions)
+        return blocks(x, c.fit.used, sight, theta, c.fit.scale, seen, views)
+
+
+def _with_placed_views(
+    scan: _ViewedScan, accepted: list[SphereCandidate], options: PickOptions
+) -> tuple[
+    list[SphereCandidate], Placement, tuple[Placement, Sums] | None, list[Rejected]
+]:
+    """Spheres and views in turn; the views with the blocks they were placed by, if
+    there are enough spheres; candidates that turn out to be none."""
+    views = int(scan.view.max()) + 1
+    placed = unmoved(views, np.mean([c.fit.centre for c in accepted], axis=0))
+    lost, joint = [], None
+    for round_ in range(VIEWS.rounds):
+        last = round_ == VIEWS.rounds - 1
+        fits = (scan.refit(c, placed, last) for c in accepted)
+        accepted, more = _sorted_out(accepted, fits, options if last else None)
+        lost += more
+        joint = None
+        if views > 1 and len(accepted) >= VIEWS.fewest:
+            sums = [scan.sums(c, placed) for c in accepted]
+            placed = place(accepted, sums, placed)
+            joint = placed, sums
+    return accepted, placed, joint, lost
+
+
+def _radius_of_views(
+    accepted: list[SphereCandidate],
+    joint: tuple[Placement, Sums],
+    free: tuple[float, float],
+    excess: Excess | None,
+) -> tuple[float, float]:
+    """Radius and its sd, mm: `free` of views that slide, where no errors are shared."""
+    if excess is None:
+        return free
+    times = max(excess.ratio, 1.0)
+    still = unmoved_radius(accepted, joint[1], joint[0], times)
+    return shared_radius((free[0], float(np.sqrt(times)) * free[1]), still)
+
+
+def _sorted_out(
+    accepted: list[SphereCandidate],
+    fits: Iterable[Fit | None],
+    options: PickOptions | None,
+) -> tuple[list[SphereCandidate], list[Rejected]]:
+    """The candidates with their new fits, and those that fail with them.
+
+    Without options only those without a fit fail.
+    """
+    passed, lost = [], []
+    for c, fit in zip(accepted, fits, strict=True):
+        if fit is None:
+            lost.append(
+                c.rejected(RejectionReason.POINTS, "seen too steeply to be fitted")
+            )
+            continue
+        fitted = replace(c, fit=fit)
+        wrong = fault(fitted, options) if options else None
+        if wrong is None:
+            passed.append(fitted)
+        else:
+            lost.append(wrong)
+    return passed, lost
+
+
+def _refit(c: SphereCandidate, points: Floats) -> Fit | None:
+    """The same sphere fitted again from where it is."""
+    theta = np.append(c.fit.centre, c.fit.radius)
+    return refine(points[c.near], theta, c.fit.scale, BLIND, rounds=2, last=True)
+
+
+def _without_pull(
+    accepted: list[SphereCandidate], points: Floats, views: Floats
+) -> tuple[list[SphereCandidate], Floats]:
+    """Take back the pull towards scanners whose places are not stated.
+
+    Returns
+    -------
+    the spheres, and (3 m, 3 m) by how much their covariance grew
+    """
+    moved = [_moved(c, -pull(c, points, views)) for c in accepted]
+    grown = [
+        new.fit.covariance - old.fit.covariance
+        for new, old in zip(moved, accepted, strict=True)
+    ]
+    return moved, np.asarray(block_diag(*grown))
+
+
+def _moved(c: SphereCandidate, by: Floats) -> SphereCandidate:
+    """The sphere elsewhere, by a distance that has an error itself."""
+    covariance = c.fit.covariance + VIEWPOINTS.pull_error**2 * np.outer(by, by)
+    return replace(
+        c, fit=replace(c.fit, centre=c.fit.centre + by, covariance=covariance)
+    )

@@ -1,0 +1,279 @@
+"""Which candidates are spheres: each by itself, then against the others of the scan."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from analysis.spheres.centre_fit import Fit
+from analysis.spheres.detections import PickOptions, Rejected, RejectionReason
+from analysis.spheres.form_deviation import ROUND
+from analysis.spheres.surface_cells import cell_areas, cells
+from analysis.spheres.thresholds import BIWEIGHT, FUSED, JUDGE
+from sim.core.arrays import Bools, Floats, Ints
+
+
+@dataclass(frozen=True, eq=False)
+class SphereCandidate:
+    """A fit and the points of the scan it was made from."""
+
+    fit: Fit
+    near: Ints  # (k,) points around it, those of the fit
+    facing: Bools  # (k,) whether their normal is radial
+    cap: float  # visible share of the surface
+    spread: float  # smallest eigenvalue of the mean u u^T of its points
+    lengthwise: Floats = field(default_factory=lambda: ROUND)  # see `form_deviation`
+    wall: int = 0  # points on a tube of its radius that ends in it, likewise
+
+    @cached_property
+    def points(self) -> Ints:
+        """Points of the scan that the fit uses."""
+        return self.near[self.fit.used]
+
+    @cached_property
+    def on_surface(self) -> Ints:
+        """Points of the scan at the height of the surface, used or not."""
+        return self.near[np.abs(self.fit.height) < BIWEIGHT.tukey * self.fit.scale]
+
+    @property
+    def level(self) -> int:
+        """How many these are."""
+        return len(self.on_surface)
+
+    @cached_property
+    def beyond(self) -> Ints:
+        """Which points (of `near`) of a surface that faces the centre rise above it.
+
+        A tube leaves the sphere inside it so, along its axis; what is attached to a
+        sphere does not face its centre.
+        """
+        e, gate = self.fit.height, BIWEIGHT.tukey * self.fit.scale
+        rising = (e > gate) & (e < JUDGE.rise * self.fit.radius)
+        return np.flatnonzero(rising & self.facing)
+
+    def rejected(self, reason: RejectionReason, detail: str) -> Rejected:
+        return Rejected(self.fit.centre, reason, detail, len(self.points))
+
+
+def visible_cap(x: Floats, centre: Floats) -> float:
+    """Share of the sphere's surface that has points, on cells that hold three each."""
+    for n in range(10, 1, -1):
+        seen = np.flatnonzero(np.bincount(cells(x, centre, n)))
+        if len(x) >= 3 * len(seen):
+            break
+    return float(cell_areas(n)[seen].sum())
+
+
+def spread(x: Floats, centre: Floats) -> float:
+    """Smallest eigenvalue of the mean u u^T: small for a ring or a strip."""
+    u = x - centre
+    u /= np.linalg.norm(u, axis=1)[:, None]
+    return float(np.linalg.eigvalsh(u.T @ u / len(u))[0])
+
+
+def _spread_of_cap(cap: float) -> float:
+    """What `spread` is for a round cap: with c = 1 - 2 cap, (2 - c - c^2) / 6."""
+    c = max(1 - 2 * cap, 0.0)
+    return (2 - c - c * c) / 6
+
+
+def fault(c: SphereCandidate, options: PickOptions) -> Rejected | None:
+    """Return why this is no sphere, with the number that decides, or None."""
+    return _too_little(c, options) or _strip(c, options) or _other_surface(c, options)
+
+
+def _too_little(c: SphereCandidate, options: PickOptions) -> Rejected | None:
+    """Why there is too little of it to be judged."""
+    fit, points = c.fit, len(c.points)
+    if points < JUDGE.fewest:
+        return c.rejected(
+            RejectionReason.POINTS, f"{points} points, at least {JUDGE.fewest} needed"
+        )
+    if not fit.settled:
+        return c.rejected(
+            RejectionReason.UNSETTLED,
+            f"its centre still moves, {fit.step:.2g} mm in a step",
+        )
+    if c.cap < options.least_cap:
+        return c.rejected(
+            RejectionReason.CAP,
+            f"{c.cap:.3f} is visible, at least {options.least_cap} needed",
+        )
+    if points < (JUDGE.open + JUDGE.crowded / points) * c.level:
+        return c.rejected(
+            RejectionReason.ATTACHED,
+            f"{points} of {c.level} points are clear of other things",
+        )
+    return None
+
+
+def _strip(c: SphereCandidate, options: PickOptions) -> Rejected | None:
+    """Whether it is a strip of something else, such as a tube or a finger."""
+    points, width = len(c.points), c.spread / _spread_of_cap(c.cap)
+    if width < JUDGE.narrow:
+        return c.rejected(
+            RejectionReason.STRIP,
+            f"as wide as {width:.2f} of a cap, not {JUDGE.narrow}",
+        )
+    difference, sd = c.lengthwise
+    narrow = options.fused and width < JUDGE.narrow_beyond
+    if narrow and difference - JUDGE.chance * sd > FUSED.lengthwise:
+        return c.rejected(
+            RejectionReason.STRIP,
+            f"its principal curvatures differ by {difference:.2f} +- {sd:.2f} over "
+            f"its radius, at most {FUSED.lengthwise}",
+        )
+    wall, around = c.wall / points, (len(c.beyond) - c.wall) / points
+    limits = FUSED if options.fused else JUDGE
+    most = min(limits.wall + limits.closed * around, FUSED.most_wall)
+    most += limits.chance_wall / points
+    if wall > most:
+        return c.rejected(
+            RejectionReason.STRIP,
+            f"a tube of its radius goes on from it with {wall:.2f} of its points, at "
+            f"most {most:.2f} where {around:.2f} rise around it",
+        )
+    wide = FUSED.beyond_wide if options.fused else JUDGE.beyond_wide
+    most = JUDGE.beyond if width < JUDGE.narrow_beyond else wide
+    beyond, most = len(c.beyond) / points, most + JUDGE.chance_beyond / points
+    if beyond > most:
+        return c.rejected(
+            RejectionReason.STRIP,
+            f"as wide as {width:.2f} of a cap, and its surface goes on with "
+            f"{beyond:.2f} of its points, at most {most:.2f}",
+        )
+    return None
+
+
+def in_line(c: SphereCandidate, far: int, fused: bool) -> Rejected | None:
+    """Whether so many points are on a tube in line with it that it is the tube's end.
+
+    Parameters
+    ----------
+    far : how many; see `form.far_wall`
+    fused : whether of a mesh
+    """
+    points, limits = len(c.points), FUSED if fused else JUDGE
+    share, most = far / points, limits.far_wall + JUDGE.chance_far / points
+    if share <= most:
+        return None
+    return c.rejected(
+        RejectionReason.STRIP,
+        f"a tube of its radius is in line with it with {share:.2f} of its points, at "
+        f"most {most:.2f}; a view of what is between them would tell",
+    )
+
+
+def _other_surface(c: SphereCandidate, options: PickOptions) -> Rejected | None:
+    """Whether normals, points inside or its own radius speak of another surface."""
+    fit, points, R = c.fit, len(c.points), c.fit.radius
+    share = float(c.facing[fit.used].mean())
+    least = JUDGE.facing_round if _has_own_radius(c) else JUDGE.facing
+    if share < least:
+        return c.rejected(
+            RejectionReason.NORMALS, f"{share:.2f} of its points face it, not {least}"
+        )
+    inside = int((fit.height < -max(BIWEIGHT.tukey * fit.scale, 0.1 * R)).sum())
+    if inside > 3 + JUDGE.inside * points:
+        return c.rejected(
+            RejectionReason.INSIDE, f"{inside} points inside it, {points} on it"
+        )
+    off, sd = abs(fit.free_radius - R), fit.free_radius_sd
+    by_chance = 3 * sd * (FUSED.radius_sd_factor if options.fused else 1.0)
+    most = (FUSED.vague if options.fused else JUDGE.vague) * R
+    if off > np.hypot(options.radius_tolerance * R, by_chance) or sd > most:
+        return c.rejected(
+            RejectionReason.RADIUS,
+            f"its own radius is {fit.free_radius:.3f} +- {sd:.3f} mm",
+        )
+    return None
+
+
+def rivals(
+    candidates: list[SphereCandidate], apart: float = 0.0
+) -> tuple[list[SphereCandidate], list[Rejected]]:
+    """Keep of each group that shares points the one that points fix best.
+
+    Parameters
+    ----------
+    apart : mm, nearer than which no centre of a sphere is to another's
+    """
+    best: list[SphereCandidate] = []
+    rejected = []
+    for c in sorted(candidates, key=lambda c: -len(c.points) / c.fit.rms**2):
+        rival = next((k for k in best if _shared(c, k, apart) > JUDGE.shared), None)
+        if rival is None:
+            best.append(c)
+            continue
+        distance = float(np.linalg.norm(c.fit.centre - rival.fit.centre))
+        if distance > 0.1 * c.fit.radius:
+            detail = f"{distance:.2f} mm from a sphere that fits better"
+            rejected.append(c.rejected(RejectionReason.DUPLICATE, detail))
+    return best, rejected
+
+
+def _shared(c: SphereCandidate, better: SphereCandidate, apart: float) -> float:
+    """Share of a candidate's points that lie on the other's surface too; all where
+    its centre is nearer than `apart`."""
+    distance = np.linalg.norm(c.fit.centre - better.fit.centre)
+    if distance < apart:
+        return 1.0
+    if distance > c.fit.radius + better.fit.radius:
+        return 0.0
+    return float(np.isin(c.points, better.on_surface).mean())
+
+
+def odd_ones(
+    candidates: list[SphereCandidate], unlike: float = 1.0
+) -> tuple[list[SphereCandidate], list[Rejected]]:
+    """Drop what is much rougher or sparser than half of all points on spheres are.
+
+    Parameters
+    ----------
+    unlike : factor by which the rms of spheres differ anyway
+    """
+    typical = typical_rms(candidates)
+    density = _typical([len(c.points) / c.cap for c in candidates], candidates)
+    alike, rejected = [], []
+    for c in candidates:
+        points = len(c.points)
+        if is_rough(c, unlike * typical):
+            detail = f"rms {c.fit.rms:.3f} mm, others {typical:.3f} mm"
+            rejected.append(c.rejected(RejectionReason.RMS, detail))
+        elif points < JUDGE.sparse * density * c.cap and not _has_own_radius(c):
+            detail = f"{points} points, others {density * c.cap:.0f} on that area"
+            rejected.append(c.rejected(RejectionReason.POINTS, detail))
+        else:
+            alike.append(c)
+    return alike, rejected
+
+
+def _has_own_radius(c: SphereCandidate) -> bool:
+    """Whether the points themselves determine a radius."""
+    return c.fit.free_radius_sd < JUDGE.round * c.fit.radius
+
+
+def is_rough(c: SphereCandidate, typical: float) -> bool:
+    """Whether the rms is larger than that of other spheres.
+
+    The rms of n points has the relative sd (2 n)^-1/2.
+    """
+    excess = c.fit.rms / max(typical, JUDGE.smooth * c.fit.radius) - 1
+    if excess > JUDGE.rough - 1:
+        return True
+    by_chance = JUDGE.chance / np.sqrt(2 * len(c.points)) if len(c.points) else np.inf
+    return bool(excess > max(JUDGE.rougher - 1, by_chance)) and not _has_own_radius(c)
+
+
+def typical_rms(candidates: list[SphereCandidate]) -> float:
+    """The rms that half of all points on spheres have; nan without spheres."""
+    return _typical([c.fit.rms for c in candidates], candidates)
+
+
+def _typical(values: list[float], candidates: list[SphereCandidate]) -> float:
+    """Median of the candidates' values, each weighted with its points."""
+    if not candidates:
+        return np.nan
+    order = np.argsort(values)
+    points = np.cumsum([len(candidates[k].points) for k in order])
+    return float(values[order[int(np.searchsorted(points, points[-1] / 2))]])

@@ -1,0 +1,233 @@
+"""A sparse grid of cubes: which cube holds which point, and who its neighbours are.
+
+Cubes are numbered through a hash table with open addressing, so that a scan of any
+extent costs memory only where it has points, and then in the order of their keys, row
+by row: who goes through them in order meets their neighbours in order too, and a row
+is found by bisection.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sim.core.arrays import Bools, Floats, Ints
+from sim.core.numba_kernels import kernel
+
+Int32s = NDArray[np.int32]
+
+SPAN = 1 << 20  # cubes a side that a key can tell apart; three sides fill 60 bits
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """The cubes of side `h` that hold points."""
+
+    low: Floats  # (3,) corner of cube (0, 0, 0), mm
+    h: float  # side, mm
+    keys: Ints  # (m,) key of each cube, ascending
+    cube: Int32s  # (n,) cube of each point, or none where `members` has them
+
+
+def grid(points: Floats, h: float) -> Grid:
+    """Sort points into cubes of side h.
+
+    Parameters
+    ----------
+    points : (n, 3) mm
+    h : side, mm
+    """
+    lowest, highest = bounds(points)
+    low = lowest - 2.0 * h  # two empty cubes all round
+    extent = float((highest - low).max()) / h
+    if extent > SPAN - 4:
+        raise ValueError(
+            f"the scan is {extent:.1e} cells of {h:g} mm wide, at most {SPAN:.0e} "
+            "can be distinguished: remove far outliers, or check the unit"
+        )
+    _, keys, cube = _number_cubes(points, low, h)
+    order = np.argsort(keys)
+    rank = np.empty(len(keys), np.int32)
+    rank[order] = np.arange(len(keys), dtype=np.int32)
+    _renumber(cube, rank)
+    return Grid(low, h, keys[order], cube)
+
+
+@kernel
+def bounds(points: Floats) -> tuple[Floats, Floats]:
+    """Corners of the box around the points; numpy takes ten times as long."""
+    lowest, highest = points[0].copy(), points[0].copy()
+    for p in range(len(points)):
+        for d in range(3):
+            lowest[d] = min(lowest[d], points[p, d])
+            highest[d] = max(highest[d], points[p, d])
+    return lowest, highest
+
+
+@kernel
+def _key(points: Floats, p: int, low: Floats, h: float) -> int:
+    """Of the cube that holds the point p."""
+    key = 0
+    for d in range(3):
+        key = key << 20 | int((points[p, d] - low[d]) / h)
+    return key
+
+
+@kernel
+def holding(points: Floats, some: Ints, low: Floats, h: float, keys: Ints) -> Int32s:
+    """Cube of some of the points; quick where one follows another of the same cube."""
+    cube = np.empty(len(some), np.int32)
+    previous, number = -1, 0
+    for k in range(len(some)):
+        key = _key(points, some[k], low, h)
+        if key != previous:
+            previous, number = key, int(np.searchsorted(keys, key))
+        cube[k] = number
+    return cube
+
+
+@kernel
+def _slot(slots: Ints, key: int) -> int:
+    """Where the key is, or the empty slot where it belongs."""
+    last = len(slots) - 1
+    mixed = key ^ key >> 32  # or all cubes along x would share their lowest bits
+    i = (mixed * 0x9E3779B97F4A7C1) >> 20 & last
+    while slots[i] != key and slots[i] != -1:
+        i = (i + 1) & last
+    return i
+
+
+@kernel
+def _number_cubes(points: Floats, low: Floats, h: float) -> tuple[Ints, Ints, Int32s]:
+    """Keys by hash, -1 where none is; keys as cubes were met; cube of each point."""
+    size = 1 << 14
+    slots = np.full(size, -1, np.int64)
+    numbers = np.empty(size, np.int32)
+    keys = np.empty(size >> 2, np.int64)
+    cube = np.empty(len(points), np.int32)
+    count = 0
+    previous, number = -1, 0
+    for p in range(len(points)):
+        key = _key(points, p, low, h)
+        if key != previous:
+            i = _slot(slots, key)
+            if slots[i] == -1:
+                if 4 * count + 4 > size:
+                    size *= 2
+                    slots = np.full(size, -1, np.int64)
+                    numbers = np.empty(size, np.int32)
+                    for k in range(count):
+                        i = _slot(slots, keys[k])
+                        slots[i] = keys[k]
+                        numbers[i] = k
+                    grown = np.empty(size >> 2, np.int64)
+                    for k in range(count):
+                        grown[k] = keys[k]
+                    keys = grown
+                    i = _slot(slots, key)
+                slots[i] = key
+                numbers[i] = count
+                keys[count] = key
+                count += 1
+            previous, number = key, numbers[i]
+        cube[p] = number
+    return slots, keys[:count].copy(), cube
+
+
+@kernel
+def _renumber(cube: Int32s, rank: Int32s) -> None:
+    """Put rank[k] in place of the number k of a cube; numpy would need a copy."""
+    for p in range(len(cube)):
+        cube[p] = rank[cube[p]]
+
+
+@kernel
+def neighbours(keys: Ints, m: int, reach: int, rows: Ints, near: Ints) -> None:
+    """Put into near (27,) the cubes `reach` cubes around the cube m, -1 where none is.
+
+    Steps follow as (i, j, k) in base three. Start with rows (9,) of zeros, which keep
+    where the rows of cubes around were met: m must not fall from call to call.
+    """
+    for row in range(9):
+        i, j = row // 3 - 1, row % 3 - 1
+        key = keys[m] + reach * ((i << 40) + (j << 20) - 1)
+        at = rows[row]
+        while at < len(keys) and keys[at] < key:
+            at += 1
+        rows[row] = at
+        for k in range(3):
+            while at < len(keys) and keys[at] < key:
+                at += 1
+            there = at < len(keys) and keys[at] == key
+            near[3 * row + k] = at if there else -1
+            key += reach
+
+
+@kernel
+def chosen(points: Floats, mask: Bools) -> Floats:
+    """The points of a mask; numpy would make a list of them as large as two columns."""
+    out = np.empty((mask.sum(), 3))
+    k = 0
+    for p in range(len(points)):
+        if mask[p]:
+            out[k] = points[p]
+            k += 1
+    return out
+
+
+@kernel
+def members(cube: Int32s, cubes: int) -> tuple[Ints, Int32s]:
+    """Return `first`, `order`: cube k holds order[first[k]:first[k + 1]]."""
+    first = np.zeros(cubes + 1, np.int64)
+    for p in range(len(cube)):
+        first[cube[p] + 1] += 1
+    for k in range(cubes):
+        first[k + 1] += first[k]
+    place = first[:-1].copy()
+    order = np.empty(len(cube), np.int32)
+    for p in range(len(cube)):
+        k = cube[p]
+        order[place[k]] = p
+        place[k] += 1
+    return first, order
+
+
+@kernel
+def within(
+    points: Floats,
+    low: Floats,
+    h: float,
+    keys: Ints,
+    first: Ints,
+    order: Int32s,
+    centre: Floats,
+    reach: float,
+) -> Ints:
+    """Indices of the points closer to the centre than `reach`, cube by cube."""
+    lowest, highest = np.empty(3, np.int64), np.empty(3, np.int64)
+    for d in range(3):
+        lowest[d] = max(0, int((centre[d] - reach - low[d]) / h))
+        highest[d] = min(SPAN - 1, int((centre[d] + reach - low[d]) / h))
+    near = np.empty(1024, np.int64)
+    count = 0
+    for i in range(lowest[0], highest[0] + 1):
+        for j in range(lowest[1], highest[1] + 1):
+            row = i << 40 | j << 20
+            cube = np.searchsorted(keys, row | lowest[2])
+            end = cube
+            while end < len(keys) and keys[end] <= row | highest[2]:
+                end += 1
+            most = count + first[end] - first[cube]
+            if most > len(near):
+                grown = np.empty(2 * most, np.int64)
+                grown[:count] = near[:count]
+                near = grown
+            for m in range(first[cube], first[end]):
+                p = order[m]
+                square = 0.0
+                for d in range(3):
+                    square += (points[p, d] - centre[d]) ** 2
+                if square < reach * reach:
+                    near[count] = p
+                    count += 1
+    return near[:count].copy()

@@ -1,1 +1,0 @@
-"""Does a simulation agree with a scan? Begin with `comparison`, then `verdicts`."""

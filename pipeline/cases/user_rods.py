@@ -1,0 +1,310 @@
+"""Rods and robots of users: node by node, or from a rod file."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from pipeline.cases.record import LengthUnit, Row, Summary, attributes
+from pipeline.cases.rod_in_space_record import MovingSpaceRod
+from pipeline.cases.rod_record import user_end
+from pipeline.io.rod_file import DrawnRod, read_rod
+from pipeline.io.rod_places import in_unit
+from pipeline.io.rod_space import SpaceRobot
+from sim.core.arrays import Floats, Ints
+from sim.core.options import Count, Positive
+from sim.rods.plane.actuation import Actuator, Schedule
+from sim.rods.plane.contact_geometry import PlaneTouching
+from sim.rods.plane.ground import Ground
+from sim.rods.plane.markers import Marker
+from sim.rods.plane.options import CONSERVING, StepOptions
+from sim.rods.plane.rod import (
+    GRAVITY,
+    PASSIVE,
+    Rod,
+    RodMaterial,
+    hold,
+    network,
+    pieces_of,
+)
+from sim.rods.plane.world import (
+    Damping,
+    DistributedLoad,
+    Fluid,
+    FollowerForce,
+    NodeLoad,
+    TurningEnd,
+    World,
+)
+from sim.rods.space.contact_detection import OverlapError
+from sim.rods.space.from_plane import OF_THE_PLANE, half_thickness, in_space
+from sim.rods.space.world import SpaceLimbs, SpaceWorld
+
+Rows = Sequence[Sequence[float]]
+
+
+class UserRod(MovingSpaceRod):
+    """A rod of a user, in SI units unless its file has another; it ends in words."""
+
+    longer = "case.duration"  # lets it run longer
+
+    @property
+    def in_space(self: Any) -> bool:
+        return bool(self.dimension == 3)
+
+    @property
+    def lengths(self) -> LengthUnit:
+        """The unit of places in messages."""
+        return LengthUnit()
+
+    def check(self: Any) -> None:
+        """Refuse settings that do not fit; the world is made, which checks itself."""
+        if self.dimension not in (2, 3):
+            raise ValueError(f"dimension is {self.dimension}: choose 2 or 3")
+        _ = self.moved_world
+
+    @property
+    def moved_world(self: Any) -> World | SpaceWorld:
+        """That of the plane or of space."""
+        world: World | SpaceWorld = self.space_world if self.in_space else self.world
+        return world
+
+    def ends(self, last: Any) -> Summary:
+        return user_end(self.moved_world, last, self.lengths, self.longer)
+
+
+@dataclass(frozen=True, eq=False)
+class OwnRodCase(UserRod):
+    """Nodes as they are at rest; what joins them; what acts on them.
+
+    nodes : [[x, y], ...], m
+    edges : [[i, j], ...]; without them, each node is joined to the next
+    bends : [[before, at, after], ...]; without them, at every node of two edges
+    joints : nodes at which all edges are joined rigidly, without bends of their own
+    limbs : of each edge, the limb that is actuated with it, -1 for none; a bend
+        belongs to a limb if both its edges do
+    held : nodes that do not move
+    dimension : 2, or 3: the same rod is free to leave its plane, and has the twist and
+        the bending across it of its material's section
+    touching : edges feel the ground, rods feel rods and themselves; then the edges may
+        make several rods. Without it nodes feel the ground alone
+    """
+
+    nodes: Rows
+    edges: Sequence[Sequence[int]] | None = None
+    bends: Sequence[Sequence[int]] | None = None
+    joints: Sequence[int] = ()
+    limbs: Sequence[int] | None = None
+    held: Sequence[int] = ()
+    material: RodMaterial = field(default_factory=RodMaterial)
+    ground: Ground | None = None
+    touching: PlaneTouching | None = None
+    friction: float = 0.8
+    gravity: tuple[float, float] = (0.0, -GRAVITY)
+    schedule: Schedule | None = None
+    actuator: Actuator = field(default_factory=Actuator)
+    damping: Damping = field(default_factory=Damping)
+    load: NodeLoad | None = None
+    fluid: Fluid | None = None
+    distributed_loads: Sequence[DistributedLoad] = ()
+    follower_forces: Sequence[FollowerForce] = ()
+    turning: Sequence[TurningEnd] = ()
+    duration: Positive = 1.0
+    every: Count = 10
+    options: StepOptions = CONSERVING
+    dimension: int = 2
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.check()
+
+    @cached_property
+    def world(self) -> World:
+        x, y = _table("gravity", [self.gravity], 2)[0].tolist()
+        given = attributes(self, "friction", "damping", "actuator", "touching")
+        given |= attributes(self, "ground", "schedule", "load", "fluid")
+        for name in ("distributed_loads", "follower_forces", "turning"):
+            given[name] = tuple(getattr(self, name))
+        return World(self._rod(), gravity=(x, y), **given)
+
+    @cached_property
+    def space_world(self) -> SpaceWorld:
+        """The same in space, in the plane z = 0 at the start."""
+        return in_space(self.world, self.material)
+
+    @property
+    def radii(self) -> Floats:
+        """Half the thickness of each edge, m."""
+        return half_thickness(len(self.space_world.rod.edges), self.material)
+
+    def _rod(self) -> Rod:
+        nodes = _table("nodes", self.nodes, 2)
+        n = len(nodes)
+        chain = [[i, i + 1] for i in range(n - 1)]
+        edges = _numbers_of_nodes(
+            "edges", chain if self.edges is None else self.edges, 2, n
+        )
+        rigid = _those_of("joints", self.joints, n)
+        found = [bend for bend in _bends_of(edges, n) if bend[1] not in rigid]
+        bends = _numbers_of_nodes(
+            "bends", found if self.bends is None else self.bends, 3, n
+        )
+        limbs = [PASSIVE] * len(edges) if self.limbs is None else self.limbs
+        edge_limb, bend_limb = _actuated(edges, bends, limbs)
+        rod = network(
+            nodes, edges, bends, self.material,
+            edge_limb=edge_limb, bend_limb=bend_limb, joints=rigid,
+            pieces=pieces_of(n, edges) if self.touching else 1,
+        )  # fmt: skip
+        held = _those_of("held", self.held, n)
+        return hold(rod, held) if held else rod
+
+
+def _table(name: str, rows: Sequence[Sequence[float]], columns: int) -> Floats:
+    try:
+        table = np.array(rows, dtype=np.float64)
+    except (TypeError, ValueError):
+        table = np.empty(0)
+    if table.ndim != 2 or table.shape[1] != columns or len(table) == 0:
+        raise ValueError(f"{name} must be a list of {columns} numbers each")
+    return table
+
+
+def _those_of(name: str, nodes: Sequence[int], n: int) -> list[int]:
+    for k in nodes:
+        if type(k) is not int or not 0 <= k < n:
+            raise ValueError(f"{name}: there is no node {k}: choose 0 to {n - 1}")
+    return list(nodes)
+
+
+def _numbers_of_nodes(name: str, rows: Rows, columns: int, n: int) -> Ints:
+    if len(rows) == 0:
+        return np.empty((0, columns), dtype=np.int64)
+    table = _table(name, rows, columns)
+    for k, row in enumerate(table):
+        if not all(value.is_integer() and 0 <= value < n for value in row.tolist()):
+            raise ValueError(
+                f"{name}[{k}] is {list(rows[k])}: name nodes from 0 to {n - 1}"
+            )
+    return table.astype(np.int64)
+
+
+def _bends_of(edges: Ints, n: int) -> list[list[int]]:
+    """A bend at every node of two edges."""
+    around: list[list[int]] = [[] for _ in range(n)]
+    for i, j in edges.tolist():
+        around[i].append(j)
+        around[j].append(i)
+    return [[a[0], node, a[1]] for node, a in enumerate(around) if len(a) == 2]
+
+
+def _actuated(edges: Ints, bends: Ints, limbs: Sequence[int]) -> tuple[Ints, Ints]:
+    """The limb of each edge, and of each bend: that of both its edges."""
+    m = len(edges)
+    sound = len(limbs) == m and all(type(k) is int and k >= PASSIVE for k in limbs)
+    if not sound:
+        raise ValueError(
+            f"limbs are {list(limbs)}: give one for each of the {m} edges, -1 for none"
+        )
+    of = {frozenset(e): k for e, k in zip(edges.tolist(), limbs, strict=True)}
+    sides = [
+        (of.get(frozenset((i, j)), PASSIVE), of.get(frozenset((j, k)), PASSIVE))
+        for i, j, k in bends.tolist()
+    ]
+    bend_limb = [a if a == b else PASSIVE for a, b in sides]
+    return np.array(limbs, dtype=np.int64), np.array(bend_limb, dtype=np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class RodFileCase(UserRod):
+    """A file of `pipeline.io.rod_file`, and how it is stepped.
+
+    lasts : s, in place of the file's duration
+    finer : by which every spacing of the file is divided
+    dimension : 2, or 3: rods of the plane are free to leave it; a file may be in space
+        by itself
+    touching : in the plane, edges feel the ground, rods feel rods and themselves; in
+        space they do where there is a ground, or bodies
+    """
+
+    of: ClassVar[str] = "rod file"
+    path: str
+    friction: float = 0.8
+    actuator: Actuator = field(default_factory=Actuator)
+    damping: Damping = field(default_factory=Damping)
+    lasts: Positive | None = None
+    every: Count = 10
+    options: StepOptions = CONSERVING
+    dimension: int = 2
+    finer: Positive = 1.0
+    touching: PlaneTouching | None = None
+    longer = "case.lasts"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        drawn = self._drawn
+        try:
+            self.check()
+        except ValueError as error:
+            raise ValueError(
+                f"{self.path}: {in_unit(str(error), drawn.unit, drawn.metres)}"
+            ) from None
+
+    @cached_property
+    def _drawn(self) -> DrawnRod | SpaceRobot:
+        return read_rod(self.path, self.finer)
+
+    @property
+    def in_space(self) -> bool:
+        return self.dimension == 3 or isinstance(self._drawn, SpaceRobot)
+
+    @property
+    def duration(self) -> float:
+        return self._drawn.duration if self.lasts is None else self.lasts
+
+    @cached_property
+    def world(self) -> World:
+        drawn = self._drawn
+        assert isinstance(drawn, DrawnRod)  # one in space has a world in space alone
+        given = attributes(self, "friction", "damping", "actuator", "touching")
+        return World(**drawn.world, **given)
+
+    @cached_property
+    def space_world(self) -> SpaceWorld:
+        """Of rods of the plane the same, in the plane z = 0 at the start."""
+        drawn = self._drawn
+        if isinstance(drawn, DrawnRod):
+            return in_space(self.world, drawn.sections)
+        if self.touching is not None:
+            raise ValueError(OF_THE_PLANE)
+        touching = drawn.touching(self.friction)
+        limbs = drawn.limbs and SpaceLimbs(*drawn.limbs, self.actuator)
+        try:
+            return SpaceWorld(
+                damping=self.damping, touching=touching, limbs=limbs, **drawn.world
+            )
+        except OverlapError as error:
+            raise ValueError(drawn.overlap(error)) from None
+
+    @property
+    def radii(self) -> Floats:
+        """Half the thickness of each edge, m."""
+        drawn = self._drawn
+        if isinstance(drawn, SpaceRobot):
+            return drawn.radii
+        return half_thickness(len(drawn.sections), drawn.sections)
+
+    @property
+    def markers(self) -> dict[str, Marker]:
+        """Those of the file, by their columns of steps.csv, in space."""
+        return self._drawn.markers.weighted(self.space_world.rod.nodes)
+
+    def columns(self, step: Any) -> Row:
+        """Where the markers are; rods lifted into space keep their nodes' numbers."""
+        return self._drawn.markers.columns(step.x)
+
+    @property
+    def lengths(self) -> LengthUnit:
+        return LengthUnit(self._drawn.unit, self._drawn.metres, drawn=True)

@@ -1,0 +1,226 @@
+"""Commands of the groups Mechanism and Origami."""
+
+import shlex
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from typer import Argument, Option, Typer
+
+from pipeline.cli.options import (
+    PARTS,
+    Out,
+    OutIfGiven,
+    Planned,
+    ScaleMm,
+    given_names,
+    make_and_show,
+    overrides,
+    result_folder,
+    with_settings,
+)
+from pipeline.steps.settings import PAIR, PLACE, CalibrationSettings
+from pipeline.terminal import DONE, FAILED, InputError
+
+group = Typer()
+command = partial(group.command, rich_help_panel="Mechanism")
+
+
+@command("mobility")
+def mobility(
+    words: Annotated[
+        list[str],
+        Argument(
+            metavar="case=NAME...",
+            help="A file of conf/case, and values of its keys.",
+            autocompletion=overrides,
+        ),
+    ],
+    out: OutIfGiven = None,
+    name: Annotated[str, Option(help="Name of the files.")] = "",
+    branches: Annotated[
+        Literal["start", "rest"] | None, Option(help="Follow the branches from there.")
+    ] = None,
+) -> None:
+    """Count how a structure can move, and draw its modes.
+
+    Counts nodes, multipliers, constraints and rank, names the redundant rows, warns
+    where the initial configuration is singular, and draws the modes to
+    results/mobility/NAME.pdf, with their numbers in NAME_modes.npz. A case needs no
+    target for that.
+
+    --branches start prints instead whether paths of the mechanism cross at its initial
+    configuration, and where each leads; --branches rest whether the morph of the case
+    rests at a saddle of E, and where it ends on either side. Both write branches.csv,
+    steps.csv, steps.npz and run.json into results/branches/NAME.
+    """
+    from pipeline.cli.mobility import count_motions, follow_branches
+    from pipeline.cli.simulate import composed_case
+    from pipeline.runs.run_directory import own_name
+
+    case, config = composed_case(words)
+    if branches:
+        folder = out or Path("results/branches") / (name or case)
+        follow_branches(case, config, branches, folder)
+        return
+    structure = config["case"].get("structure")
+    path = structure.get("path") if isinstance(structure, dict) else None
+    stem = Path(path).stem if path else own_name(case, words)
+    count_motions(config, name or stem, out or Path("results/mobility"))
+
+
+@command("parts")
+def parts(
+    words: Annotated[
+        list[str],
+        Argument(
+            metavar="RUN or case=NAME...",
+            help="Name, folder or key of a finished run; or a case to run first.",
+            autocompletion=overrides,
+        ),
+    ],
+    out: Out,
+    parts: Annotated[Path, Option(help="A file of conf/parts.")] = PARTS,
+    scale_mm: ScaleMm = None,
+    spacing_mm: Annotated[float | None, Option(help="Between parts.")] = None,
+    planned: Planned = "",
+) -> None:
+    """Write parts to print, as STL and 3MF.
+
+    Writes an STL file for each part, 3MF files with all of them laid out on the bed,
+    parts.csv, assembled.stl, and structure.json: the structure with the lengths that
+    are printed.
+    """
+    from pipeline.cli.simulate import finished_case, with_case
+    from pipeline.runs.run_directory import printable_run
+    from pipeline.steps.parts import parts_of, parts_settings
+
+    settings = parts_settings(parts)
+    if spacing_mm is not None:
+        settings["spacing_mm"] = spacing_mm
+    scale = {} if scale_mm is None else {"scale_mm": scale_mm}
+    parts_of(settings | scale)  # refuses sizes that cannot be
+    settings |= {f"stated_{name}": value for name, value in scale.items()}
+    if len(words) > 1:
+        is_case = True
+    elif (result_folder(words[0]) / "run.json").is_file():
+        is_case = False
+    else:
+        is_case = with_case(words)[0].lstrip("+").startswith("case")
+    run = finished_case(words) if is_case else printable_run(words[0])
+    make_and_show("parts", settings, out, {"simulated": run}, planned=planned)
+
+
+@command("calibrate")
+@with_settings(CalibrationSettings)
+def calibrate(
+    out: Out,
+    settings: dict[str, Any],
+    poses: Annotated[
+        list[Path] | None,
+        Argument(metavar="[POSE]...", help="Folders of finished comparisons."),
+    ] = None,
+    pose: Annotated[
+        list[str] | None,
+        Option(metavar="COMPARISON SPHERES SIMULATED", help="Compared by hand."),
+    ] = None,
+    references: Annotated[
+        list[str] | None, Option("--reference", help=f"Known distance: {PAIR}.")
+    ] = None,
+    leave_out: Annotated[list[str] | None, Option(help=f"Not seen: {PLACE}.")] = None,
+    planned: Planned = "",
+) -> None:
+    """Estimate a mechanism as built from scans of several poses.
+
+    Two poses or more separate joint play from lengths. Instead of folders, POSE may be
+    a file of conf/calibration, which describes synthetic poses. Writes deviations.csv,
+    spread.csv, covariance.npz, as_built.json (a structure file) and, after every pose
+    was simulated and compared again with it, again.csv.
+    """
+    lists = {"references": references, "leave_out": leave_out}
+    reads: dict[str, list[Path]] = {}
+    if poses and len(poses) == 1 and poses[0].suffix == ".yaml":
+        own = {"--pose": pose, "--reference": references, "--leave-out": leave_out}
+        others = given_names(settings, CalibrationSettings) + [
+            flag for flag in own if own[flag]
+        ]
+        if others:
+            raise InputError(
+                f"{others[0]} has no effect beside a file: write it into {poses[0]}, "
+                "under settings"
+            )
+        from pipeline.steps.calibration_file import composed
+
+        config, tags = composed(poses[0]), {"synthetic": "true"}
+    else:
+        from pipeline.steps.calibrate import (
+            POSE_ROLES,
+            PoseFolders,
+            by_hand,
+            folders_of,
+        )
+
+        folders = [folders_of(path) for path in poses or ()]
+        folders += by_hand([PoseFolders(*_pose(text)) for text in pose or ()])
+        stated = {name: tuple(texts or ()) for name, texts in lists.items()}
+        chosen = asdict(CalibrationSettings(**settings | stated))
+        config = {**chosen, "poses": [one.name for one in folders]}
+        reads = {role: [getattr(one, role) for one in folders] for role in POSE_ROLES}
+        tags = {}
+    numbers = make_and_show("calibrate", config, out, reads, tags=tags, planned=planned)
+    if (sd := numbers.get("printing_sd_mm")) and not numbers["synthetic"]:
+        print(f"for comparisons of this printer: --printing-sd-mm {sd:.2g}")
+
+
+def _pose(text: str) -> tuple[str, Path, Path, Path]:
+    """The name and the folders of a pose."""
+    folders = [Path(word) for word in shlex.split(text)]
+    if len(folders) != 3:
+        raise InputError(
+            f"--pose {text} has {len(folders)} words: give COMPARISON SPHERES SIMULATED"
+        )
+    comparison, spheres, simulated = folders
+    return comparison.name, comparison, spheres, simulated
+
+
+@group.command("closure", rich_help_panel="Origami")
+def closure(
+    file: Annotated[Path, Argument(metavar="FILE", help="A FOLD file.")],
+    tolerance: Annotated[
+        float, Option(help="Largest error of a closed vertex or hole.")
+    ] = 1e-6,
+) -> int:
+    """Check that rigid panels close around each vertex and hole.
+
+    Checks eq. (1.1) of [ZF19] with the fold angles of a FOLD file, or with full folds
+    of its assignments; around holes and slits of a flat sheet also the places. Panels
+    that close may still pass through each other: a simulation shows it. The exit status
+    is 1 where a vertex or hole stays open.
+    """
+    from pipeline.io.fold_file import fold_file
+    from sim.origami.pattern.fold_data import Unassigned
+    from sim.origami.pattern.rigid_folding import closure_errors, hole_errors
+
+    if not tolerance > 0:
+        raise InputError(f"tolerance must be positive, not {tolerance}")
+    pattern = fold_file(str(file), unassigned=Unassigned.FLAT.value)
+    vertices = sorted(closure_errors(pattern).items())
+    around = hole_errors(pattern)
+    named = [(f"vertex {v}", error) for v, error in vertices]
+    named += [(f"the hole or slit at vertex {v}", error) for v, error in around]
+    for place, error in named:
+        if not error <= tolerance:
+            print(f"{place} stays open by {error:.1e}")
+    closed = f"{_closed(vertices, tolerance)} inner vertices"
+    if around:
+        closed += f" and {_closed(around, tolerance)} holes or slits"
+    print(
+        f"{closed} close (rotations by the fold angles given; whether mountains and "
+        "valleys fold flat is not judged)"
+    )
+    return DONE if all(error <= tolerance for _, error in named) else FAILED
+
+
+def _closed(errors: list[tuple[int, float]], tolerance: float) -> str:
+    return f"{sum(error <= tolerance for _, error in errors)} of {len(errors)}"

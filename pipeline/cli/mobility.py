@@ -1,0 +1,185 @@
+"""How a structure can move: counts, warnings, modes, and its branches."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pipeline.cases.branches_and_snaps import BranchCase, SaddleCase
+from pipeline.cases.morph import MorphCase
+from pipeline.config.build_objects import build
+from pipeline.runs.atomic_files import write_json
+from pipeline.runs.summary import branches_in_words
+from pipeline.steps.simulate import record_steps
+from pipeline.terminal import InputError, RunFailedError, one_line
+from sim.core.options import NotConvergedError
+from sim.mechanism.constraints import ConstraintKind
+from sim.mechanism.mobility import (
+    LARGEST,
+    Mobility,
+    flat_by_distances,
+    mobility,
+    modes,
+    nearby_mobility,
+)
+from sim.mechanism.structure import Structure, told_same_places
+
+DRAWN = 24  # modes in the figure
+NAMED = 20  # redundant rows in the print
+
+
+def count_motions(config: Mapping[str, Any], name: str, out: Path) -> None:
+    """Print the mobility of a case, and draw its modes into a folder.
+
+    Parameters
+    ----------
+    config : of the composed case
+    name : of the files
+    """
+    structure = _structure(config["case"])
+    found = mobility(structure)
+    print("\n".join(report(found, structure, nearby_mobility(structure))))
+    unknowns = 3 * found.nodes + found.multipliers
+    if found.mobility == 0:
+        print("modes           none")
+    elif unknowns > LARGEST:
+        print(f"modes           not drawn: {unknowns} unknowns, more than {LARGEST}")
+    else:
+        print(f"modes           {draw(name, structure, out)}")
+
+
+def report(found: Mobility, structure: Structure, nearby: int | None) -> list[str]:
+    """What is printed, line by line."""
+    lines = [
+        f"nodes n         {found.nodes}",
+        f"multipliers k   {found.multipliers}",
+        f"constraints m   {found.rows}",
+        f"3n + k - m      {found.naive}",
+        f"rank            {found.rank}",
+        f"redundant       {len(found.redundant)}",
+        f"mobility        {found.mobility}",
+    ]
+    if found.mobility == 0:
+        lines.append("nothing of it can move: a structure, not a mechanism")
+    names = [structure.constraints.name_of_row(int(i)) for i in found.redundant[:NAMED]]
+    if names:
+        more = len(found.redundant) - len(names)
+        lines.append(
+            "redundant rows  " + "; ".join(names) + f" and {more} more" * bool(more)
+        )
+    if nearby is None:
+        lines.append(
+            "warning: no configuration close by satisfies the constraints; "
+            "the first-order motions may lead nowhere"
+        )
+    elif nearby != found.mobility:
+        lines.append(
+            f"warning: the mobility close by is {nearby}: the initial configuration is "
+            "a special one, and some of its motions lead nowhere: "
+            "morphtrack mobility --branches start follows them"
+        )
+    if nearby != found.mobility:
+        lines += _held_flat_by_distances(structure)
+    doubled = told_same_places(structure)
+    return [*lines, f"warning: {doubled}"] if doubled else lines
+
+
+def _held_flat_by_distances(structure: Structure) -> list[str]:
+    """Bodies that are why the initial configuration is a special one."""
+    flat = flat_by_distances(structure)
+    if not flat:
+        return []
+    more = f" and {len(flat) - 1} more sets" if len(flat) > 1 else ""
+    return [
+        f"warning: nodes {', '.join(map(str, flat[0]))}{more} lie in one plane and "
+        "distances alone hold them, which to first order lets them leave it: write "
+        "each as one of `bodies`, which hold themselves flat"
+    ]
+
+
+def draw(name: str, structure: Structure, out: Path) -> Path:
+    """Write the modes and their figure."""
+    from analysis.figures.structures import modes_of_motion
+
+    found = modes(structure)
+    out.mkdir(parents=True, exist_ok=True)
+    np.savez_compressed(out / f"{name}_modes.npz", r=structure.r0, modes=found)
+    title = f"{name}: {len(found)} mode{'s' * (len(found) != 1)}" + (
+        f", the first {DRAWN}" if len(found) > DRAWN else ""
+    )
+    unit = getattr(structure, "unit", "") or "unit"
+    figure = modes_of_motion(
+        structure.r0,
+        structure.bodies,
+        found[:DRAWN],
+        title,
+        unit,
+        held_nodes(structure),
+    )
+    path = out / f"{name}.pdf"
+    figure.savefig(path)
+    return path
+
+
+def held_nodes(structure: Structure) -> list[int]:
+    """Nodes that stay along two axes or three."""
+    table = structure.constraints
+    nodes = table.nodes[table.kind == ConstraintKind.FIX, :2]  # and the axis
+    many = np.bincount(np.unique(nodes, axis=0)[:, 0], minlength=len(structure.r0))
+    return [int(node) for node in np.flatnonzero(many >= 2)]
+
+
+def _structure(case: Mapping[str, Any]) -> Structure:
+    """What the case moves; where it is to go does not matter here."""
+    if "structure" in case:
+        found = build(case["structure"], "case.structure")
+        if isinstance(found, Structure):
+            return found
+    raise InputError("this case has no constraints to count: choose one of morphing")
+
+
+def branches_of(case: Any, at: str) -> BranchCase | SaddleCase:
+    """The case itself, or what becomes of a morph's start or rest."""
+    if isinstance(case, BranchCase) and at == "rest":
+        raise InputError(
+            "--branches rest is for morphs, and this case is of branches at its "
+            "start: choose --branches start, or a case of morphing"
+        )
+    if isinstance(case, BranchCase | SaddleCase):
+        return case
+    if not isinstance(case, MorphCase):
+        raise InputError(
+            "this case has no constraints that could branch: choose one of branches, "
+            "or of morphing"
+        )
+    if at == "rest":
+        tolerance = 1e-9 if case.tolerance is None else case.tolerance
+        return SaddleCase(
+            case.solid, case.shape, tolerance, case.max_steps, case.residual
+        )
+    try:
+        return BranchCase(case.structure, residual=case.residual)
+    except ValueError as error:
+        raise InputError(one_line(error)) from error
+
+
+def follow_branches(name: str, config: Mapping[str, Any], at: str, out: Path) -> None:
+    """Record the branches of a case in a folder, and print where they lead.
+
+    Parameters
+    ----------
+    at : "start" or "rest", see `branches_of`
+    """
+    case = branches_of(build(config["case"], "case"), at)
+    out.mkdir(parents=True, exist_ok=True)
+    try:
+        found = record_steps(case, name, out)
+    except NotConvergedError as error:
+        raise RunFailedError(one_line(error)) from error
+    except ValueError as error:
+        raise InputError(one_line(error)) from error
+    write_json(out / "run.json", {"case": name, "config": config, "result": found})
+    for key, value in found.items():
+        print(f"{key}: {value}")
+    print("\n".join([f"tables: {out}", *branches_in_words(found)]))

@@ -1,0 +1,96 @@
+"""Commented files to start from, and the schemas that editors complete them with."""
+
+import json
+import re
+from pathlib import Path
+
+from pydantic import BaseModel
+
+from pipeline.cases.equilibrium import LoadedFile
+from pipeline.config.config_files import CONF, ROOT
+from pipeline.io.rod_entries import RodFile
+from pipeline.io.structure_file import structure_content, structure_file
+from pipeline.runs.atomic_files import write_text
+from pipeline.terminal import InputError
+
+TEMPLATES = Path(__file__).with_name("templates")
+TOP = "in the repository's top folder"
+PLACES = {
+    "mechanism": "NAME.yaml",
+    "pattern": "NAME.svg",
+    "robot": "NAME.yaml",
+    "comparison": "NAME.comparison.yaml",
+    "study": "conf/study/NAME.yaml",
+}
+NEXT = {
+    "mechanism": "morphtrack mobility case=structure_file case.path=PATH\n"
+    "morphtrack simulate case=structure_file case.path=PATH",
+    "pattern": "morphtrack simulate case=fold_file case.path=PATH",
+    "robot": "morphtrack simulate case=rod_file case.path=PATH",
+    "comparison": "put it into conf/workflow.yaml, then:\n"
+    "snakemake --cores 2 results/compare/NAME/comparison.csv\nmorphtrack report",
+    "study": "morphtrack study NAME",
+}
+
+
+def template(kind: str) -> str:
+    """The file of a kind, with NAME in place of a name."""
+    path = TEMPLATES / f"{kind}{Path(PLACES[kind]).suffix}"
+    return path.read_text(encoding="utf-8")
+
+
+def written_out(path: str) -> str:
+    """A structure file of another file, its entries numbered."""
+    structure_file(path)  # refused now rather than when it is run
+    lines = [template("mechanism").partition("\n")[0], f"# From {Path(path).name}."]
+    for key, value in structure_content(path).items():
+        if isinstance(value, list):
+            lines.append(f"{key}:" if value else f"{key}: []")
+            lines += [f"  - {json.dumps(one)} # {i}" for i, one in enumerate(value)]
+        else:
+            lines.append(f"{key}: {json.dumps(value)}")
+    lines.append("# target: {nodes: [[0, 0.0, 0.0, 0.0]]} # where a node is to go")
+    return "\n".join(lines) + "\n"
+
+
+def written(kind: str, name: str, begun: str | None = None) -> tuple[Path, str]:
+    """Write a file; return its path and the next command.
+
+    Parameters
+    ----------
+    begun : file that a mechanism is taken from
+
+    Raises
+    ------
+    InputError
+        where the name is no name, or the file is there
+    """
+    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name):
+        raise InputError(f"{name!r} is no name: give letters, digits and _")
+    path = Path(PLACES[kind].replace("NAME", name))
+    if path.exists():
+        raise InputError(f"{path} is there: give another name, or move it away")
+    if kind == "study" and not CONF.is_dir():
+        raise InputError(f"no folder conf in {Path.cwd()}: {TOP}, type the same")
+    if begun is not None and kind != "mechanism":
+        raise InputError(f"--from begins a mechanism, not a {kind}: leave it out")
+    text = template(kind).replace("NAME", name)
+    typed = path if CONF.is_dir() else _from_top(path)
+    write_text(path, text if begun is None else written_out(begun))
+    return path, NEXT[kind].replace("NAME", name).replace("PATH", str(typed))
+
+
+def _from_top(path: Path) -> Path:
+    """The path as it is typed in the repository's top folder."""
+    whole = path.absolute()
+    return whole.relative_to(ROOT) if whole.is_relative_to(ROOT) else whole
+
+
+def schema(kind: str) -> str:
+    """The JSON Schema of the files of a kind."""
+    models: dict[str, type[BaseModel]] = {"mechanism": LoadedFile, "robot": RodFile}
+    if kind not in models:
+        raise InputError(f"a {kind} has no schema: give {' or '.join(models)}")
+    found = models[kind].model_json_schema()
+    dialect = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
+    return json.dumps(dialect | found, indent=1)

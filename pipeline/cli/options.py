@@ -1,0 +1,245 @@
+"""Options that commands share, and completion of names, keys and values."""
+
+import functools
+import inspect
+import shlex
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import MISSING, Field, fields
+from pathlib import Path
+from typing import Annotated, Any, get_type_hints
+
+import typer
+from typer import Argument, Option
+
+from pipeline.config.config_files import case_names, study_names
+from pipeline.figures.figure_names import figure_names
+from pipeline.steps.settings import HELP
+from pipeline.terminal import InputError
+
+SCANNER, PARTS = Path("conf/scanner.yaml"), Path("conf/parts/default.yaml")
+SEVERAL = {"--at": 3, "--pose": 3, "--row": 4}  # words that each of these takes
+
+
+def output_directory(text: str) -> Path:
+    """A folder for results, which may not exist yet."""
+    path = Path(text)
+    for parent in (path, *path.parents):
+        if parent.exists():
+            if not parent.is_dir():
+                raise InputError(f"{parent} is a file, no directory: give another")
+            break
+    return path
+
+
+def profile_directory(text: str) -> Path:
+    """A folder that tells Snakemake where jobs run."""
+    path = Path(text)
+    if not (path / "config.yaml").is_file():
+        there = sorted(p.parent.name for p in path.parent.glob("*/config.yaml"))
+        raise InputError(
+            f"--profile {path} has no config.yaml: there are "
+            f"{', '.join(there) or 'none'}"
+        )
+    return path
+
+
+def result_folder(text: str) -> Path:
+    """A folder of results, named by itself or by one of its files."""
+    path = Path(text)
+    return path.parent if path.is_file() else path
+
+
+def folder(parser: Callable[[str], Path], text: str) -> Any:
+    """An option that names a folder."""
+    return Option(parser=parser, metavar="DIR", help=text)
+
+
+_RUN: Any = {"metavar": "RUN", "help": "Name, folder or key of a finished run."}
+Out = Annotated[Path, folder(output_directory, "Folder to write into.")]
+OutIfGiven = Annotated[Path | None, folder(output_directory, "Folder to write into.")]
+Simulated = Annotated[str, Option(**_RUN)]
+RunName = Annotated[str, Argument(**_RUN)]
+Spheres = Annotated[Path, folder(result_folder, "Folder of an ingest.")]
+ScaleMm = Annotated[float | None, Option(help=HELP["scale_mm"])]
+Planned = Annotated[
+    str, Option(metavar="DIGEST", help="Refuse another configuration or code.")
+]
+Cores = Annotated[int | None, Option(help="Jobs side by side.")]
+Profile = Annotated[Path, folder(profile_directory, "Where Snakemake runs jobs.")]
+Words = Annotated[
+    list[str] | None,
+    Argument(metavar="[KEY=VALUE]...", help="Values of that file of conf."),
+]
+
+
+def with_settings(
+    kind: type, stands_for: type | None = None
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Give a command an option for each field of a dataclass.
+
+    The command gets their values as `settings`, a dict. A field that is a parameter of
+    the command itself is left to it.
+
+    Parameters
+    ----------
+    stands_for : class whose attributes are shown as defaults of fields that are None
+    """
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        signature = inspect.signature(command)
+        own = [p for p in signature.parameters.values() if p.name != "settings"]
+        hints, names = get_type_hints(kind), {p.name for p in own}
+        chosen = [field for field in fields(kind) if field.name not in names]
+
+        @functools.wraps(command)
+        def called(**given: Any) -> Any:
+            settings = {field.name: given.pop(field.name) for field in chosen}
+            return command(settings=settings, **given)
+
+        options = [_parameter(f, hints[f.name], stands_for) for f in chosen]
+        by_name = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in own]
+        called.__signature__ = signature.replace(  # type: ignore[attr-defined]
+            parameters=[*by_name, *options]
+        )
+        return called
+
+    return decorate
+
+
+def _parameter(
+    field: Field[Any], hint: Any, stands_for: type | None
+) -> inspect.Parameter:
+    """A field as a parameter that Typer makes an option of."""
+    flag, default = "--" + field.name.replace("_", "-"), field.default
+    if hint is bool and default:
+        flag += f"/--no-{flag.removeprefix('--')}"
+    if default is MISSING:
+        default = inspect.Parameter.empty
+    shown = getattr(stands_for, field.name, None) if default is None else None
+    option = Option(
+        flag, help=HELP[field.name], show_default=True if shown is None else str(shown)
+    )
+    return inspect.Parameter(
+        field.name,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=default,
+        annotation=Annotated[hint, option],
+    )
+
+
+def joined(words: Sequence[str]) -> list[str]:
+    """A command line whose options of several words have them as one word.
+
+    Typer has options of one word that are given several times, or of several words
+    that are given once.
+    """
+    result: list[str] = []
+    room = 0
+    for word in words:
+        if room and not word.startswith("--"):
+            result[-1] = f"{result[-1]} {shlex.quote(word)}".lstrip()
+            room -= 1
+            continue
+        result.append(word)
+        room = SEVERAL.get(word, 0)
+        if room:
+            result.append("")
+    return result
+
+
+def given_names(settings: dict[str, Any], kind: type) -> list[str]:
+    """The options of a dataclass that a person has given."""
+    return [
+        "--" + field.name.replace("_", "-")
+        for field in fields(kind)
+        if field.name in settings and settings[field.name] != field.default
+    ]
+
+
+def make_and_show(
+    step: str,
+    config: Mapping[str, Any],
+    out: Path,
+    reads: Mapping[str, Any],
+    *,
+    without: str = "",
+    **more: Any,
+) -> dict[str, Any]:
+    """Make a step, see pipeline.workflow.make_step, and print its numbers.
+
+    Parameters
+    ----------
+    without : a number that is not printed
+    """
+    from pipeline.runs.run_directory import run_record
+    from pipeline.workflow.make_step import make_step
+
+    run = make_step(step, config, out, reads=reads, **more)
+    numbers: dict[str, Any] = run_record(run)["result"]
+    for name, value in numbers.items():
+        if name != without:
+            shown = f"{value:.6g}" if isinstance(value, float) else value
+            print(f"{name}: {shown}")
+    return numbers
+
+
+def studies() -> list[str]:
+    """The studies of conf/study."""
+    return _plain(study_names())
+
+
+def figures() -> list[str]:
+    """The figures that can be drawn."""
+    return _plain(figure_names())
+
+
+def overrides(context: typer.Context, incomplete: str) -> list[str]:
+    """case=NAME, then each key of that case with its value."""
+    whole, before = _before(context.params.get("words") or (), incomplete)
+    begun = before + incomplete
+    found = _plain(word for word in _overrides(whole) if word.startswith(begun))
+    return [word.removeprefix(before) for word in found]
+
+
+def _plain(words: Iterable[str]) -> list[str]:
+    """Those that a shell, which writes them as they are, does not run or expand."""
+    return [word for word in words if shlex.quote(word) == word]
+
+
+def _before(given: Sequence[str], incomplete: str) -> tuple[list[str], str]:
+    """Whole overrides, and what stands before `incomplete` in its own.
+
+    For bash, a word ends before = and after it.
+    """
+    whole: list[str] = []
+    for word in given:
+        if whole and (word == "=" or whole[-1].endswith("=")):
+            whole[-1] += word
+        else:
+            whole.append(word)
+    if whole and whole[-1].endswith("="):
+        return whole[:-1], whole[-1]
+    if whole and "=" not in whole[-1] and not incomplete:  # Typer drops a last =
+        return whole[:-1], whole[-1] + "="
+    return whole, ""
+
+
+def _overrides(whole: Sequence[str]) -> list[str]:
+    if not any(word.startswith("case=") for word in whole):
+        return [f"case={name}" for name in case_names()]
+    from pipeline.config.hydra import Composer, flat
+
+    try:
+        with Composer() as composer:
+            case = composer.outline("simulate", whole)["case"]
+    except InputError:
+        return []
+    leaves = {key: value for key, value in flat(case, "case") if key[-1] != "_"}
+    # with a second word that begins as the first, a shell adds no blank after =
+    return [
+        f"{key}={text}" for key, value in leaves.items() for text in ("", _yaml(value))
+    ]
+
+
+def _yaml(value: object) -> str:
+    return str(value).lower() if value in (None, True, False) else str(value)

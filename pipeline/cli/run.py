@@ -1,0 +1,202 @@
+"""Commands of the group Run."""
+
+import os
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Literal
+
+from typer import Argument, Option, Typer
+
+from pipeline.cli.options import (
+    Cores,
+    Planned,
+    Profile,
+    Words,
+    figures,
+    overrides,
+    studies,
+)
+from pipeline.terminal import DONE, InputError
+
+PROFILE = Path("conf/profile/local")
+RETRY = "MORPHTRACK_RETRY_FAILED"  # set for the batches of --retry-failed
+
+group = Typer()
+command = partial(group.command, rich_help_panel="Run")
+
+
+@command("make")
+def make(
+    words: Annotated[
+        list[str] | None,
+        Argument(
+            metavar="[FIGURE] [KEY=VALUE]...",
+            help="Only this figure; values of conf/workflow.yaml.",
+            autocompletion=figures,
+        ),
+    ] = None,
+    profile: Profile = PROFILE,
+    cores: Cores = None,
+) -> int:
+    """Make the comparisons and figures of conf/workflow.yaml.
+
+    Runs Snakemake, writes the report, and prints the verdicts; of results that were
+    made again, every number that moved by more than its uncertainty and every verdict
+    that changed. `comparisons` in place of a figure makes the comparisons and the
+    figures that show them. The exit status is 1 where something ran and failed.
+
+    Example: morphtrack make dejong-3 comparisons.circle.scale_mm=50
+    """
+    from pipeline.cli.make import make as make_results
+
+    names = [word for word in words or () if "=" not in word]
+    if len(names) > 1:
+        raise InputError(f"{' '.join(names)}: give one name, or none for everything")
+    values = [word for word in words or () if "=" in word]
+    return make_results("".join(names), values, profile, cores)
+
+
+@command(
+    "simulate",
+    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
+    add_help_option=False,
+)
+def simulate(
+    words: Annotated[list[str] | None, Argument(autocompletion=overrides)] = None,
+) -> int:
+    """Run one case, or several with --multirun."""
+    from pipeline.cli.simulate import simulate as run
+
+    return run(words or [])
+
+
+@command("study")
+def study(
+    name: Annotated[str, Argument(help="In conf/study.", autocompletion=studies)],
+    words: Words = None,
+    retry_failed: Annotated[
+        bool, Option("--retry-failed", help="Run again what failed.")
+    ] = False,
+    cores: Cores = None,
+    profile: Profile = PROFILE,
+    members: Annotated[bool, Option("--members", help="Only list its runs.")] = False,
+    batch: Annotated[str, Option(metavar="I-of-N", help="Only run one batch.")] = "",
+    search: Annotated[bool, Option("--search", help="Only search.")] = False,
+    table: Annotated[bool, Option("--table", help="Only write the table.")] = False,
+    planned: Planned = "",
+) -> int:
+    """Run a study of conf/study.
+
+    Runs the runs of conf/study/NAME.yaml that are not there, through Snakemake, and
+    writes table and plots into results/study/NAME. A run that does not converge is a
+    row of the table; --retry-failed runs it again. --members, --batch, --search and
+    --table do one part here, without Snakemake.
+
+    Example: morphtrack study sheet_size samples=8
+    """
+    from pipeline.config.hydra import Composer
+    from pipeline.runs.run_directory import RESULTS
+    from pipeline.workflow.snakemake import run_snakemake
+    from pipeline.workflow.study_jobs import StudyPlan
+
+    if sum(map(bool, (members, batch, search, table))) > 1:
+        raise InputError("give one of --members, --batch, --search and --table")
+    if table:
+        from pipeline.steps.study_table import write_study
+
+        write_study(name)
+        return DONE
+    with Composer() as composer:
+        plan = StudyPlan.read(name, composer, words or [])
+        if planned and planned != plan.planned(batch):
+            raise InputError(
+                f"study {name}: configuration or code changed since planning: "
+                "run the same command again"
+            )
+        if members:
+            from pipeline.workflow.study_jobs import list_members
+
+            if same := list_members(plan):
+                print(f"note: {same} of {len(plan.points)} points repeat another run")
+            return DONE
+        if batch:
+            from pipeline.workflow.study_jobs import run_batch
+
+            return run_batch(plan, batch, retry_failed=bool(os.environ.get(RETRY)))
+        if search:
+            from pipeline.workflow.make_step import make_step
+
+            make_step("search", plan.config(), RESULTS / "study" / name)
+            return DONE
+        plan.check()
+    if retry_failed:
+        os.environ[RETRY] = "1"
+    status = run_snakemake(
+        [f"{RESULTS}/study/{name}/table.csv"],
+        profile=profile,
+        cores=cores,
+        study=words or [],
+        forcerun=["study_batch", "search"] if retry_failed else [],
+    )
+    if status == DONE:
+        from pipeline.steps.study_table import print_table
+
+        print_table(name)
+    return status
+
+
+@command("new")
+def new(
+    kind: Annotated[
+        Literal["mechanism", "pattern", "robot", "comparison", "study"],
+        Argument(help="What the file describes."),
+    ],
+    name: Annotated[str, Argument(help="Letters, digits and _.")] = "",
+    begun: Annotated[str | None, Option("--from", help="A URDF or DXF file.")] = None,
+    schema: Annotated[bool, Option("--schema", help="Print a JSON Schema.")] = False,
+) -> None:
+    """Write a commented file to start from.
+
+    Writes NAME.yaml for a mechanism or a robot, NAME.svg for a crease pattern,
+    NAME.comparison.yaml for a comparison, conf/study/NAME.yaml for a study, and prints
+    the next command. The file runs as it is; change one thing at a time. No file is
+    overwritten. Of a URDF or DXF file every node, body and joint is written out.
+
+    Editors check and complete a mechanism or a robot with its JSON Schema: morphtrack
+    new mechanism --schema > structure.schema.json
+    """
+    from pipeline.cli import new as files
+    from pipeline.config.config_files import CONF
+
+    if schema:
+        print(files.schema(kind))
+        return
+    path, then = files.written(kind, name, begun)
+    where = "next" if CONF.is_dir() else f"next, {files.TOP}"
+    print(f"wrote {path}; {where}:\n{then}")
+
+
+@command("list")
+def show_list(
+    kind: Annotated[
+        Literal["cases", "studies", "figures", "structures"],
+        Argument(help="What is listed."),
+    ],
+) -> None:
+    """List cases, studies, figures or structures, a line each."""
+    from pipeline.config.config_files import CONF, first_remark, listed
+    from pipeline.config.workflow_file import read_workflow
+    from pipeline.figures.figure_names import entry_of, figure_names
+    from pipeline.terminal import in_columns
+
+    if kind == "figures":
+        wanted = read_workflow().figures
+        left = dict.fromkeys(figure_names(), " (not in conf/workflow.yaml)")
+        left |= dict.fromkeys(wanted, "")
+        lines = {name: entry_of(name).shows + more for name, more in left.items()}
+    elif kind == "structures":
+        files = sorted((CONF / "structure").rglob("*.yaml"))
+        lines = {str(path): first_remark(path) for path in files}
+    else:
+        lines = listed({"cases": "case", "studies": "study"}[kind])
+    print("\n".join(in_columns(lines)))

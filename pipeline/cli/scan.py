@@ -1,0 +1,386 @@
+"""Commands of the group Scan: from a scan to its comparison with a simulation."""
+
+import math
+import shlex
+from dataclasses import asdict
+from functools import partial
+from inspect import Parameter, Signature, getdoc
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from typer import Argument, Option, Typer
+
+from analysis.comparison.assumptions import UncertaintyOptions
+from pipeline.cli.options import (
+    PARTS,
+    SCANNER,
+    Out,
+    OutIfGiven,
+    Planned,
+    RunName,
+    ScaleMm,
+    Simulated,
+    Spheres,
+    folder,
+    given_names,
+    make_and_show,
+    result_folder,
+    with_settings,
+)
+from pipeline.steps.settings import (
+    HELP,
+    ROLES,
+    STEPS,
+    ComparisonSettings,
+    Ingest,
+    SeriesComparison,
+    Step,
+)
+from pipeline.terminal import InputError
+
+group = Typer()
+command = partial(group.command, rich_help_panel="Scan")
+Scans = Annotated[
+    list[Path], Argument(metavar="SCAN...", help="Files of points, each a view.")
+]
+
+
+@command("ingest")
+@with_settings(Ingest)
+def ingest(
+    scans: Scans,
+    out: Out,
+    settings: dict[str, Any],
+    sphere_radius_mm: Annotated[
+        float | None, Option(metavar="R", help="Radius of the printed spheres.")
+    ] = None,
+    radius_range: Annotated[
+        tuple[float, float] | None, Option(metavar="A B", help="In place of a radius.")
+    ] = None,
+    seeds_path: Annotated[
+        str | None, Option("--seeds", "--seeds-path", help=HELP["seeds_path"])
+    ] = None,
+    marker_sd_mm: Annotated[
+        float | None, Option(metavar="SD", help="Of markers in time, along each axis.")
+    ] = None,
+    from_s: Annotated[float, Option(help="First time of markers.")] = -math.inf,
+    to_s: Annotated[float, Option(help="Last time of markers.")] = math.inf,
+    planned: Planned = "",
+) -> None:
+    """Find the spheres in a scan, or take markers of motion capture in their place.
+
+    Several files are several views of one scan, in one frame or, with --register, each
+    in its own. OUT receives spheres.csv (centre, covariance, radius, quality),
+    rejected.csv (each candidate that is no sphere, with the reason), covariance.npz (of
+    all centres together), points.npy (some of the points, mm), picture.png and
+    scan.html, the same to turn in a browser.
+
+    Formats: .ply .pcd .xyz .xyzn .xyzrgb .txt .csv .tsv .asc .pts .ptx .dat .npy, after
+    make formats also .las .laz .e57, and meshes: .ply with faces, .stl .obj .glb .3mf.
+    Each scan of a PTS, PTX or E57 file is a view. In a mesh the radius that all spheres
+    have in common is found; the notes state its error.
+
+    With --marker-sd-mm, SCAN is one .csv or .c3d file of markers that stand still. OUT
+    receives the same tables of them, and markers.csv with their names.
+
+    Example: morphtrack ingest a.ply b.ply --sphere-radius-mm 6 --unit mm --out found
+    """
+    if marker_sd_mm is not None:
+        own = {"--radius-range": radius_range, "--seeds": seeds_path}
+        others = given_names(settings, Ingest) + [name for name in own if own[name]]
+        if others or len(scans) > 1:
+            raise InputError(
+                "--marker-sd-mm takes one file of markers: leave out "
+                f"{', '.join(others or map(str, scans[1:]))}"
+            )
+        radius = 1.0 if sphere_radius_mm is None else sphere_radius_mm
+        _take_markers(scans[0], out, marker_sd_mm, (from_s, to_s), radius)
+        return
+    if (sphere_radius_mm is None) == (radius_range is None):
+        raise InputError("give either --sphere-radius-mm R or --radius-range A B")
+    settings |= {"sphere_radius_mm": sphere_radius_mm, "seeds_path": seeds_path}
+    if radius_range is not None:
+        settings["sphere_radius_mm"], settings["largest_radius_mm"] = radius_range
+    config = Ingest(**settings)
+    folder, tags = scans[0].parent, {"comparison": out.name}
+    made_here = (folder / "run.json").is_file()
+    is_run = made_here and sorted(scans) == sorted(folder.glob("*.ply"))
+    numbers = make_and_show(
+        "ingest", asdict(config), out, {"scan": folder} if is_run else {},
+        paths=[] if is_run else scans, tags=tags, planned=planned,
+        without="radius_remark",
+    )  # fmt: skip
+    many, views = numbers["spheres"], numbers["views"]
+    if numbers["radius_remark"]:
+        print(f"warning: {numbers['radius_remark']}")
+    print(
+        f"found {many} sphere{'s' * (many != 1)} in {views} view{'s' * (views != 1)}: "
+        f"{out / 'scan.html'} shows them; morphtrack compare sets them beside a run"
+    )
+
+
+def _take_markers(
+    file: Path, out: Path, sd_mm: float, times: tuple[float, float], radius_mm: float
+) -> None:
+    """Write the mean places of markers that stand still as those of spheres."""
+    from pipeline.scans.still_markers import StillMarkers, run_step
+
+    numbers = run_step(StillMarkers(sd_mm, *times, radius_mm), file, out)
+    gaps = numbers["frames_lost"]
+    print(
+        f"{numbers['markers']} markers over {numbers['frames']} frames, "
+        f"{f'lost in some frames: {gaps}; ' if gaps else ''}scatter up to "
+        f"{numbers['largest_scatter_mm']:.3g} mm: morphtrack compare --spheres {out}"
+    )
+
+
+@command("pick")
+def pick(
+    scans: Scans,
+    out: Annotated[Path, Option(metavar="FILE", help="Seeds file to write.")],
+    unit: Annotated[str | None, Option(help=HELP["unit"])] = None,
+    at: Annotated[
+        list[str] | None, Option(metavar="X Y Z", help="A place, mm.")
+    ] = None,
+    decimal_comma: Annotated[
+        bool, Option("--decimal-comma", help=HELP["decimal_comma"])
+    ] = False,
+) -> None:
+    """Mark spheres by hand, in a window or by coordinates.
+
+    FILE tells morphtrack ingest where to look (--seeds). A window of Open3D opens:
+    shift and left button picks a point on a sphere, shift and right button takes it
+    back, Q ends. Where no display is, or for a script, give the places with --at, each
+    on a sphere or at its centre.
+
+    Example: morphtrack pick scan.ply --unit mm --out seeds.csv --at 12.5 -3 40
+    """
+    import numpy as np
+
+    from pipeline.io.length_units import unit_named
+    from pipeline.io.point_cloud import read_cloud
+    from pipeline.io.reader_interface import Choices
+    from pipeline.scans.seed_spheres import checked, clicked, write_seeds
+
+    places = None if at is None else [_place(text) for text in at]
+    choices = Choices(decimal_comma)
+    clouds = [read_cloud(scan, unit_named(unit), choices).points for scan in scans]
+    points = np.concatenate(clouds)
+    seeds = clicked(points) if places is None else np.array(places)
+    if not len(seeds):
+        raise InputError("nothing was picked: no seeds file is written")
+    write_seeds(out, checked(seeds, points))
+    print(f"{len(seeds)} seeds in {out}")
+
+
+def _place(text: str) -> list[float]:
+    """X, Y and Z of --at."""
+    try:
+        x, y, z = map(float, shlex.split(text))
+    except ValueError:
+        raise InputError(f"--at {text} is no place: give X Y Z, mm") from None
+    return [x, y, z]
+
+
+@command("compare")
+@with_settings(ComparisonSettings, stands_for=UncertaintyOptions)
+def compare(
+    spheres: Spheres,
+    simulated: Simulated,
+    out: Out,
+    settings: dict[str, Any],
+    scale_mm: ScaleMm = None,
+    input_uncertainty: Annotated[
+        Path | None, folder(result_folder, "Folder of an input_uncertainty.")
+    ] = None,
+    deviation: Annotated[
+        Path | None, folder(result_folder, "Folder of a deviation.")
+    ] = None,
+    planned: Planned = "",
+) -> None:
+    """Compare a scan with a simulation.
+
+    Reads the spheres that morphtrack ingest found and the run of a simulation, finds
+    out which sphere is which node, and writes comparison.csv (one row: S, E, node
+    distances, verdict), budget.csv (u_val by source), nodes.csv, labels.csv, and
+    labels.png and labels.html: the scan with the node on every sphere.
+    """
+    from pipeline.runs.summary import told_comparison
+    from pipeline.workflow.make_step import make_step
+
+    run, scale = _printed(simulated, scale_mm)
+    config = asdict(ComparisonSettings(scale, **settings))
+    reads = {"spheres": spheres, "simulated": run}
+    reads |= {"deviation": deviation} if deviation else {}
+    reads |= {"input_uncertainty": input_uncertainty} if input_uncertainty else {}
+    tags = {"comparison": out.name}
+    make_step("compare", config, out, reads=reads, tags=tags, planned=planned)
+    print(told_comparison(out))
+
+
+@command("compare_series")
+@with_settings(SeriesComparison)
+def compare_series(
+    measured: Annotated[Path, Option(metavar="FILE", help="CSV file.")],
+    simulated: Simulated,
+    out: Out,
+    settings: dict[str, Any],
+    refined: Annotated[
+        str | None,
+        Option(metavar="RUN", help="The same with half the steps in space and time."),
+    ] = None,
+    planned: Planned = "",
+) -> None:
+    """Compare a measured series with a simulation.
+
+    FILE holds markers, in columns such as time_s, tip_x_mm and tip_y_mm, or columns
+    quantity, at, value, u and part ("fit" or "held out"), each quantity a column of the
+    run's steps.csv; lines that begin with # are remarks. Each marker or other quantity
+    agrees or not by ASME V&V 20; --u, --u-simulated and --margin are in the unit of the
+    measured values. Writes series-verdicts.csv, series.csv (errors by quantity and
+    part, beside a baseline), series-curve.csv and series.pdf and .png.
+
+    Example: morphtrack compare_series --measured tip.csv --simulated crawler
+    --refined finer --u 0.3 --margin 1 --out tip
+    """
+    from pipeline.runs.run_directory import simulated_run
+
+    config = asdict(SeriesComparison(**settings))
+    reads = {"simulated": simulated_run(simulated)}
+    reads |= {"refined": simulated_run(refined)} if refined else {}
+    make_and_show(
+        "compare_series", config, out, reads, paths=[measured], planned=planned
+    )
+
+
+def _add_command(name: str, step: Step) -> None:
+    """The command of a step whose options are what it reads, and its settings."""
+
+    def made(
+        out: Path,
+        settings: dict[str, Any],
+        simulated: str,
+        scale_mm: float | None,
+        planned: str,
+        **folders: Path,
+    ) -> None:
+        run, scale = _printed(simulated, scale_mm)
+        config = asdict(step.kind(scale_mm=scale, **settings))
+        reads, tags = {"simulated": run, **folders}, {"comparison": out.name}
+        make_and_show(name, config, out, reads, tags=tags, planned=planned)
+
+    known = {"simulated": Simulated, "spheres": Spheres}
+    hints: dict[str, Any] = {
+        role: known.get(
+            role, Annotated[Path, folder(result_folder, f"Folder: {role}.")]
+        )
+        for role in (ROLES.get(one, one) for one in step.reads)
+    }
+    hints |= {"out": Out, "settings": dict[str, Any]}
+    hints |= {"scale_mm": ScaleMm, "planned": Planned}
+    defaults = {"scale_mm": None, "planned": ""}
+    asked = [
+        Parameter(name, Parameter.KEYWORD_ONLY, annotation=hint,
+                  default=defaults.get(name, Parameter.empty))
+        for name, hint in hints.items()
+    ]  # fmt: skip
+    made.__annotations__ = hints
+    made.__doc__ = str(getdoc(step.kind)).partition("\nParameters\n")[0]
+    made.__signature__ = Signature(asked)  # type: ignore[attr-defined]
+    command(name)(with_settings(step.kind)(made))
+
+
+for _name, _step in STEPS.items():
+    if _step.command:
+        _add_command(_name, _step)
+
+
+def _printed(simulated: str, scale_mm: float | None) -> tuple[Path, float]:
+    """The run of a mechanism, and mm of its print per unit of its case."""
+    from pipeline.io.structure_file import scale_mm as scale_of
+    from pipeline.runs.run_directory import printable_run
+
+    run = printable_run(simulated)
+    return run, scale_of(scale_mm, run)
+
+
+@command("virtual_scan")
+def virtual_scan(
+    simulated: RunName,
+    out: Out,
+    config: Annotated[Path, Option(help="The virtual lab.")] = SCANNER,
+    parts: Annotated[Path, Option(help="The printed part.")] = PARTS,
+    scale_mm: ScaleMm = None,
+    ball_radius_mm: Annotated[float | None, Option(help="Of the spheres.")] = None,
+    seed: Annotated[int | None, Option(help="Of the random numbers.")] = None,
+    planned: Planned = "",
+) -> None:
+    """Scan a simulated end state in a virtual lab.
+
+    The scan is synthetic and stands in for a real one: binary PLY files, one a view, in
+    mm, in an arbitrary pose. Every file states that it is synthetic.
+    """
+    from pipeline.config.workflow_file import scanner_settings
+    from pipeline.io.structure_file import scale_mm as scale_of
+    from pipeline.io.structure_file import unit_of
+    from pipeline.runs.run_directory import printable_run
+    from sim.virtual_lab.lab_settings import VirtualLab
+
+    run = printable_run(simulated)
+    if unit_of(run):
+        scale_mm = scale_of(scale_mm, run)
+    given = {"scale_mm": scale_mm, "ball_radius_mm": ball_radius_mm, "seed": seed}
+    stated = {name: value for name, value in given.items() if value is not None}
+    lab = VirtualLab.from_mapping(scanner_settings(config, parts) | stated)
+    reads, tags = {"simulated": run}, {"comparison": out.name, "synthetic": "true"}
+    make_and_show("virtual_scan", asdict(lab), out, reads, tags=tags, planned=planned)
+    print(
+        f"next: morphtrack ingest {shlex.quote(str(out))}/*.ply "
+        f"--sphere-radius-mm {lab.ball_radius_mm:g} --unit mm --out spheres"
+    )
+
+
+@command("measured")
+def measured(
+    name: Annotated[str, Argument(metavar="SET", help="A file of conf/measured.")],
+    records: Annotated[
+        Path | None, Option(readable=False, help="Folder of other records.")
+    ] = None,
+    out: OutIfGiven = None,
+    only: Annotated[
+        Literal["fit", "predict"] | None, Option(help="Do only this part.")
+    ] = None,
+    fit: Annotated[
+        Path | None, folder(result_folder, "Folder of a fit to use.")
+    ] = None,
+    predicted: Annotated[
+        Path | None, folder(result_folder, "Folder of a prediction to use.")
+    ] = None,
+    planned: Planned = "",
+) -> None:
+    """Compare a measured set with its prediction, or fit and predict it.
+
+    SET is a file of conf/measured without .yaml; --records holds records of the same
+    form as the shipped ones, called as these or listed in its records.csv. Of every
+    record the committed prediction is taken, or one is made from its inputs before the
+    measured values are read. Writes measured.csv, verdict.csv and verdict.json.
+
+    --only predict fits the records that SET names for it, predicts every record from
+    its inputs alone, and writes prediction.csv (record, quantity, at, value, u by
+    source, interval), prediction.json (key, SHA-256) and posterior.json. --only fit
+    writes the posterior alone.
+    """
+    from pipeline.cli import measured as parts
+    from pipeline.config.config_files import project_folder
+    from pipeline.measured.set_file import read_set
+
+    with project_folder(records, out, fit, predicted) as (records, out, fit, predicted):
+        chosen = read_set(name)
+        if only == "fit":
+            parts.fit(chosen, out, planned)
+        elif only == "predict":
+            parts.predict(chosen, records, out, fit, planned)
+        else:
+            parts.compare(
+                chosen, records, out, {"fit": fit, "predicted": predicted}, planned
+            )

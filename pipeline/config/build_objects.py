@@ -1,0 +1,119 @@
+"""The objects that a composed configuration describes.
+
+Hydra makes them: frozen dataclasses that check themselves.
+"""
+
+import inspect
+import math
+import pydoc
+import re
+import types
+import typing
+from collections.abc import Callable, Mapping, Sequence
+from enum import Enum
+from typing import Any
+
+from pipeline.config.config_files import no_key, parts_of
+from pipeline.terminal import InputError, one_line
+
+# What a `_target_` may begin with. This catches a misspelt name early; it is no guard
+# against foreign code, since a project folder is code.
+OWN_MODULES = ("pipeline.cases.", "pipeline.io.", "pipeline.measured.", "sim.")
+LARGEST = 1e150
+ARRAY = "array_sha256"  # key of an array whose values a configuration does not hold
+
+
+def check_target(target: str, where: str) -> None:
+    """Refuse a name that is none of this project's objects."""
+    if not target.startswith(OWN_MODULES):
+        allowed = " and ".join(f"{module}*" for module in OWN_MODULES)
+        raise InputError(
+            f"{where}._target_ is {target}: only this project's own {allowed} "
+            "may be named"
+        )
+    if pydoc.locate(target) is None:
+        raise InputError(f"{where}._target_ is {target}: there is no such object")
+
+
+def parameters_of(target: str) -> dict[str, inspect.Parameter]:
+    """What a class or function of this project takes; nothing foreign is imported."""
+    made = pydoc.locate(target) if target.startswith(OWN_MODULES) else None
+    return dict(inspect.signature(made).parameters) if callable(made) else {}
+
+
+def _check(where: str, value: Any) -> None:
+    """Refuse a part that no object can be made of."""
+    if isinstance(value, int | float) and LARGEST < abs(value) < math.inf:
+        raise InputError(
+            f"{where} is {value!r}: numbers of a case are not beyond 1e150"
+        )
+    if isinstance(value, str) and "${" in value:
+        raise InputError(f"{where} is {value!r}: ${{...}} is not read twice: remove it")
+    if not isinstance(value, Mapping):
+        return
+    if ARRAY in value:
+        raise InputError(
+            f"{where} is an array of a case that was made in Python, and its record "
+            "holds only its digest: run the step from Python, or make the case from a "
+            "file"
+        )
+    if "_target_" in value:
+        check_target(str(value["_target_"]), where)
+    for key, taken in parameters_of(str(value.get("_target_", ""))).items():
+        given, hint = value.get(key), taken.annotation
+        if hint is bool and isinstance(given, str):
+            raise InputError(f"{where}.{key} is {given!r}: write true or false")
+        if isinstance(given, str | int | float) and not _is_plain(hint):
+            raise InputError(
+                f"{where}.{key} is {given!r}, and is made of keys of its own: see them "
+                f"with --cfg job, write {where}.{key}.KEY=VALUE"
+            )
+
+
+def build(config: Any, where: str) -> Any:
+    """The object that `config` describes; one that is not sound is refused."""
+    from hydra.errors import InstantiationException
+    from hydra.utils import instantiate
+
+    parts = list(parts_of(config, where))
+    for place, value in parts:
+        _check(place, value)
+    try:
+        return instantiate({where: config}, _convert_="all")[where]
+    except InstantiationException as error:
+        # Hydra writes entry 1 of `phases` as `phases1`.
+        key = str(error).rpartition("full_key: ")[2]
+        place = next((p for p, _ in parts if re.sub(r"[][]", "", p) == key), where)
+        target = re.findall(r"target '([\w.]+)'", str(error))
+        said = _said(error.__cause__ or error, place, "".join(target[:1]))
+        raise InputError(said) from error.__cause__
+
+
+def _is_plain(hint: Any) -> bool:
+    """Whether a word or a number, or several, may stand where this is asked for."""
+    if typing.get_origin(hint) in (typing.Union, types.UnionType):
+        return any(_is_plain(one) for one in typing.get_args(hint))
+    if typing.get_origin(hint) is typing.Annotated:
+        return _is_plain(hint.__origin__)
+    if isinstance(hint, type):
+        return issubclass(hint, str | int | float | Enum) or hint is object
+    if typing.get_origin(hint) in (Sequence, list, tuple):
+        return all(_is_plain(one) for one in typing.get_args(hint) if one is not ...)
+    return typing.get_origin(hint) not in (Mapping, Callable, dict)
+
+
+def _said(error: BaseException, where: str, target: str) -> str:
+    """What the object that could not be built says, and which node described it."""
+    if isinstance(error, TypeError):
+        extra = re.search(r"unexpected keyword argument '(\w+)'", str(error))
+        lacks = re.search(r"missing .* argument.?: '(\w+)'", str(error))
+        if extra:
+            return f"{where} {no_key(extra.group(1), list(parameters_of(target)))}"
+        if lacks:
+            name = lacks.group(1)
+            return (
+                f"{where} has no {name}, which it needs: add it, or leave out "
+                f"~{where}.{name}"
+            )
+    own = re.sub(r"\[\d+\]$", "", where).rpartition(".")[2]
+    return f"{where}: {one_line(error).removeprefix(f'{own}: ')}"

@@ -1,4 +1,0 @@
-"""Measured motions: markers in time, and force by displacement.
-
-Begin with `markers`.
-"""

@@ -1,0 +1,310 @@
+"""Points as lines of text or as binary records, read in blocks of bounded size."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline.io.reader_interface import AGAIN, Choices, ScanFileError, refused, shown
+from sim.core.arrays import Floats
+
+BLOCK_BYTES = 1 << 24  # also the length at which a line is no line of numbers any more
+
+
+SUSPECT = (b"#", b"/", b"\n\n", b"\n ", b"\n\t")  # begin a comment or a blank line
+
+
+MARK = b"\xef\xbb\xbf"  # byte order mark of UTF-8
+ALONE = re.compile(rb"^[ \t]*(\d{1,15})[ \t]*\r?(?:\n|\Z)", re.MULTILINE)
+MOST_SCANS = 10_000  # in one file, and lines that begin them
+
+
+class Count(NamedTuple):
+    """A line of one whole number alone."""
+
+    value: int
+    line: int
+    start: int  # bytes into the file, of the number
+    end: int  # of the next line
+
+
+class Block(NamedTuple):
+    """Some consecutive lines of a file."""
+
+    lines: list[str]
+    plain: bool  # certainly no blank line and no comment among them
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How a line of numbers is to be cut and which of its cells are x, y and z."""
+
+    delimiter: str | None = None  # None: any run of blanks and tabs
+    columns: tuple[int, int, int] = (0, 1, 2)
+    decimal_comma: bool = False
+    keyword: str = ""  # only lines that begin with this word hold points
+
+    def cells(self, line: str) -> list[str]:
+        """The cells of one line, decimal commas turned into points."""
+        text = line.replace(",", ".") if self.decimal_comma else line
+        return [cell.strip() for cell in text.split(self.delimiter)]
+
+    def point(self, line: str) -> list[float] | None:
+        """x, y, z of a line; None if it holds no three numbers."""
+        cells = self.cells(line)
+        if len(cells) <= max(self.columns):
+            return None
+        try:
+            return [_number(cells[column]) for column in self.columns]
+        except ValueError:
+            return None
+
+
+# what C libraries of Windows write for no number: 1.#QNAN, -1.#IND00, -nan(ind)
+NO_NUMBER = re.compile(r"[-+]?(1\.#(QNAN|SNAN|IND|INF)0*|nan\((ind|snan)\))", re.I)
+
+
+def _number(text: str) -> float:
+    """Of a cell, in quotes or not; Fortran's exponents have a D."""
+    text = text.strip("\"'")
+    if "_" in text or not text.isascii():  # float() would take 1_000
+        raise ValueError(text)
+    if NO_NUMBER.fullmatch(text):
+        return float("nan")
+    return float(text.replace("D", "E").replace("d", "e"))
+
+
+def text_blocks(
+    path: Path, offset: int = 0, stop: int | None = None
+) -> Iterator[Block]:
+    """Yield the lines from byte `offset` to `stop`, some megabytes at a time."""
+    for data in _whole_lines(path, offset, stop):
+        yield _split(data)
+
+
+def _whole_lines(path: Path, offset: int, stop: int | None) -> Iterator[bytes]:
+    """The bytes of a file in blocks that end with a line; no byte order mark."""
+    rest, left = b"", (path.stat().st_size if stop is None else stop) - offset
+    with path.open("rb") as file:
+        file.seek(offset)
+        while data := file.read(min(BLOCK_BYTES, left)):
+            left -= len(data)
+            cut = data.rfind(b"\n") + 1
+            if cut == 0 and len(rest) + len(data) > BLOCK_BYTES:
+                problem = f"has a line of more than {BLOCK_BYTES >> 20} MB"
+                raise refused("FORMAT", path, problem, "export one point a line")
+            if file.tell() == len(data):
+                data, cut = data.removeprefix(MARK), max(cut - _marked(data), 0)
+            if cut:
+                yield rest + data[:cut]
+                rest = b""
+            rest += data[cut:]
+    if rest:
+        yield rest
+
+
+def _marked(data: bytes) -> int:
+    return len(MARK) if data.startswith(MARK) else 0
+
+
+def counts(path: Path) -> list[Count]:
+    """The lines that hold one whole number alone: such a line begins each scan."""
+    found: list[Count] = []
+    with path.open("rb") as file:
+        at, line = _marked(file.read(len(MARK))), 1
+    for data in _whole_lines(path, 0, None):
+        for match in ALONE.finditer(data):
+            number = line + data.count(b"\n", 0, match.start(1))
+            found.append(
+                Count(int(match[1]), number, at + match.start(1), at + match.end())
+            )
+            if len(found) > MOST_SCANS:
+                problem = f"has more than {MOST_SCANS} lines of one number alone"
+                raise refused("FORMAT", path, problem, "export one point x y z a line")
+        at, line = at + len(data), line + data.count(b"\n")
+    return found
+
+
+def _split(data: bytes) -> Block:
+    data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    text = data.decode("latin-1")
+    plain = not any(sign in data for sign in SUSPECT) and data[:1] not in b" \t\n"
+    return Block(text.removesuffix("\n").split("\n"), plain)
+
+
+def points(
+    path: Path,
+    layout: Layout,
+    choices: Choices,
+    *,
+    offset: int = 0,
+    stop: int | None = None,
+    skip: int = 0,
+    first: int = 1,
+    limit: int | None = None,
+) -> Iterator[Floats]:
+    """Yield the points of the lines from `offset` to `stop`, `skip` lines left out.
+
+    Blank lines and comment lines hold no point. A line that is neither is an error;
+    with `choices.salvage` it counts as a point of NaN.
+
+    Parameters
+    ----------
+    first : number that messages give the line at `offset`
+    limit : stop after so many points
+    """
+    wanted = np.inf if limit is None else limit
+    for text, plain in text_blocks(path, offset, stop):
+        block = text[skip:]
+        start = first + min(skip, len(text))
+        skip = max(skip - len(text), 0)
+        first += len(text)
+        data = block
+        if layout.keyword or not plain:
+            data = [line for line in block if holds_point(line, layout)]
+        data = data[: int(min(wanted, len(data)))]
+        wanted -= len(data)
+        if data:
+            yield _parse(path, data, layout, choices, block, start)
+        if wanted <= 0:
+            return
+
+
+def holds_point(line: str, layout: Layout) -> bool:
+    """Whether a line claims to hold a point: it is neither blank nor a comment."""
+    stripped = line.strip()
+    if layout.keyword:
+        return stripped[: len(layout.keyword) + 1].lower().split() == [layout.keyword]
+    return bool(stripped) and not stripped.startswith(("#", "//"))
+
+
+def _parse(
+    path: Path,
+    data: list[str],
+    layout: Layout,
+    choices: Choices,
+    block: list[str],
+    start: int,
+) -> Floats:
+    text = [line.replace(",", ".") for line in data] if layout.decimal_comma else data
+    try:
+        return np.loadtxt(
+            text,
+            delimiter=layout.delimiter,
+            usecols=layout.columns,
+            ndmin=2,
+            comments=None,
+        )
+    except ValueError:
+        found = [layout.point(line) for line in data]
+        if None in found and not choices.salvage:
+            raise _bad_line(path, layout, block, start) from None
+        return np.array([p if p else [np.nan] * 3 for p in found])
+
+
+def _bad_line(
+    path: Path, layout: Layout, block: list[str], start: int
+) -> ScanFileError:
+    bad = (
+        (number, line)
+        for number, line in enumerate(block, start)
+        if holds_point(line, layout) and layout.point(line) is None
+    )
+    number, line = next(bad, (start, "a line numpy cannot read"))
+    salvage = "or keep the good lines with --salvage"
+    with path.open("rb") as file:
+        file.seek(-1, 2)
+        whole = file.read(1) in b"\r\n"
+    if number == start + len(block) - 1 and not whole:
+        problem = f"its last line, {number}, is cut short: {shown(line)}"
+        return refused("TRUNCATED", path, problem, f"{AGAIN}, {salvage}")
+    problem = f"line {number} does not hold three numbers: {shown(line)}"
+    return refused("FORMAT", path, problem, f"correct it, {salvage}")
+
+
+def promised(
+    path: Path, parsed: Iterator[Floats], count: int, choices: Choices
+) -> Iterator[Floats]:
+    """Pass `parsed` blocks on, and see to it that they bring `count` points."""
+    found = 0
+    for block in parsed:
+        found += len(block)
+        if found > count and not choices.salvage:
+            problem = f"the header promises {count} points, more follow"
+            remedy = f"{AGAIN}, or keep them all with --salvage"
+            raise refused("FORMAT", path, problem, remedy)
+        yield block
+    if found < count and not (choices.salvage and found):
+        raise cut_short(path, count, "vertices", found)
+
+
+def cut_short(path: Path, promised: int, what: str, held: int) -> ScanFileError:
+    """Fewer of something than the header says."""
+    problem = f"the header promises {promised} {what}, the file holds {held} of them"
+    remedy = f"{AGAIN}, or keep the good ones with --salvage"
+    return refused("TRUNCATED", path, problem, remedy)
+
+
+def head(path: Path, count: int, offset: int = 0) -> list[str]:
+    """The first `count` lines of a text file, fewer where it ends before."""
+    block = next(text_blocks(path, offset), Block([], True))
+    return block.lines[:count]
+
+
+RECORDS_AT_ONCE = 1 << 16  # points turned into float64 at a time: they stay in cache
+
+
+def whole_records(
+    path: Path, available: int, size: int, promised: int, choices: Choices
+) -> int:
+    """Number of records to read: those promised, or with `salvage` those there.
+
+    Parameters
+    ----------
+    available : bytes from the first record to the end of the file
+    size : bytes a record
+    promised : records, by the header
+    """
+    held = max(available, 0) // size
+    if promised == 0:
+        raise refused("EMPTY", path, "the header promises 0 points")
+    if held >= promised:
+        return promised
+    if choices.salvage and held:
+        return held
+    raise cut_short(path, promised, "vertices", held)
+
+
+def record_blocks(
+    path: Path,
+    offset: int,
+    dtype: np.dtype[Any],
+    count: int,
+    fields: tuple[str, str, str],
+) -> Iterator[Floats]:
+    """Yield `fields` of `count` records that begin `offset` bytes into the file."""
+    for records in records_of(path, offset, dtype, count):
+        yield columns(records, fields)
+
+
+def records_of(
+    path: Path, offset: int, dtype: np.dtype[Any], count: int
+) -> Iterator[NDArray[Any]]:
+    """Yield `count` records, a block in memory at a time."""
+    with path.open("rb") as file:
+        file.seek(offset)
+        for start in range(0, count, RECORDS_AT_ONCE):
+            yield np.fromfile(file, dtype, min(RECORDS_AT_ONCE, count - start))
+
+
+def columns(records: NDArray[Any], fields: tuple[str, str, str]) -> Floats:
+    """(m, 3) float64 array of three fields of a structured array."""
+    points = np.empty((len(records), 3))
+    with np.errstate(invalid="ignore"):  # signalling NaNs of damaged files
+        for axis, name in enumerate(fields):
+            points[:, axis] = records[name]
+    return points

@@ -1,0 +1,530 @@
+"""What a rod file may say: rods as curves, their joints, drives and loads.
+
+    unit      mm, cm, m or inch: of all lengths of the file
+    section   {rectangular: {thickness: 2, width: 18}}, {round: {diameter: 3}} or
+              {tape: {thickness: 0.1, width: 12}}, a flat one
+    material  {modulus: 3.0e6 (Pa), density: 1912 (kg/m^3)}
+    spacing   between nodes
+    rods      [{line: [[x, y], ...]}, {arc: {...}}, {curve: [[x, y], ...]}], one each;
+              and limb, section, material, spacing, closed of its own
+    hinges    [[x, y], ...] where rods turn freely; else they are joined rigidly
+    pins      [[x, y], ...] held in place
+    clamps    [{at: [x, y], stiffness: 0.1 (N m/rad)}]: ends held in direction too, or
+              turned by it: turns: [[0, 0], [2, 90], ...] (s, degrees to the left)
+              and moved: moves: [[0, 0, 0], [2, 5, -1], ...] (s, x, y); in space
+              about axis: [0, 0, 1], and by rows of s, x, y, z
+    masses    [{at: [x, y], mass: 0.005 (kg)}]
+    load      {at: [[x, y], ...], force: [0, -0.1] (N, each), start: 0, duration: 1 (s)}
+    distributed_loads  [{rod: 0, force: [0, -1] (N/m)}] of a rod, counted from 0; or
+              {rod: 0, along: 0, across: 2 (N/m)}, which turn with it; start, duration
+    follower_forces    [{at: [x, y], along: -1, across: 0 (N)}]: on an end, out of the
+              rod and to the left of that, as it turns; start, duration
+    fluid     {along: 1, across: 2 (N s/m^2)}: drag on lengths of rods
+    ground    {height: 0, angle: 0 (degrees)}, {wave: {amplitude: 6, wavelength: 200}}
+              or {points: [[x, y], ...]}, a smooth curve through points from left to
+              right, level beyond them
+    gravity   [0, -9.81] (m/s^2)
+    markers   {tip: [60, 0]}: points of rods whose way is recorded, by name
+    pulses    [{limb: 0, time: 0.5 (s)}]
+    duration  s
+
+With `dimension: 3` places, forces and gravity have three numbers and z is up; a rod
+may say `across`, the direction of its thickness where it begins (z, or x where the rod
+rises more than it runs), and `twist`, degrees by which its section is turned from there
+to its end, and material a `poisson` (0.5). Rods with a point in common are joined
+rigidly there, or by a ball where `hinges` name it, or about an axis where that says
+{at: [x, y, z], axis: [0, 0, 1], spring: 0 (N m/rad),
+friction: 0 (N m)}. There are no arcs.
+What loads along rods and on their ends have across is along the rod's `across`, and
+against it on the end where the rod begins. A ground by wave or points is that curve of
+x and height, level along y. Where there is a ground, or bodies, rods touch them and
+each other as round ones of half their thickness. Cables pull them, shapes at rest
+change, and bodies stay where they are, or go by `turns`, `axis` and `moves` as clamps
+do, about a point `about`, their middle unless it is given:
+
+    bodies    [{sphere: {centre: [x, y, z], radius: 5}}, {bar: {begin: [x, y, z],
+              end: [x, y, z], radius: 5}}, {plate: {centre: [x, y, z],
+              size: [90, 60, 4]}}], bars with round ends, plates along x, y and z
+    tendons   [{rod: 0, offset: [4, 0], tension: 3 (N), rise: 0.5 (s)}], along a rod:
+              its distances from the axis, along `across` and beside it, or rows of arc
+              length and both; from `begin` (0) to `end` (that of the rod); `start`, s
+    natural   [{rod: 0, bend: [[0, 0, 0], [2, 90, 0]], twist: [[0, 0], [2, 30]]}], s and
+              degrees by which its end turns towards `across` and beside it, and about
+
+The shape that is drawn is the one at rest. Places name nodes: half a spacing away is
+near enough. `name`, `description` and `source` are notes.
+"""
+
+import re
+from typing import Annotated, Any, Literal, Self
+
+import numpy as np
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Discriminator,
+    Field,
+    Tag,
+    ValidationInfo,
+    model_validator,
+)
+
+from pipeline.config.value_types import (
+    Coordinate,
+    Entry,
+    OneOf,
+    Point,
+    Positive,
+    Rows,
+    numbers,
+)
+from sim.rods.plane.rod import PASSIVE
+
+
+def _of_some_length(axis: Point) -> Point:
+    if not np.linalg.norm(axis) > 0.0:
+        raise ValueError(f"is {list(axis)}, of no length: give its direction")
+    return axis
+
+
+def _dimension(info: ValidationInfo) -> int:
+    """That of the file, which `pipeline.io.rod_file` gives as context."""
+    return 3 if (info.context or {}).get("dimension") == 3 else 2
+
+
+def _place(value: Any, info: ValidationInfo) -> tuple[Any, ...]:
+    return _sized(value, _dimension(info), "")
+
+
+def _way(value: Any, info: ValidationInfo) -> tuple[Any, ...]:
+    return _sized(value, _dimension(info), "time, ")
+
+
+def _sized(value: Any, dimension: int, before: str) -> tuple[Any, ...]:
+    if not isinstance(value, list | tuple):
+        raise ValueError(f"must be a list, not {value!r}")
+    if len(value) != dimension + bool(before):
+        axes = "x, y and z in space" if dimension == 3 else "x and y in the plane"
+        space = "" if dimension == 3 else ", or say `dimension: 3` for rods in space"
+        raise ValueError(
+            f"is {list(value)}, {len(value)} numbers: give {before}{axes}{space}"
+        )
+    return tuple(value)
+
+
+def _of_space(value: Any, info: ValidationInfo) -> Any:
+    if value and _dimension(info) == 2:
+        raise ValueError("is of space: leave it out, or say `dimension: 3`")
+    return value
+
+
+Place = Annotated[tuple[Coordinate, ...], BeforeValidator(_place)]
+Way = Annotated[tuple[Coordinate, ...], BeforeValidator(_way)]
+OfSpace = AfterValidator(_of_space)
+Places = Annotated[list[Place], Field(min_length=2)]
+FromZero = Annotated[Coordinate, Field(ge=0.0)]
+Pair = Annotated[tuple[Coordinate, Coordinate], numbers(2)]
+Axis = Annotated[Point, AfterValidator(_of_some_length), OfSpace]
+Moves = Annotated[list[Way], Field(min_length=1)]
+Turns = Annotated[list[Pair], Field(min_length=1)]
+
+
+SOFTEST = 100.0  # Pa, below any gel: a modulus in MPa or GPa
+PLACE, ENTRY = "[place]", "[entry]"
+LIGHTEST = 10.0  # kg/m^3, below any foam: a density in g/cm^3
+LIMBS = 1000  # at most: a number beyond is a slip
+
+
+class RectangularEntry(Entry):
+    """Thickness in the plane of motion, width out of it."""
+
+    thickness: Positive
+    width: Positive
+
+
+class RoundEntry(Entry):
+    """A round rod, or a tube with a bore."""
+
+    diameter: Positive
+    bore: Coordinate = 0.0
+
+
+class TapeEntry(RectangularEntry):
+    """A flat tape: it bends as a beam does, free to curve across."""
+
+    camber: Coordinate = 0.0
+
+    @model_validator(mode="after")
+    def _is_flat(self) -> Self:
+        if self.camber != 0.0:
+            raise ValueError(
+                f"is a tape with a camber of {self.camber:g}: one curved across "
+                "flattens where it folds, which sections here do not; a flat one has 0"
+            )
+        return self
+
+
+class SectionEntry(OneOf):
+    """One of them."""
+
+    remedy = "give one of rectangular, round and tape"
+
+    rectangular: RectangularEntry | None = None
+    round: RoundEntry | None = None
+    tape: TapeEntry | None = None
+
+    @property
+    def flat(self) -> RectangularEntry | None:
+        """A section with a thickness and a width."""
+        return self.rectangular or self.tape
+
+
+class MaterialEntry(Entry):
+    """Young's modulus in Pa, density in kg/m^3; Poisson's ratio counts in space."""
+
+    modulus: Positive
+    density: Positive
+    poisson: Coordinate = 0.5
+
+    @model_validator(mode="after")
+    def _in_si_units(self) -> Self:
+        for name, unit, least, other, factor in (
+            ("modulus", "Pa", SOFTEST, "MPa", 1e6),
+            ("density", "kg/m^3", LIGHTEST, "g/cm^3", 1e3),
+        ):
+            value = getattr(self, name)
+            if value < least:
+                raise ValueError(
+                    f"says {name} {value:g}, in {unit}, less than {least:g}: write "
+                    f"{value * factor:g} if it is in {other}"
+                )
+        return self
+
+
+class ArcEntry(Entry):
+    """Angles in degrees from the x axis; 180 to 0 is the upper half, to the right."""
+
+    centre: Place
+    radius: Positive
+    start: Coordinate
+    end: Coordinate
+
+    @model_validator(mode="after")
+    def _some(self) -> Self:
+        if not 0.0 < abs(self.end - self.start) <= 360.0:
+            raise ValueError(
+                f"goes from {self.start:g} to {self.end:g} degrees: turn by more than "
+                "0 and at most 360"
+            )
+        return self
+
+
+def _of_plane(value: Any, info: ValidationInfo) -> Any:
+    if _dimension(info) == 3:
+        raise ValueError("is of the plane: draw a curve")
+    return value
+
+
+class RodEntry(OneOf):
+    """A rod along one of three kinds of curve."""
+
+    remedy = "give one of line, arc and curve"
+    among = frozenset(("line", "arc", "curve"))
+
+    line: Places | None = None
+    arc: Annotated[ArcEntry | None, AfterValidator(_of_plane)] = None
+    curve: Places | None = None
+    closed: bool = False
+    limb: Annotated[int, Field(ge=PASSIVE, lt=LIMBS)] = PASSIVE
+    section: SectionEntry | None = None
+    material: MaterialEntry | None = None
+    spacing: Positive | None = None
+    across: Annotated[Point | None, OfSpace] = None
+    twist: Annotated[Coordinate, OfSpace] = 0.0
+
+
+class RodHingeEntry(Entry):
+    """Where rods turn freely: in space as about a ball, or about an axis.
+
+    spring : of each rod against the first about the axis, N m/rad
+    friction : likewise, the moment that turning takes, N m
+    """
+
+    at: Place
+    axis: Axis | None = None
+    spring: FromZero = 0.0
+    friction: FromZero = 0.0
+
+    @model_validator(mode="after")
+    def _some(self) -> Self:
+        if self.axis is None and (self.spring or self.friction):
+            what = "a spring" if self.spring else "friction"
+            raise ValueError(f"has {what} about no axis: give an axis")
+        return self
+
+
+def _place_or_entry(value: Any) -> str:
+    return ENTRY if isinstance(value, dict | RodHingeEntry) else PLACE
+
+
+Hinge = Annotated[
+    Annotated[Place, Tag(PLACE)] | Annotated[RodHingeEntry, Tag(ENTRY)],
+    Discriminator(_place_or_entry),
+]
+
+
+class DrivenEntry(Entry):
+    """What turns and moves by tables.
+
+    turns : rows of time, s, and angle to the left, degrees; in space by the right hand
+        about `axis`
+    moves : rows of time, s, and way along x and y, and z in space
+    """
+
+    turns: Turns | None = None
+    moves: Moves | None = None
+    axis: Axis | None = None
+
+
+class ClampEntry(DrivenEntry):
+    """An end held in place, and in direction with a stiffness in N m/rad."""
+
+    at: Place
+    stiffness: Positive | None = None
+
+
+class RigidSphereEntry(Entry):
+    """A ball."""
+
+    centre: Place
+    radius: Positive
+
+
+class RigidBarEntry(Entry):
+    """A round bar, its ends round."""
+
+    begin: Place
+    end: Place
+    radius: Positive
+
+
+class RigidPlateEntry(Entry):
+    """A box along x, y and z, and its size along them."""
+
+    centre: Place
+    size: Annotated[tuple[Positive, Positive, Positive], numbers(3)]
+
+
+class RigidEntry(DrivenEntry, OneOf):
+    """What rods in space touch; it turns about a point, by default its middle."""
+
+    remedy = "give one of sphere, bar and plate"
+    among = frozenset(("sphere", "bar", "plate"))
+
+    sphere: RigidSphereEntry | None = None
+    bar: RigidBarEntry | None = None
+    plate: RigidPlateEntry | None = None
+    about: Place | None = None
+
+    @model_validator(mode="after")
+    def _turns(self) -> Self:
+        if self.about is not None and self.turns is None:
+            raise ValueError("says about what it turns, but no turns: give both")
+        return self
+
+
+PAIR, ROWS = "[pair]", "[rows]"  # in brackets: no part of the place in a message
+Tapering = Annotated[list[Point], Field(min_length=2)]
+
+
+class MassEntry(Entry):
+    """A point mass, kg."""
+
+    at: Place
+    mass: Positive
+
+
+class TimedEntry(Entry):
+    """What acts for a time, s."""
+
+    start: Coordinate = 0.0
+    duration: FromZero | None = None
+
+    @property
+    def acts(self) -> tuple[float, float]:
+        """When it begins, and for how long it acts, s."""
+        return self.start, np.inf if self.duration is None else self.duration
+
+
+class LoadEntry(TimedEntry):
+    """A force in N on each node named, for a time in s."""
+
+    at: Annotated[list[Place], Field(min_length=1)]
+    force: Place
+
+    @property
+    def timed(self) -> bool:
+        """Whether it does not act all the time."""
+        return bool(self.start) or self.duration is not None
+
+
+class DistributedEntry(TimedEntry):
+    """N/m along a rod for a time in s; along and across it turn with it."""
+
+    rod: Annotated[int, Field(ge=0)]
+    force: Place | None = None
+    along: Coordinate = 0.0
+    across: Coordinate = 0.0
+
+    @model_validator(mode="after")
+    def _some(self) -> Self:
+        if not {"force", "along", "across"} & self.model_fields_set:
+            raise ValueError("says no load: give force, along or across")
+        return self
+
+
+class FollowerEntry(TimedEntry):
+    """A force in N on an end, out of the rod and to the left of that, for a time."""
+
+    at: Place
+    along: Coordinate
+    across: Coordinate = 0.0
+
+
+class FluidEntry(Entry):
+    """Drag of resistive-force theory, N s/m^2 along and across a rod."""
+
+    along: FromZero
+    across: FromZero
+
+
+class WaveEntry(Entry):
+    """amplitude sin(2 pi (x + start) / wavelength)."""
+
+    amplitude: Positive
+    wavelength: Positive
+    start: Coordinate = 0.0
+
+
+class HeightsEntry(Entry):
+    """Heights z over a grid, a row for each x, in space; level beyond it."""
+
+    x: list[Coordinate]
+    y: list[Coordinate]
+    z: list[list[Coordinate]]
+
+
+class GroundEntry(Entry):
+    """A plane through (0, height) that rises by `angle` degrees towards +x; or else."""
+
+    height: Coordinate = 0.0
+    angle: Coordinate = 0.0
+    wave: WaveEntry | None = None
+    points: Annotated[list[Pair], Field(min_length=2)] | None = None
+    heights: Annotated[HeightsEntry | None, OfSpace] = None
+
+    @model_validator(mode="after")
+    def _one(self) -> Self:
+        plane = bool({"height", "angle"} & self.model_fields_set)
+        others = self.wave, self.points, self.heights
+        if plane + sum(one is not None for one in others) > 1:
+            raise ValueError(
+                "says two grounds: give height and angle, wave, points, or heights"
+            )
+        return self
+
+
+def _pair_or_rows(value: Any) -> str:
+    rows = isinstance(value, list | tuple) and any(isinstance(v, list) for v in value)
+    return ROWS if rows else PAIR
+
+
+class TendonEntry(Entry):
+    """A cable within a rod, pulled to a tension in N."""
+
+    rod: Annotated[int, Field(ge=0)]
+    tension: FromZero
+    offset: Annotated[
+        Annotated[Pair, Tag(PAIR)] | Annotated[Tapering, Tag(ROWS)],
+        Discriminator(_pair_or_rows),
+    ]
+    begin: FromZero = 0.0
+    end: Positive | None = None
+    start: FromZero = 0.0
+    rise: FromZero = 0.0
+    friction: FromZero = 0.0
+
+
+class NaturalEntry(Entry):
+    """How the shape at rest of a rod in space changes in time, evenly along it.
+
+    bend : rows of time, s, and degrees by which its end turns towards `across` and
+        beside it
+    twist : rows of time, s, and degrees from end to end, by the right hand along it
+    """
+
+    rod: Annotated[int, Field(ge=0)]
+    bend: Annotated[list[Point], Field(min_length=1)] | None = None
+    twist: Turns | None = None
+
+    @model_validator(mode="after")
+    def _some(self) -> Self:
+        if self.bend is None and self.twist is None:
+            raise ValueError("says no change: give bend or twist")
+        return self
+
+
+class PulseEntry(Entry):
+    """A limb switched on at a time, s."""
+
+    limb: Annotated[int, Field(ge=0)]
+    time: FromZero
+
+
+def _name(value: str) -> str:
+    if not re.fullmatch(r"[A-Za-z]\w*", value):
+        raise ValueError(
+            f"is {value!r}: begin with a letter, go on with letters or digits"
+        )
+    return value
+
+
+Name = Annotated[str, AfterValidator(_name)]
+
+
+class RodFile(Entry):
+    """The content of a rod file."""
+
+    unit: Literal["mm", "cm", "m", "inch"]
+    dimension: Literal[2, 3] = 2
+    section: SectionEntry
+    material: MaterialEntry
+    spacing: Positive
+    rods: Annotated[list[RodEntry], Field(min_length=1)]
+    hinges: Rows[Hinge]
+    pins: Rows[Place]
+    clamps: Rows[ClampEntry]
+    masses: Rows[MassEntry]
+    load: LoadEntry | None = None
+    distributed_loads: Rows[DistributedEntry]
+    follower_forces: Rows[FollowerEntry]
+    fluid: FluidEntry | None = None
+    ground: GroundEntry | None = None
+    gravity: Place | None = None
+    pulses: Rows[PulseEntry]
+    tendons: Annotated[Rows[TendonEntry], OfSpace]
+    bodies: Annotated[Rows[RigidEntry], OfSpace]
+    natural: Annotated[Rows[NaturalEntry], OfSpace]
+    markers: dict[Name, Place] = Field(default_factory=dict)
+    duration: Positive = 1.0
+    name: Any = None
+    description: Any = None
+    source: Any = None
+
+    @property
+    def turning(self) -> list[RodHingeEntry]:
+        """All hinges, also those of which only the place is given."""
+        return [
+            h if isinstance(h, RodHingeEntry) else RodHingeEntry.model_construct(at=h)
+            for h in self.hinges
+        ]

@@ -1,0 +1,465 @@
+"""What a structure file may say: links, joints, bodies, masses, panels, ranges.
+
+    links   [[a, b], ...] as long as the nodes are apart, or [[a, b, length], ...]
+    bodies  [[node, node, ...], ...], rigid
+    joints  [{hinge: {bodies: [0, 1], axis: [2, 3]}}, ...], one joint an entry
+    fixed   [node, ...], held where it is, or [[node, "xz"], ...] along these axes
+    planar  z: every node stays at its z
+
+A joint is one of [dJ23], Fig. 4 and 6. Where it names `bodies`, its nodes become part
+of them: those of its first side of the first, those of its `other` side of the second,
+and a node without another side of both.
+
+    masses  [{nodes: [0, 1], mass: 2}, ...]
+
+One node is a point mass, two are a uniform rod, three a triangle, four a tetrahedron.
+For any other body `centre` is where its centre is in the nodes as given, and `inertia`
+its 3 x 3 matrix about the centre. Nodes of a mass must move as one.
+
+    radii      [[node, radius], ...], balls
+    capsules   [[a, b, radius], ...], around the line from a to b
+    triangles  [[a, b, c, thickness], ...], panels
+    ranges     {length: [[a, b, least, most], ...],
+                angle: [[a, b, p, q, least, most], ...],
+                dot: [[a, b, p, q, least, most], ...],
+                triple: [[a, b, p, q, s, t, least, most], ...]}
+
+An angle is between the directions a to b and p to q, in degrees: 0 where they are the
+same, 180 where they are opposite. With a, b, c in line and b between the others,
+[a, b, b, c] is 0 and [b, a, b, c] is 180. Both edges must be links or lie within a
+rigid body, so that it is known by their dot product. A bound that is null is none.
+
+    panels  [[a, b, c, modulus, Poisson's ratio, thickness], ...], in plane stress
+    growth  [{springs: [0, 1], panels: [0], strain: [[field, strain, u], ...]},
+             {hinges: [0], turn: [[field, degrees, u], ...]}, ...]
+
+Links, springs, hinges and panels are counted from 0 in the order of their own keys.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from inspect import signature
+from typing import Annotated, Any, Literal, get_type_hints
+
+import numpy as np
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    ValidationInfo,
+    WithJsonSchema,
+    create_model,
+)
+
+from pipeline.config.config_files import located
+from pipeline.config.value_types import Entry, OneOf, Point, Positive, Rows, numbers
+from sim.contact.bodies import Solids
+from sim.core.arrays import Floats, Ints
+from sim.mechanism.constraints import (
+    NODES,
+    Constraint,
+    ConstraintKind,
+    ConstraintTable,
+)
+from sim.mechanism.dynamics.rigid_masses import RigidMass, mass_matrix
+from sim.mechanism.joints import Plane, Ranges
+from sim.mechanism.statics.elastic import Panels
+from sim.mechanism.statics.loaded_structure import Growth, GrowthLaw
+from sim.mechanism.structure import Structure
+from sim.mechanism.structure_builder import Draft, Pair
+
+JOINTS = (
+    "hinge", "spherical", "universal", "cylindrical", "prismatic", "plane_point",
+    "line_point", "parallel_plane_line", "parallel_planes", "planar", "fixed",
+    "limited",
+)  # fmt: skip
+
+
+def _is_there(value: int, info: ValidationInfo) -> int:
+    """One of the nodes that the context counts, if it does."""
+    count = (info.context or {}).get("nodes")
+    if count is not None and not 0 <= value < count:
+        raise ValueError(f"is {value}: the structure has nodes 0 to {count - 1}")
+    return value
+
+
+def counted(nodes: Any) -> dict[str, int]:
+    """The context in which a `Node` is one of a list of nodes."""
+    return {"nodes": len(nodes)} if isinstance(nodes, list) and nodes else {}
+
+
+Node = Annotated[int, AfterValidator(_is_there)]
+Two = Annotated[tuple[int, int], numbers(2)]
+Three = Annotated[tuple[int, int, int], numbers(3)]
+Linked = Annotated[tuple[int, int, Positive | None], numbers(3, 2)]
+
+
+SIZED = {Pair: Two, Plane: Three, Pair | None: Two | None, Plane | None: Three | None}
+
+
+def entry_of(name: str, maker: Callable[..., Any], types: Mapping[Any, Any]) -> Any:
+    """An entry of a file, of what a class or a method takes.
+
+    Parameters
+    ----------
+    types : in a file, by those of the parameters
+    """
+    hints, fields = get_type_hints(maker), dict[str, Any]()
+    for key, one in signature(maker).parameters.items():
+        if key != "self":
+            default = ... if one.default is one.empty else one.default
+            fields[key] = types.get(hints[key], hints[key]), default
+    made = create_model(name, __base__=Entry, __doc__=maker.__doc__, **fields)
+    return Annotated[made | None, Field(default=None)]
+
+
+class JointEntry(OneOf):
+    """One joint: its kind, and what it joins."""
+
+    remedy = "give one kind of joint an entry"
+
+    __annotations__ = {k: entry_of(k, getattr(Draft, k), SIZED) for k in JOINTS}
+
+
+def _held(value: Any) -> Any:
+    """A node, or a node and its axes."""
+    if type(value) is int:
+        return value, "xyz"
+    if isinstance(value, list | tuple) and len(value) == 2:
+        axes = value[1]
+        if isinstance(axes, str) and axes and set(axes) <= set("xyz"):
+            return tuple(value)
+    raise ValueError(f"is {value!r}: give a node, or [node, axes] such as [0, xy]")
+
+
+Held = Annotated[
+    tuple[int, str],
+    BeforeValidator(_held),
+    WithJsonSchema({"anyOf": [{"type": "integer"}, {"type": "array", "maxItems": 2}]}),
+]
+
+
+class StructureParts(Entry):
+    """The part of a structure file that says links, bodies, joints and supports."""
+
+    links: Rows[Linked]
+    joints: Rows[JointEntry]
+    fixed: Rows[Held]
+    planar: Annotated[Literal["x", "y", "z"] | None, Field(default=None)]
+
+    @property
+    def has_parts(self) -> bool:
+        """Whether any of them is there."""
+        return bool(self.links or self.joints or self.fixed or self.planar)
+
+
+def drawn_up(
+    content: StructureParts,
+    nodes: list[tuple[float, float, float]],
+    bodies: list[list[int]],
+) -> Draft:
+    """The draft of what a file says; errors begin with the place."""
+    draft = Draft(nodes)
+    for i, (node, axes) in enumerate(content.fixed):
+        with located(f"fixed[{i}]"):
+            draft.held(node, axes)
+    if content.planar is not None:
+        for node in range(len(nodes)):
+            if not any(node == n and content.planar in a for n, a in content.fixed):
+                draft.held(node, content.planar)
+    for i, link in enumerate(content.links):
+        with located(f"links[{i}]"):
+            draft.link(*link)
+    for i, body in enumerate(bodies):
+        with located(f"bodies[{i}]"):
+            draft.body(*body)
+    for i, joint in enumerate(content.joints):
+        (kind,) = joint.named
+        with located(f"joints[{i}].{kind}"):
+            getattr(draft, kind)(**dict(getattr(joint, kind)))
+    return draft
+
+
+Matrix = Annotated[tuple[Point, Point, Point], numbers(3)]
+
+
+class RigidMassEntry(Entry):
+    """The mass of one node, or of nodes that move as one."""
+
+    nodes: Annotated[list[int], Field(min_length=1)]
+    mass: Positive
+    centre: Point | None = None
+    inertia: Matrix | None = None
+
+    @property
+    def made(self) -> RigidMass:
+        """As a motion takes it."""
+        return RigidMass(
+            tuple(self.nodes),
+            self.mass,
+            None if self.centre is None else np.array(self.centre),
+            None if self.inertia is None else np.array(self.inertia),
+        )
+
+
+class StructureMasses(Entry):
+    """What a structure file says of masses."""
+
+    masses: Rows[RigidMassEntry]
+
+
+def masses_of(content: StructureMasses, r0: Floats) -> tuple[RigidMass, ...]:
+    """The masses of a file with the nodes `r0` (n, 3), checked."""
+    made = tuple(entry.made for entry in content.masses)
+    mass_matrix(r0, made)
+    return made
+
+
+def masses_document(masses: tuple[RigidMass, ...]) -> list[dict[str, object]]:
+    """The entry of a file."""
+    return [
+        {"nodes": list(m.nodes), "mass": m.mass}
+        | ({} if m.centre is None else {"centre": m.centre.tolist()})
+        | ({} if m.inertia is None else {"inertia": m.inertia.tolist()})
+        for m in masses
+    ]
+
+
+LONGEST = 1e100  # of a range: its square is a number still
+SOLIDS = {"radii": 1, "capsules": 2, "triangles": 3}  # nodes of each
+RANGES = {
+    "length": ConstraintKind.DIST,
+    "angle": ConstraintKind.DOT,
+    "dot": ConstraintKind.DOT,
+    "triple": ConstraintKind.TRIPLE,
+}
+
+
+Length = Annotated[float, Field(ge=0.0, le=LONGEST)] | None
+Degrees = Annotated[float, Field(ge=0.0, le=180.0)] | None
+Product = float | None
+PairRange = Annotated[tuple[Node, Node, Length, Length], numbers(4)]
+AngleRange = Annotated[tuple[Node, Node, Node, Node, Degrees, Degrees], numbers(6)]
+Four = Annotated[tuple[Node, Node, Node, Node, Product, Product], numbers(6)]
+Six = Annotated[tuple[Node, Node, Node, Node, Node, Node, Product, Product], numbers(8)]
+
+
+ANGLE = (
+    "[a, b, c, d, least, most]: degrees between the directions a to b and c to d, 0 "
+    "where they are the same; at a node b, [b, a, b, c] is 180 if a, b, c are in line"
+)
+
+
+class RangesFile(Entry):
+    """Ranges by what they are of."""
+
+    length: Rows[PairRange]
+    angle: Annotated[Rows[AngleRange], Field(description=ANGLE)]
+    dot: Rows[Four]
+    triple: Rows[Six]
+
+
+class StructureVolume(Entry):
+    """What takes room in a structure file, and ranges."""
+
+    radii: Rows[Annotated[tuple[int, float], numbers(2)]]
+    capsules: Rows[Annotated[tuple[int, int, float], numbers(3)]]
+    triangles: Rows[Annotated[tuple[int, int, int, float], numbers(4)]]
+    ranges: Annotated[RangesFile, Field(default={}, validate_default=True)]
+
+
+def solids_of(content: StructureVolume) -> Solids:
+    """The bodies of a file."""
+    ball, radius = _bodies(content, "radii")
+    capsule, capsule_radius = _bodies(content, "capsules")
+    panel, thickness = _bodies(content, "triangles")
+    return Solids(ball, radius, capsule, capsule_radius, panel, thickness)
+
+
+def ranges_of(content: StructureVolume, structure: Structure, draft: Draft) -> Ranges:
+    """The ranges of a file with the constraints and bodies of `structure`."""
+    rows: list[Constraint] = []
+    bounds: list[tuple[float, float, float]] = []
+    joints: list[str] = []
+    for name, entries in content.ranges:
+        for i, (*nodes, low, high) in enumerate(entries):
+            where = f"ranges.{name}[{i}]"
+            rows.append(Constraint(RANGES[name], tuple(nodes)))
+            bounds.append(_in_unit(where, name, nodes, structure, (low, high)))
+            half = len(nodes) // 2
+            pair = nodes[:half], nodes[half:]
+            joints.append("" if name == "triple" else draft.joint_between(*pair))
+    least, most, product = np.array(bounds, dtype=np.float64).reshape(-1, 3).T.copy()
+    return Ranges(ConstraintTable.of(rows), least, most, product, tuple(joints))
+
+
+def volume_document(solids: Solids, ranges: Ranges) -> dict[str, object]:
+    """The part of a file from which the same bodies and ranges are made."""
+    content: dict[str, object] = {}
+    for key, (_, nodes, _, sizes) in zip(SOLIDS, solids.kinds, strict=True):
+        if len(nodes):
+            pairs = zip(nodes.tolist(), sizes.tolist(), strict=True)
+            content[key] = [[*own, size] for own, size in pairs]
+    written: dict[str, list[list[float | None]]] = {}
+    for i in range(len(ranges)):
+        kind = ConstraintKind(ranges.table.kind[i])
+        name = "length" if kind is ConstraintKind.DIST else kind.name.lower()
+        bounds = [
+            float(np.sqrt(max(bound, 0.0)) if name == "length" else bound)
+            if np.isfinite(bound)
+            else None
+            for bound in (ranges.least[i], ranges.most[i])
+        ]
+        nodes = ranges.table.nodes[i, : NODES[kind]].tolist()
+        written.setdefault(name, []).append([*nodes, *bounds])
+    if written:
+        content["ranges"] = written
+    return content
+
+
+def _bodies(content: StructureVolume, key: str) -> tuple[Ints, Floats]:
+    rows = getattr(content, key)
+    nodes: Ints = np.array([entry[:-1] for entry in rows], dtype=np.int64)
+    sizes = np.array([entry[-1] for entry in rows], dtype=np.float64)
+    return nodes.reshape(-1, SOLIDS[key]), sizes
+
+
+def _in_unit(
+    where: str,
+    name: str,
+    nodes: list[int],
+    structure: Structure,
+    bounds: tuple[float | None, float | None],
+) -> tuple[float, float, float]:
+    """Bounds of the row: squares of lengths, dot products for angles.
+
+    At last the product of the lengths of an angle's edges, nan of what is no angle.
+    """
+    least, most = bounds
+    if None not in bounds and not least < most:  # type: ignore[operator]
+        raise ValueError(
+            f"{where} is empty: least {least:g} is not below most {most:g}; give least "
+            "below most, or hold the value by a constraint"
+        )
+    if name == "angle":
+        a, b = nodes[:2], nodes[2:]
+        product = _length(where, structure, a) * _length(where, structure, b)
+        low, high = 0.0 if least is None else least, 180.0 if most is None else most
+        cosines = np.cos(np.deg2rad([high, low])) * product
+        return (
+            -np.inf if high == 180.0 else float(cosines[0]),
+            np.inf if low == 0.0 else float(cosines[1]),
+            product,
+        )
+    power = 2 if name == "length" else 1
+    return (
+        -np.inf if least is None else least**power,
+        np.inf if most is None else most**power,
+        np.nan,
+    )
+
+
+def _length(where: str, structure: Structure, ends: Sequence[int]) -> float:
+    table = structure.constraints
+    own = np.sort(table.nodes[:, :2], axis=1) == sorted(ends)
+    found = np.flatnonzero((table.kind == ConstraintKind.DIST) & own.all(axis=1))
+    if not len(found):
+        if table.owners and any(set(ends) <= set(body) for body in structure.bodies):
+            return float(np.linalg.norm(np.subtract(*structure.r0[list(ends)])))
+        raise ValueError(
+            f"{where} names the edge {ends[0]}-{ends[1]}, which is no link: list it "
+            "under `links` or `dist`, or make both nodes part of one body"
+        )
+    return float(np.sqrt(table.constant[found[0]]))
+
+
+Told = Annotated[tuple[float, float, float], numbers(3)]
+PanelRow = Annotated[tuple[Node, Node, Node, float, float, float], numbers(6)]
+
+
+class GrowthEntry(Entry):
+    """Parts of one material."""
+
+    links: Rows[int]
+    springs: Rows[int]
+    panels: Rows[int]
+    hinges: Rows[int]
+    strain: Rows[Told]
+    turn: Rows[Told]
+
+
+class StructureGrowth(Entry):
+    """What a structure file says of panels and of growth."""
+
+    panels: Rows[PanelRow]
+    growth: Rows[GrowthEntry]
+
+
+def panels_of(r: Any, nodes: Ints, rows: Sequence[Sequence[Any]]) -> Panels:
+    """Panels at rest in the nodes `r` (n, 3) as given, their corners `nodes` (p, 3)."""
+    modulus, poisson, thickness = (
+        np.array([row[3:] for row in rows], dtype=np.float64).reshape(-1, 3).T
+    )
+    return Panels.between(r, nodes, modulus, poisson, thickness)
+
+
+def growths_of(content: Any, rows: Sequence[Sequence[int]]) -> tuple[Growth, ...]:
+    """The growth of each entry of a file with links, springs, hinges and panels.
+
+    Parameters
+    ----------
+    rows : of the constraints that are each link, one unless others hold its length
+    """
+    seen: dict[tuple[str, int], int] = {}
+    for i, entry in enumerate(content.growth):
+        for kind in ("links", "springs", "hinges", "panels"):
+            count = len(getattr(content, kind))
+            for part in getattr(entry, kind):
+                if not 0 <= part < count:
+                    raise ValueError(
+                        f"growth[{i}].{kind} names {part}: the file has {count} "
+                        f"{kind}, counted from 0"
+                    )
+                first = seen.setdefault((kind, part), i)
+                if first != i or getattr(entry, kind).count(part) > 1:
+                    raise ValueError(
+                        f"growth[{i}] and growth[{first}] both name {kind}[{part}]: "
+                        "name it once"
+                    )
+            for part in entry.links:
+                if len(rows[part]) != 1:
+                    raise ValueError(
+                        f"growth[{i}].links names {part}, whose length something else "
+                        "holds, too: leave it out of the growth or the other away"
+                    )
+    return tuple(
+        _growth(entry, f"growth[{i}]", rows) for i, entry in enumerate(content.growth)
+    )
+
+
+def _growth(entry: GrowthEntry, name: str, rows: Sequence[Sequence[int]]) -> Growth:
+    turns, parts = bool(entry.hinges), entry.links or entry.springs or entry.panels
+    if turns == bool(parts):
+        raise ValueError(
+            f"{name} names {'both hinges and others' if turns else 'no part'}: give "
+            "links, springs and panels with `strain`, or hinges with `turn`"
+        )
+    key, wrong = ("turn", "strain") if turns else ("strain", "turn")
+    if getattr(entry, wrong) or not getattr(entry, key):
+        raise ValueError(
+            f"{name} names {'hinges' if turns else 'links, springs or panels'}: give "
+            f"`{key}`, rows of field, {key} and its u, and no `{wrong}`"
+        )
+    springs, hinges, panels = (
+        np.array(part, dtype=np.int64)
+        for part in (entry.springs, entry.hinges, entry.panels)
+    )
+    law = _law(getattr(entry, key), f"{name}.{key}", turn=turns)
+    rigid = np.array([rows[link][0] for link in entry.links], dtype=np.int64)
+    return Growth(law, springs, hinges, panels, rigid)
+
+
+def _law(rows: Sequence[Sequence[float]], name: str, *, turn: bool) -> GrowthLaw:
+    law = GrowthLaw.of(rows, name, turn=turn)
+    if not turn:
+        return law
+    return GrowthLaw(law.field, np.radians(law.strain), np.radians(law.u))

@@ -1,0 +1,473 @@
+"""Structures from files in JSON or YAML, and back; from URDF and DXF.
+
+    nodes     [[x, y, z], ...]
+    links, bodies, joints, fixed, planar: see `pipeline.io.structure_entries`
+    leading   [node, ...]
+    goals     [[x, y, z], ...], one for each leading node
+    target    {sphere: {radius: 2}}, see below
+    unit      mm, cm, m or inch: of all lengths of the file
+    radii, capsules, triangles, ranges: see `pipeline.io.structure_entries`
+    masses    [{nodes: [0, 1], mass: 2}], see `pipeline.io.structure_entries`
+
+Only `nodes` must be there; without `leading` every node leads. The elementary rows of
+[dJ23], Fig. 4, may stand with them or in their place:
+
+    dist      [[a, b, length squared], ...]
+    dot       [[a, b, p, q, constant], ...]
+    triple    [[a, b, p, q, s, t, constant], ...]
+    par       [[a, b, p, q], ...]
+    coin      [[a, b], ...]
+    fix       [[node, axis, coordinate], ...]
+
+In a file that has such rows and no links, joints, fixed or planar, `bodies` are the
+sets that its rows keep rigid, and add none. `owners` names the joint of a row. A file
+may also carry notes, which change nothing: name, description, source, evidence, and
+the answer that its author expects with its tolerance. Any other key is refused.
+
+Targets are:
+
+    target  {sphere: {radius: 2, centre: [0, 0, 1]}}
+        {cylinder: {radius: 2, axis: [1, 0, 0]}}, circle, plane, ellipsoid
+        {nodes: [[node, x, y, z], ...]}, which also are the ones that lead
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeVar
+
+import numpy as np
+from pydantic import Field
+
+from pipeline.config.config_files import checked, located
+from pipeline.config.value_types import Entry, OneOf, Point, Positive, Rows, numbers
+from pipeline.io.dxf_file import dxf_structure
+from pipeline.io.json_file import read_entries, read_text
+from pipeline.io.length_units import unit_named
+from pipeline.io.structure_entries import (
+    Node,
+    StructureMasses,
+    StructureParts,
+    StructureVolume,
+    counted,
+    drawn_up,
+    entry_of,
+    masses_document,
+    masses_of,
+    ranges_of,
+    solids_of,
+    volume_document,
+)
+from pipeline.io.urdf_file import urdf_entries
+from pipeline.runs.atomic_files import read_json
+from pipeline.terminal import InputError
+from sim.core.arrays import Floats, Ints
+from sim.mechanism.constraint_system import linearise, state, system_of
+from sim.mechanism.constraints import (
+    NODES,
+    WITHOUT_CONSTANT,
+    Constraint,
+    ConstraintKind,
+    ConstraintTable,
+)
+from sim.mechanism.dynamics.rigid_masses import RigidMass
+from sim.mechanism.structure import Structure
+from sim.mechanism.targets.analytic_surfaces import (
+    Circle,
+    Cylinder,
+    Ellipsoid,
+    Plane,
+    Sphere,
+    Vector,
+)
+from sim.mechanism.targets.target_interface import Goals, Target
+
+CLOSED = 0.1  # largest misfit that is closed, of the length, else in units of L
+ROUNDING = 1e-6  # misfit that nobody meant
+LIKELIER = 0.1  # a squared length's misfit as a length, over that as a square
+
+
+def check_start(structure: Structure) -> None:
+    """Refuse nodes that are far from what a row says, or lengths where squares stand.
+
+    A misfit of a tenth at most is closed when the structure is solved.
+    """
+    if not len(structure.constraints) or not np.ptp(structure.r0, axis=0).any():
+        return
+    system = system_of(structure)
+    linear = linearise(system, state(structure))
+    _check_squares(structure, linear.c)
+    misfit = np.abs(linear.c / system.scale)
+    table = structure.constraints
+    links = np.flatnonzero(table.kind == ConstraintKind.DIST)
+    rows = table.first_row[links]
+    squares = table.constant[links]
+    apart = np.sqrt(np.maximum(linear.c[rows] + squares, 0.0))
+    misfit[rows] = np.abs(apart / np.sqrt(squares) - 1.0)
+    worst = int(np.argmax(misfit))
+    if not misfit[worst] > CLOSED:
+        return
+    found = np.flatnonzero(rows == worst)
+    if len(found):
+        raise ValueError(
+            _long_or_short(structure, int(links[found[0]]), apart[found[0]])
+        )
+    value, constant = _value_and_constant(structure, worst, linear.c)
+    raise ValueError(
+        f"the start and its constraints contradict: {table.name_of_row(worst)} "
+        f"should be {constant:.4g} and is {value:.4g} at the start: move its nodes, or "
+        "write joints, whose constants are those of the nodes"
+    )
+
+
+def _check_squares(structure: Structure, c: Floats) -> None:
+    """Refuse lengths where the squares of lengths are asked for."""
+    table = structure.constraints
+    links: Ints = np.flatnonzero(table.kind == ConstraintKind.DIST).astype(np.int64)
+    given = table.constant[links]
+    square = c[table.first_row[links]] + given
+    off = np.abs(given - square) > ROUNDING * square
+    if not off.any():
+        return
+    apart = np.sqrt(square[off])
+    as_length, as_square = np.abs(given[off] - apart), np.abs(given[off] - square[off])
+    if (as_length <= LIKELIER * as_square).all():
+        i = int(links[off][0])
+        raise ValueError(
+            f"{table.name(i)} holds {given[off][0]:.6g} for nodes {apart[0]:.6g} "
+            f"apart, as do {int(off.sum())} rows in all: dist holds squared "
+            f"lengths, here {square[off][0]:.6g}; write links, which hold lengths"
+        )
+
+
+def _long_or_short(structure: Structure, i: int, apart: float) -> str:
+    """What is wrong with a link."""
+    table = structure.constraints
+    square = float(table.constant[i])
+    begin = f"the start and its constraints contradict: {table.name(i)} "
+    if table.owners and table.owners[i]:
+        return (
+            f"{begin}has the length {np.sqrt(square):.4g} for nodes {apart:.4g} apart: "
+            "move its nodes, or leave out the length"
+        )
+    return (
+        f"{begin}holds {square:.4g} for nodes {apart:.4g} apart: dist holds squared "
+        f"lengths, here {apart**2:.4g}; write links, or move its nodes"
+    )
+
+
+def _value_and_constant(
+    structure: Structure, row: int, c: Floats
+) -> tuple[float, float]:
+    """What a row that is no link is at the start, and what it should be."""
+    table = structure.constraints
+    i = int(np.searchsorted(table.first_row, row, side="right")) - 1
+    if table.kind[i] in (ConstraintKind.PAR, ConstraintKind.COIN):
+        own = c[table.first_row[i] : table.first_row[i + 1]]
+        return float(np.linalg.norm(own)), 0.0
+    constant = float(table.constant[i])
+    return float(c[row]) + constant, constant
+
+
+SHAPES: dict[str, Callable[..., Target]] = {
+    "sphere": Sphere,
+    "circle": Circle,
+    "cylinder": Cylinder,
+    "plane": Plane,
+    "ellipsoid": Ellipsoid,
+}
+
+
+class ShapeEntry(OneOf):
+    """One of the shapes."""
+
+    remedy = "give one shape, or nodes with places"
+
+    __annotations__ = {
+        name: entry_of(f"{name.title()}Entry", shape, {float: Positive, Vector: Point})
+        for name, shape in SHAPES.items()
+    }
+
+
+class TargetEntry(ShapeEntry):
+    """One of the shapes, or places for nodes."""
+
+    nodes: Rows[Annotated[tuple[Node, float, float, float], numbers(4)]]
+
+    @property
+    def shape(self) -> Target | None:
+        """The shape, None for places of nodes."""
+        named = [name for name in self.named if name in SHAPES]
+        return SHAPES[named[0]](**dict(getattr(self, named[0]))) if named else None
+
+
+LOADING = ("springs", "hinges", "panels", "loads", "supports", "growth")
+
+
+@dataclass(frozen=True, eq=False)
+class OwnStructure(Structure):
+    """A structure with what else its file says.
+
+    Attributes
+    ----------
+    target : the shape it is to take, None where the file names none
+    unit : of all lengths, "" where the file names none
+    joints : those that bodies turn about in common nodes, by these nodes
+    masses : of its bodies, links and nodes
+    """
+
+    target: Target | None = None
+    unit: str = ""
+    joints: Mapping[frozenset[int], str] = field(default_factory=dict)
+    masses: tuple[RigidMass, ...] = ()
+
+    @property
+    def metres(self) -> float:
+        """How long its unit is in m, 1 where the file names none."""
+        return unit_named(self.unit).mm / 1000.0 if self.unit else 1.0
+
+
+def aim_of(structure: Structure, target: Target | None) -> Target:
+    """The target of a case, else that of the structure's file, else its goals."""
+    if target is None and isinstance(structure, OwnStructure):
+        target = structure.target
+    if target is not None:
+        return target
+    if structure.goals is None:
+        raise ValueError(
+            "the case has no target and its structure no goals: give one, in a "
+            "structure file as `target: {nodes: [[node, x, y, z]]}`"
+        )
+    return Goals(structure.goals)
+
+
+OwnedRow = Annotated[tuple[str, int], numbers(2)]
+
+
+def _rows_of(kind: ConstraintKind) -> Any:
+    """The rows of a kind in a file: nodes, an axis if it holds one, a constant."""
+    axis = [Literal[0, 1, 2]] if kind is ConstraintKind.FIX else []
+    constant = [] if kind in WITHOUT_CONSTANT else [float]
+    entries = (*[int] * int(NODES[kind]), *axis, *constant)
+    row: Any = tuple.__class_getitem__(entries)
+    return Rows[Annotated[row, numbers(len(entries))]]
+
+
+class ElementaryRows(Entry):
+    """A list of rows for each kind of constraint, by its name in small letters."""
+
+    __annotations__ = {kind.name.lower(): _rows_of(kind) for kind in ConstraintKind}
+
+
+class StructureFile(ElementaryRows, StructureVolume, StructureMasses, StructureParts):
+    """The content of a structure file."""
+
+    nodes: Annotated[list[Point], Field(min_length=1)]
+    leading: list[int] | None = None
+    goals: list[Point] | None = None
+    bodies: list[list[Node]] | None = None
+    target: TargetEntry | None = None
+    unit: Literal["mm", "cm", "m", "inch"] | None = None
+    owners: dict[str, list[OwnedRow]] | None = None
+    name: Any = None
+    description: Any = None
+    source: Any = None
+    evidence: Any = None
+    expected: Any = None
+    tolerance: Any = None
+
+
+Content = TypeVar("Content", bound=StructureFile)
+
+
+def read_content(path: str, model: type[Content]) -> Content:
+    """A structure file, or one that holds more."""
+    entries = structure_content(path)
+    _refuse_slips(path, entries)
+    for key in LOADING:
+        if key in entries and key not in model.model_fields:
+            raise InputError(
+                f"{path} has {key}: a morph has none; case=loaded_file brings it into "
+                "balance, and case=mechanism_motion moves it"
+            )
+    return checked(model, entries, path, counted(entries.get("nodes")))
+
+
+def _refuse_slips(path: str, entries: Mapping[str, Any]) -> None:
+    """What people write who have not read on: nodes by name, `fix` of nodes."""
+    nodes, fix = entries.get("nodes"), entries.get("fix")
+    if isinstance(nodes, dict):
+        named = ", ".join(str(name) for name in list(nodes)[:3])
+        raise InputError(
+            f"{path}: nodes is a map ({named}, ...): write a list of [x, y, z], of "
+            "which the first is node 0, and count so everywhere"
+        )
+    if isinstance(fix, list) and fix and all(isinstance(node, int) for node in fix):
+        raise InputError(
+            f"{path}: fix holds rows [node, axis, coordinate], not nodes: did you mean "
+            f"`fixed: {fix}`?"
+        )
+
+
+def structure_content(path: str) -> dict[str, Any]:
+    """The entries of a structure file, as they stand or as a drawing says them."""
+    suffix = Path(path).suffix.lower()
+    if suffix not in (".urdf", ".dxf"):
+        return read_entries(path, "structure file", "`nodes`")
+    with located(path):
+        if suffix == ".dxf":
+            return dxf_structure(path)
+        return urdf_entries(read_text(path, "robot in URDF"))
+
+
+def structure_file(path: str) -> Structure:
+    """Read a structure; errors begin with the file's name."""
+    content = read_content(path, StructureFile)
+    with located(path):
+        return structure_of(content)
+
+
+def structure_entries(**entries: Any) -> Structure:
+    """The same from the entries of a case file, in place of a file of their own."""
+    context = counted(entries.get("nodes"))
+    return structure_of(checked(StructureFile, entries, "structure", context))
+
+
+def structure_of(content: StructureFile) -> Structure:
+    """The structure that the content of a file describes."""
+    _check_leading(content)
+    elementary = [
+        _constraint(kind, entry)
+        for kind in ConstraintKind
+        for entry in getattr(content, kind.name.lower())
+    ]
+    by_parts = content.has_parts or all(
+        c.kind is ConstraintKind.FIX for c in elementary
+    )
+    bodies = content.bodies
+    draft = drawn_up(content, content.nodes, bodies or [] if by_parts else [])
+    for constraint, owner in zip(elementary, _owners(content), strict=True):
+        draft.rows(owner, [constraint])
+    made = draft.structure(*_aims(content))
+    if not by_parts:
+        rigid = _links(made.constraints) if bodies is None else map(tuple, bodies)
+        made = replace(made, bodies=tuple(rigid))
+    structure = OwnStructure(
+        made.r0,
+        made.constraints,
+        made.leading,
+        made.bodies,
+        made.goals,
+        solids_of(content),
+        ranges_of(content, made, draft),
+        None if content.target is None else content.target.shape,
+        content.unit or "",
+        draft.turns,
+        masses_of(content, made.r0),
+    )
+    check_start(structure)
+    return structure
+
+
+def _aims(content: StructureFile) -> tuple[list[int] | None, Floats | None]:
+    """The nodes that lead, and their goals."""
+    leading, goals, target = content.leading, content.goals, content.target
+    if target is not None and target.nodes:
+        if leading is not None or goals is not None:
+            raise ValueError("`target` names nodes: leave out `leading` and `goals`")
+        seen: set[int] = set()
+        for i, (node, *_) in enumerate(target.nodes):
+            if node in seen:
+                raise ValueError(
+                    f"target.nodes[{i}] names node {node} again: name it once"
+                )
+            seen.add(node)
+        leading, goals = (
+            [row[0] for row in target.nodes],
+            [row[1:] for row in target.nodes],
+        )
+    return leading, None if goals is None else np.array(goals).reshape(-1, 3)
+
+
+def _check_leading(content: StructureFile) -> None:
+    if content.goals is not None and content.leading is None:
+        raise ValueError("`goals` without `leading`: name the nodes they are for")
+    if content.leading == []:
+        raise ValueError("`leading` is empty: name a node, or leave it out: all lead")
+
+
+def _owners(content: StructureFile) -> list[str]:
+    """Whose each elementary row is, in the order of kinds."""
+    names = {
+        kind.name.lower(): [""] * len(getattr(content, kind.name.lower()))
+        for kind in ConstraintKind
+    }
+    for owner, rows in (content.owners or {}).items():
+        for kind, i in rows:
+            if kind not in names or not 0 <= i < len(names[kind]):
+                raise ValueError(
+                    f"owners.{owner} names {kind}[{i}], which is not there"
+                )
+            names[kind][i] = owner
+    return [owner for owners in names.values() for owner in owners]
+
+
+def _constraint(kind: ConstraintKind, entry: tuple[Any, ...]) -> Constraint:
+    constant = 0.0 if kind in WITHOUT_CONSTANT else entry[-1]
+    return Constraint(
+        kind, entry[: NODES[kind] + (kind is ConstraintKind.FIX)], constant
+    )
+
+
+def _links(table: ConstraintTable) -> tuple[tuple[int, ...], ...]:
+    """Two-node bodies: what a file that names no bodies surely keeps rigid."""
+    ends: list[list[int]] = table.nodes[table.kind == ConstraintKind.DIST, :2].tolist()
+    return tuple(tuple(pair) for pair in ends)
+
+
+def document(structure: Structure) -> dict[str, object]:
+    """The content of a file from which `structure_file` makes the same structure."""
+    table = structure.constraints
+    content: dict[str, object] = {"nodes": structure.r0.tolist()}
+    owners: dict[str, list[list[object]]] = {}
+    for kind in ConstraintKind:
+        chosen = np.flatnonzero(table.kind == kind)
+        integers = int(NODES[kind]) + (kind is ConstraintKind.FIX)
+        rows: list[list[float]] = table.nodes[chosen, :integers].tolist()
+        if kind not in WITHOUT_CONSTANT:
+            constants = table.constant[chosen].tolist()
+            rows = [[*row, k] for row, k in zip(rows, constants, strict=True)]
+        content[kind.name.lower()] = rows
+        for i, c in enumerate(chosen.tolist()):
+            if table.owners and table.owners[c]:
+                owners.setdefault(table.owners[c], []).append([kind.name.lower(), i])
+    content["leading"] = structure.leading.tolist()
+    if structure.goals is not None:
+        content["goals"] = structure.goals.tolist()
+    content["bodies"] = [list(body) for body in structure.bodies]
+    if owners:
+        content["owners"] = owners
+    if isinstance(structure, OwnStructure) and structure.unit:
+        content["unit"] = structure.unit
+    if isinstance(structure, OwnStructure) and structure.masses:
+        content["masses"] = masses_document(structure.masses)
+    return content | volume_document(structure.solids, structure.ranges)
+
+
+def scale_mm(given: float | None, simulated: Path) -> float:
+    """What is given, else mm per unit that the structure of a run was written in."""
+    if given is not None:
+        return given
+    unit = unit_of(simulated)
+    if not unit:
+        raise InputError(
+            f"{simulated}/structure.json names no unit: say --scale-mm, mm of the "
+            "print per unit of the case (40 where a link of length 1 is 40 mm)"
+        )
+    return unit_named(unit).mm
+
+
+def unit_of(simulated: Path) -> str:
+    """The unit that the structure of a run was written in, "" where it names none."""
+    path = simulated / "structure.json"
+    return str(read_json(path).get("unit", "")) if path.is_file() else ""

@@ -1,0 +1,360 @@
+"""Measured records beside their prediction: errors, verdicts, coverage.
+
+Writes measured.csv, verdict.csv and verdict.json, and what a figure of them shows:
+prediction.csv, left_out.csv, parameters.csv, unfitted.csv.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from analysis.measured import prediction_verdicts
+from analysis.measured.predicted_quantities import Quantities, RecordInputs
+from analysis.measured.prediction import COLUMNS, Family
+from pipeline.io.record_files import FoundRecord, find_records
+from pipeline.measured.prediction_file import (
+    FOLDER,
+    POSTERIOR,
+    Prediction,
+    committed,
+    read_posterior,
+    read_prediction,
+    shipped_as,
+    unpacked,
+    write_rows,
+)
+from pipeline.measured.records import (
+    Records,
+    SetAtHand,
+    at_hand,
+    fitted_rows,
+    forms,
+    kept_records,
+    measured_rows,
+    records_in,
+    stacked,
+)
+from pipeline.runs.atomic_files import write_json, write_text
+from pipeline.runs.run_directory import Job, Needs, Numbers
+
+FITTED, PREDICTED, LEFT_OUT = "fitted", "predicted", "left out"
+OF_FIT = ("left_out.csv", "parameters.csv")
+
+
+@dataclass(frozen=True, eq=False)
+class Chosen:
+    """Which prediction each record is compared with.
+
+    Parameters
+    ----------
+    table : rows of all of them
+    by : name of each record: committed, made, or why there is none
+    """
+
+    table: pd.DataFrame
+    by: Mapping[str, Prediction]
+    refused: Mapping[str, str]
+
+
+def perform(job: Job, needs: Needs, out: Path) -> Numbers:
+    """Compare the records of a job."""
+    at, fit = at_hand(job.config["set"]), needs.get("fit")
+    place = at.folder / FOLDER if fit is None else fit
+    at = replace(at, repeat_sd=read_posterior(place / POSTERIOR).repeat_sd)
+    made = read_prediction(needs["predicted"]) if "predicted" in needs else None
+    return run_step(at, Path(job.tags["folder"]), made, out, place)
+
+
+def run_step(
+    at: SetAtHand, folder: Path, made: Prediction | None, out: Path, fit: Path
+) -> Numbers:
+    """Compare; write the tables into `out`.
+
+    Parameters
+    ----------
+    made : a prediction of the folder's records, for those not predicted before
+    fit : folder of what the fit left
+    """
+    out.mkdir(parents=True, exist_ok=True)
+    before = committed(at.folder)
+    records = records_in(at, folder)
+    chosen = choose(records.inputs, before, made)
+    series = {name: one.quantities(name) for name, one in chosen.by.items()}
+    rows, unread = measured_rows(at, records, series)
+    read = {name: own for name, own in series.items() if name not in unread}
+    table = prediction_verdicts.compared(rows, chosen.table)
+    for name in OF_FIT:
+        if (there := shipped_as(fit / name)).is_file():
+            write_text(out / name, unpacked(there).decode())
+    write_rows(out / "measured.csv", table)
+    shown = shown_rows(chosen, before, made)
+    write_rows(out / "prediction.csv", shown)
+    if at.of.unfitted:
+        write_rows(out / "unfitted.csv", unfitted_rows(at, records, list(read)))
+    whose = members(at, shown, {**shipped_inputs(at), **records.inputs})
+    apart = out / "left_out.csv" if folder == at.folder else None
+    fitted = fitted_among(at, folder, chosen, table, before)
+    parts = parts_of(table, [*fitted], apart)
+    verdicts = parts_judged(at, records.inputs, parts)
+    write_rows(out / "verdict.csv", verdicts)
+    refused = {**records.refused, **chosen.refused, **unread}
+    said = {
+        **_described(at),
+        "families": families_said(at, whose),
+        "groups": shown_groups(at, records.found, whose),
+        "prediction": _prediction_said(before, made),
+        "compared_with": {n: chosen.by[n].key for n in read},
+        "inside": inside(parts),
+        "placed": placings(at, records, read),
+        "refused": refused,
+        "fitted": [*fitted],
+        "values_of": fitted,
+        "nearer": prediction_verdicts.nearer(table, shown) if len(table) else {},
+        "verdicts": verdicts.to_dict("records"),
+    }
+    write_json(out / "verdict.json", said)
+    return numbers(verdicts, table, refused)
+
+
+def _described(at: SetAtHand) -> dict[str, Any]:
+    """What the set says of itself."""
+    names = ("title", "source", "licence", "variants_tried", "k")
+    aims = {name: one.model_dump() for name, one in at.of.unfitted.items()}
+    said = {name: getattr(at.of, name) for name in names}
+    return {"set": at.of.name, **said, "unfitted": aims}
+
+
+def _prediction_said(
+    before: Prediction | None, made: Prediction | None
+) -> dict[str, Any]:
+    """Which prediction was compared, and whether one made now is the committed one."""
+    of = before or made
+    said = {
+        "key": of.key if of else "",
+        "sha256": of.sha256 if of else "",
+        "code": of.code if of else "",
+        "committed": before is not None,
+        "notes": dict(of.notes) if of else {},
+    }
+    if before and made:
+        said["reproduced"] = reproduced(before, made)
+    return said
+
+
+def unfitted_rows(
+    at: SetAtHand, records: Records, names: Sequence[str]
+) -> pd.DataFrame:
+    """Distances of records from models of which nothing is fitted, by model."""
+    tables = []
+    for model, one in at.of.unfitted.items():
+        inputs = at.start | one.inputs
+        series = {name: at.predict(inputs, records.inputs[name]) for name in names}
+        predicted = [
+            pd.DataFrame({"record": n, "quantity": q, "at": s.at, "value": s.value})
+            for n, own in series.items()
+            for q, s in own.items()
+        ]
+        rows, _ = measured_rows(at, records, series)
+        rows = rows[rows["family"] == one.of]
+        if len(rows):
+            both = rows.merge(pd.concat(predicted), on=["record", "quantity", "at"])
+            both = both.assign(E=both["value"] - both["measured"])
+            tables.append(prediction_verdicts.distances(both).assign(model=model))
+    return stacked(tables, ("record", "at", "rms", "model"))
+
+
+def placings(
+    at: SetAtHand, records: Records, predicted: Mapping[str, Quantities]
+) -> dict[str, Mapping[str, float | list[float]]]:
+    """How each record was placed on its prediction, where an experiment chooses."""
+    placing = at.experiment.placing
+    found = {n: placing(records.found[n], own) for n, own in predicted.items()}
+    return {name: one for name, one in found.items() if one}
+
+
+def choose(
+    inputs: Mapping[str, Any], before: Prediction | None, made: Prediction | None
+) -> Chosen:
+    """Of each record the prediction committed before, if its inputs are the same."""
+    by: dict[str, Prediction] = {}
+    refused = {}
+    for name, one in inputs.items():
+        holding = [p for p in (before, made) if p is not None and p.holds(one)]
+        if holding:
+            by[name] = holding[0]
+        else:
+            said = made.refused.get(name) if made else None
+            refused[name] = said or "it has no prediction from these inputs"
+    tables = [one.of(name) for name, one in by.items()]
+    return Chosen(stacked(tables, COLUMNS), by, refused)
+
+
+def shown_rows(
+    chosen: Chosen, before: Prediction | None, made: Prediction | None
+) -> pd.DataFrame:
+    """What was compared, and the kept records that no measurement is there of."""
+    whole = before or made
+    if whole is None:
+        return chosen.table
+    others = whole.table[~whole.table["record"].isin(chosen.by)]
+    return pd.concat([chosen.table, others], ignore_index=True)
+
+
+def reproduced(before: Prediction, made: Prediction) -> float:
+    """Largest difference of a value predicted again, over its half width."""
+    key = ["record", "quantity", "at"]
+    both = before.table.merge(made.table, on=key, suffixes=("", "_again"))
+    apart = (both["value_again"] - both["value"]).abs()
+    return (
+        float((apart / both["half_width"].clip(lower=1e-300)).max())
+        if len(both)
+        else np.nan
+    )
+
+
+def fitted_among(
+    at: SetAtHand,
+    folder: Path,
+    chosen: Chosen,
+    table: pd.DataFrame,
+    before: Prediction | None,
+) -> dict[str, str]:
+    """Records that the fit used, and what they are called in the set's own folder.
+
+    In another folder their values tell: a name may be old or new there.
+    """
+    if folder == at.folder or table.empty:
+        return {name: name for name, one in chosen.by.items() if name in one.fitted}
+
+    def predicted(one: RecordInputs) -> Quantities:
+        if before is not None and before.holds(one):
+            return before.quantities(one.name)
+        return at.predict(at.start, one)
+
+    return prediction_verdicts.values_of(table, fitted_rows(at, predicted))
+
+
+def parts_of(
+    table: pd.DataFrame, fitted: Sequence[str], apart: Path | None
+) -> dict[str, pd.DataFrame]:
+    """Rows of predicted records, of fitted ones, of those left out of their fit.
+
+    Parameters
+    ----------
+    apart : file of the last, where the shipped records are compared
+    """
+    own = table["record"].isin(fitted)
+    parts = {PREDICTED: table[~own], FITTED: table[own]}
+    if apart is not None and apart.is_file():
+        parts[LEFT_OUT] = pd.read_csv(apart, dtype={"record": str})
+    return parts
+
+
+def inside(parts: Mapping[str, pd.DataFrame]) -> dict[str, float]:
+    """Of each record that was predicted without itself, the share of rows inside."""
+    known = [parts[name] for name in (PREDICTED, LEFT_OUT) if name in parts]
+    told = [prediction_verdicts.shares_inside(rows) for rows in known]
+    return {str(name): float(v) for own in told for name, v in own.items()}
+
+
+def parts_judged(
+    at: SetAtHand,
+    inputs: Mapping[str, RecordInputs],
+    parts: Mapping[str, pd.DataFrame],
+) -> pd.DataFrame:
+    """Verdicts by part and family.
+
+    Parameters
+    ----------
+    inputs : of the records that were compared; those left out are shipped
+    """
+    of = {PREDICTED: inputs, FITTED: inputs, LEFT_OUT: shipped_inputs(at)}
+    found = [
+        prediction_verdicts.judged(rows, by_record(at, of[part]), at.of.k).assign(
+            part=part
+        )
+        for part, rows in parts.items()
+        if len(rows)
+    ]
+    return stacked(found, ())
+
+
+def families_said(
+    at: SetAtHand, whose: Mapping[str, list[str]]
+) -> list[dict[str, object]]:
+    """What a figure needs of each family."""
+    return [
+        {
+            "name": name,
+            "rows": one.rows or re.escape(name),
+            "unit": one.unit,
+            "along": one.along,
+            "aim": one.aim,
+            "about": one.about,
+            "records": whose[name],
+        }
+        for name, one in at.of.quantities.items()
+    ]
+
+
+def shown_groups(
+    at: SetAtHand, found: Mapping[str, FoundRecord], whose: Mapping[str, list[str]]
+) -> dict[str, str]:
+    """What each record is a repeat of, by its name; itself where nothing says so."""
+    by = at.of.records.repeats
+    shipped = {r.name: r.inputs for r in find_records(at.folder, forms(at.of))[0]}
+    said = {**at.of.records.kept, **shipped, **{n: r.inputs for n, r in found.items()}}
+    names = dict.fromkeys(name for own in whose.values() for name in own)
+    return {
+        name: "|".join(_with_unit(k, said[name].get(k, "")) for k in by) if by else name
+        for name in names
+    }
+
+
+def _with_unit(key: str, value: str) -> str:
+    """A word of a record; a number with the unit that ends its key: mass_g, "52 g"."""
+    name, _, unit = key.rpartition("_")
+    return f"{value} {unit}" if name and value.isdecimal() else value
+
+
+def shipped_inputs(at: SetAtHand) -> dict[str, RecordInputs]:
+    """Of the records of the set's own folder and of those that are kept elsewhere."""
+    own = records_in(at, at.folder)
+    return {**own.inputs, **kept_records(at, own.found).inputs}
+
+
+def members(
+    at: SetAtHand, shown: pd.DataFrame, inputs: Mapping[str, RecordInputs]
+) -> dict[str, list[str]]:
+    """By family, the records that have quantities of it."""
+    found: dict[str, list[str]] = {name: [] for name in at.of.quantities}
+    for record, own in shown.groupby("record", sort=False)["quantity"]:
+        family = at.families(inputs[str(record)].words)
+        for name in {family(quantity).name for quantity in own.unique()}:
+            found[name].append(str(record))
+    return found
+
+
+def by_record(
+    at: SetAtHand, inputs: Mapping[str, RecordInputs]
+) -> Callable[[str, str], Family]:
+    """The family of a record's quantity."""
+    return lambda record, quantity: at.families(inputs[record].words)(quantity)
+
+
+def numbers(
+    verdicts: pd.DataFrame, table: pd.DataFrame, refused: Mapping[str, str]
+) -> Numbers:
+    """What a run says of itself."""
+    found: Numbers = {"rows": len(table), "refused": len(refused)}
+    for row in verdicts.itertuples():
+        name = f"{str(row.part).replace(' ', '_')}.{row.quantity}"
+        found[f"{name}.verdict"] = str(row.verdict)
+        found[f"{name}.rms_E"] = float(str(row.rms_E))
+        found[f"{name}.coverage"] = float(str(row.coverage))
+    return found

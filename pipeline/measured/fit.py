@@ -1,0 +1,209 @@
+"""The fit of a measured set: what its fitted records tell of inputs and model error.
+
+Writes posterior.json; fit.csv, fitted beside measured; left_out.csv, every fitted
+record as the others predict it; parameters.csv. A set without fitted records has
+none but what is stated.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from analysis.measured import prediction, prediction_verdicts
+from analysis.measured.posterior import (
+    FittedRecords,
+    Linear,
+    Posterior,
+    estimate_unfitted,
+    left_out,
+    posterior,
+)
+from pipeline.measured.prediction_file import (
+    POSTERIOR,
+    shortened,
+    write_posterior,
+    write_rows,
+)
+from pipeline.measured.records import (
+    Records,
+    SetAtHand,
+    at_hand,
+    between_repeats,
+    grouped,
+    measured_rows,
+    records_in,
+    stacked,
+)
+from pipeline.runs.run_directory import Job, Needs, Numbers
+from pipeline.terminal import InputError
+
+
+def perform(job: Job, needs: Needs, out: Path) -> Numbers:
+    """Fit a planned set."""
+    del needs
+    return run_step(at_hand(job.config["set"]), out)
+
+
+def run_step(at: SetAtHand, out: Path) -> Numbers:
+    """Fit; write what was found into `out`."""
+    out.mkdir(parents=True, exist_ok=True)
+    records = records_in(at, at.folder)
+    chosen = _only_fitted(at, records)
+    if not chosen.inputs:
+        write_posterior(out / POSTERIOR, untold(at))
+        return {"fitted_records": 0, "fitted_inputs": 0}
+    at, fitted, beside = measured_and_predicted(at, chosen)
+    after, near = posterior(fitted, at.inputs, at.errors, at.aims, at.of.blurred)
+    errors = estimate_unfitted(beside, after.inputs, after.errors, at.aims)
+    after = replace(after, errors=errors, repeat_sd=dict(at.repeat_sd))
+    write_posterior(out / POSTERIOR, after)
+    rows = fitted.rows
+    write_rows(out / "fit.csv", rows.assign(predicted=near.f))
+    groups = left_out_groups(at, chosen)
+    apart = left_out_rows(at, fitted, beside, near, groups)
+    write_rows(out / "left_out.csv", shortened(apart))
+    write_rows(out / "parameters.csv", parameters(at, after))
+    covered = prediction_verdicts.coverage(apart).value if len(apart) else float("nan")
+    values = {name: after.inputs[name] for name in after.fitted}
+    return {
+        "fitted_records": len(chosen.inputs),
+        "fitted_inputs": len(after.fitted),
+        "left_out_coverage": covered,
+        **values,
+    }
+
+
+def _only_fitted(at: SetAtHand, records: Records) -> Records:
+    """The records that the fit uses; one that cannot be read stops it."""
+    for name, reason in records.refused.items():
+        if at.is_fitted(name) or records.found[name].broken:
+            raise InputError(f"{name}, which is fitted, cannot be predicted: {reason}")
+    chosen = {n: one for n, one in records.inputs.items() if at.is_fitted(n)}
+    return replace(records, inputs=chosen)
+
+
+def untold(at: SetAtHand) -> Posterior:
+    """What is known without a fit: inputs as stated, model error as stated."""
+    held = [i for i in at.inputs if i.u > 0]
+    none = np.zeros((0, 0))
+    return Posterior(
+        at.start,
+        (),
+        tuple(i.name for i in held),
+        np.array([i.u for i in held]),
+        none,
+        none,
+        np.zeros((0, len(held))),
+        at.errors,
+    )
+
+
+def measured_and_predicted(
+    at: SetAtHand, chosen: Records
+) -> tuple[SetAtHand, FittedRecords, FittedRecords]:
+    """The rows that are fitted, with what repeats of a test differ by.
+
+    Returns
+    -------
+    the set with what repeats differ by; rows that are fitted; rows that are not, from
+    which model error is learnt all the same
+    """
+    first = {n: at.predict(at.start, one) for n, one in chosen.inputs.items()}
+    rows, refused = measured_rows(at, chosen, first)
+    for name, reason in refused.items():
+        raise InputError(f"{name}, which is fitted, has no measured values: {reason}")
+    at = replace(at, repeat_sd=between_repeats(at, chosen, rows))
+    apart = [at.repeat_sd.get(family, 0.0) for family in rows["family"]]
+    rows["u"] = np.hypot(rows["u"], apart)
+    of = [at.of.quantities[family] for family in rows["family"]]
+    used, learnt = (
+        FittedRecords(at.predict, chosen.inputs, rows[which])
+        for which in (
+            [one.fitted for one in of],
+            [one.learnt and not one.fitted for one in of],
+        )
+    )
+    return at, used, learnt
+
+
+def left_out_groups(at: SetAtHand, chosen: Records) -> list[list[str]]:
+    """Fitted records that are left out together: sisters, or each by itself."""
+    by = at.of.records.sisters
+    if not by:
+        return [[name] for name in chosen.inputs]
+    groups: dict[str, list[str]] = {}
+    for name, group in grouped(chosen.found, by).items():
+        if name in chosen.inputs:
+            groups.setdefault(group, []).append(name)
+    return list(groups.values())
+
+
+def left_out_rows(
+    at: SetAtHand,
+    of: FittedRecords,
+    beside: FittedRecords,
+    near: Linear,
+    groups: Sequence[Sequence[str]],
+) -> pd.DataFrame:
+    """Every fitted record as those of other groups predict it, beside its values.
+
+    There are none where no input is fitted here: a record whose parameters were fitted
+    to it elsewhere and are held is not predicted without itself. Nor is a record
+    without which the others tell nothing of some input.
+    """
+    tables = []
+    for group in [one for one in groups if told_by_others(of, near, one)]:
+        after = left_out(of, near, at.inputs, at.errors, at.aims, group)
+        others = beside.without(group)
+        errors = estimate_unfitted(others, after.inputs, after.errors, at.aims)
+        after = replace(after, errors=errors)
+        for name in group:
+            record = of.records[name]
+            families = at.families(record.words)
+            table = prediction.predicted(
+                at.predict, record, after, at.inputs, families, numerics(at)
+            )
+            measured = pd.concat([of.of(name), beside.of(name)])
+            tables.append(prediction_verdicts.compared(measured, table))
+    return stacked(tables, prediction_verdicts.COLUMNS)
+
+
+def told_by_others(of: FittedRecords, near: Linear, group: Sequence[str]) -> bool:
+    """Whether a group changes with some fitted input, and records beside it with all.
+
+    One that changes with none has its parameters held, fitted to it elsewhere.
+    """
+    own = of.rows["record"].isin(group).to_numpy()
+    J = near.J[~own]
+    return bool(near.J[own].any() and len(J) and J.any(axis=0).all())
+
+
+def numerics(at: SetAtHand) -> prediction.Numerics:
+    """How inputs go through the model of a set."""
+    return prediction.Numerics(at.refined, at.of.order, at.of.draws)
+
+
+def parameters(at: SetAtHand, after: Posterior) -> pd.DataFrame:
+    """Every input: before and after the fit, u, unit, where it is from."""
+    u = dict(
+        zip(after.fitted, np.sqrt(np.diag(after.noise + after.model)), strict=True)
+    )
+    rows = [
+        {
+            "input": name,
+            "before": one.value,
+            "u_before": float("nan") if one.u is None else one.u,
+            "value": after.inputs[name],
+            "u": float(u.get(name, one.u or 0.0)),
+            "unit": one.unit,
+            "fitted": one.fitted,
+            "origin": one.origin,
+            "source": one.source,
+        }
+        for name, one in at.of.inputs.items()
+    ]
+    columns = ["input", "before", "u_before", "value", "u", "unit", "fitted"]
+    return pd.DataFrame(rows, columns=[*columns, "origin", "source"])

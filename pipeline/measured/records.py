@@ -1,0 +1,358 @@
+"""A measured set: what it brings, its records, their inputs and rows.
+
+A class of pipeline.measured named by `model: {_target_: ...}` in
+conf/measured/<set>.yaml. The frame calls, in this order: `inputs` for every record;
+`predict`, as often as fit, draws and refinement want; and only when all predictions are
+written, `measured`. So `inputs` must read nothing that is to be predicted:
+`FoundRecord.columns` reads the columns that are asked for and no others.
+"""
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import pandas as pd
+
+from analysis.measured.model_error import Departure, ModelError
+from analysis.measured.posterior import COLUMNS, Input
+from analysis.measured.predicted_quantities import Predict, Quantities, RecordInputs
+from analysis.measured.prediction import Families, Family, Limits
+from analysis.measured.prediction_verdicts import pooled_deviation
+from pipeline.config.build_objects import build
+from pipeline.config.config_files import checked
+from pipeline.io.record_files import FoundRecord, RecordSource, find_records
+from pipeline.measured.set_file import MeasuredSet
+from pipeline.terminal import InputError, one_line
+from sim.core.options import NotConvergedError
+
+
+class Experiment(ABC):
+    """A measured set; every method gives the same twice for the same arguments.
+
+    Attributes
+    ----------
+    over : of values that are taken over the whole of a curve, by quantity, the curve:
+        compared only where all of it is measured
+    """
+
+    over: ClassVar[Mapping[str, str]] = {}
+
+    @abstractmethod
+    def inputs(self, record: FoundRecord) -> RecordInputs:
+        """What is known of a record before it is compared.
+
+        Raises
+        ------
+        InputError
+            where the record cannot be predicted: it is then named with this reason
+        """
+
+    @abstractmethod
+    def predict(
+        self, parameters: Mapping[str, float], record: RecordInputs
+    ) -> Quantities:
+        """Every quantity of a record.
+
+        Parameters
+        ----------
+        parameters : all inputs of conf/measured/<set>.yaml, fitted or not, by name
+
+        Raises
+        ------
+        NotConvergedError
+            where the solver finds no state
+        """
+
+    @abstractmethod
+    def measured(self, record: FoundRecord, predicted: Quantities) -> Quantities:
+        """The same quantities as measured, in the same unit, by the same extractor.
+
+        Parameters
+        ----------
+        predicted : of this record, for sets whose places are compared after a rigid
+            motion or whose nodes are found by continuity; others leave it alone
+        """
+
+    def refined(self) -> Self:
+        """The same model with half the step; itself where nothing is discretised."""
+        return self
+
+    def placing(
+        self, record: FoundRecord, predicted: Quantities
+    ) -> Mapping[str, float | list[float]]:
+        """How a record was laid on what is predicted of it, where that is a choice.
+
+        Returns
+        -------
+        what was chosen, among what, and how well each choice fits
+        """
+        del record, predicted
+        return {}
+
+
+REFUSALS = (InputError, NotConvergedError, ValueError)  # of one record, not of all
+
+
+@dataclass(frozen=True, eq=False)
+class Records:
+    """Records of one folder, as far as nothing measured was read.
+
+    Parameters
+    ----------
+    found, inputs : by name
+    refused : why a record cannot be predicted, by its name
+    """
+
+    found: Mapping[str, FoundRecord]
+    inputs: Mapping[str, RecordInputs]
+    refused: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class SetAtHand:
+    """A measured set and the experiment that it names.
+
+    Parameters
+    ----------
+    repeat_sd : between repeats of one test, by family; {} before it is known
+    """
+
+    of: MeasuredSet
+    experiment: Experiment
+    repeat_sd: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def folder(self) -> Path:
+        """Of the records that are shipped."""
+        return Path(self.of.records.folder)
+
+    @property
+    def predict(self) -> Predict:
+        """The model."""
+        return self.experiment.predict
+
+    @property
+    def refined(self) -> Predict | None:
+        """The model with half the step; None where nothing is discretised."""
+        finer = self.experiment.refined()
+        return None if finer is self.experiment else finer.predict
+
+    @property
+    def inputs(self) -> list[Input]:
+        """What the model needs, for the fit."""
+        return [
+            Input(
+                name,
+                one.value,
+                np.inf if one.u is None else one.u,
+                fitted=one.fitted,
+                positive=one.positive,
+                reach=self.of.reach,
+            )
+            for name, one in self.of.inputs.items()
+        ]
+
+    @property
+    def start(self) -> dict[str, float]:
+        """Every input before the fit, by name."""
+        return {name: one.value for name, one in self.of.inputs.items()}
+
+    @property
+    def errors(self) -> dict[str, ModelError]:
+        """The model error of each family before anything is learnt."""
+        found = {}
+        for name, one in self.of.quantities.items():
+            kind = one.model_error
+            first = kind.sd if not self.of.records.fitted else one.aim / 2
+            found[name] = ModelError(
+                Departure(kind.kind),
+                kind.length,
+                kind.relative,
+                np.zeros(1),
+                np.array([first]),
+            )
+        return found
+
+    @property
+    def aims(self) -> dict[str, float]:
+        """Scale of each family's model error beforehand."""
+        return {name: one.aim for name, one in self.of.quantities.items()}
+
+    def families(self, words: Mapping[str, str]) -> Families:
+        """The family of each quantity of a record, with what is known of it.
+
+        Parameters
+        ----------
+        words : what the record says of itself
+        """
+
+        def family(quantity: str) -> Family:
+            name, one = self.of.family(quantity, words)
+            repeat_sd = self.repeat_sd.get(one.learnt_from or name, 0.0)
+            limits = Limits(one.aim, one.relative, repeat_sd, one.u)
+            at = one.at.places if one.at else None
+            return Family(name, limits, one.unit, at, one.learnt_from)
+
+        return family
+
+    def is_fitted(self, record: str) -> bool:
+        """Whether a record of the shipped folder is fitted."""
+        pattern = self.of.records.fitted
+        return bool(pattern) and re.fullmatch(pattern, record) is not None
+
+
+def at_hand(config: Mapping[str, Any]) -> SetAtHand:
+    """The set that a plain configuration describes; refused where it is not sound."""
+    name = str(config.get("name", "a set"))
+    of = checked(MeasuredSet, dict(config), f"conf/measured/{name}.yaml")
+    experiment: Experiment = build(of.model, "model")
+    return SetAtHand(of, experiment)
+
+
+def forms(of: MeasuredSet) -> list[RecordSource]:
+    """How the files of a set are called."""
+    given = [RecordSource(**form.model_dump()) for form in of.records.forms]
+    return [replace(one, example=_example(of, one)) for one in given]
+
+
+def _example(of: MeasuredSet, source: RecordSource) -> str:
+    """The first shipped file of a form, or its own name; "" where there is none."""
+    there = sorted((Path(of.records.folder) / source.within).glob("*"))
+    names = [*(path.name for path in there), source.files.replace("\\", "")]
+    return next((n for n in names if re.fullmatch(source.files, n)), "")
+
+
+def read_inputs(at: SetAtHand, found: Mapping[str, FoundRecord]) -> Records:
+    """Inputs of records; those that have none are refused by name."""
+    inputs: dict[str, RecordInputs] = {}
+    refused: dict[str, str] = {}
+    for name, record in found.items():
+        if record.broken:
+            refused[name] = record.broken
+            continue
+        try:
+            inputs[name] = at.experiment.inputs(record)
+        except REFUSALS as error:
+            refused[name] = one_line(error)
+    return Records(found, inputs, refused)
+
+
+def records_in(at: SetAtHand, folder: Path) -> Records:
+    """The records of a folder, and what cannot be predicted among them."""
+    found, odd = find_records(folder, forms(at.of))
+    read = read_inputs(at, {record.name: record for record in found})
+    return replace(read, refused={**read.refused, **odd})
+
+
+def kept_records(at: SetAtHand, there: Mapping[str, FoundRecord]) -> Records:
+    """Records that the set names but are not there."""
+    kept = {
+        name: FoundRecord(name, at.folder / f"{name}.csv", said)
+        for name, said in at.of.records.kept.items()
+        if name not in there
+    }
+    return read_inputs(at, kept)
+
+
+def measured_rows(
+    at: SetAtHand, records: Records, predicted: Mapping[str, Quantities]
+) -> tuple[pd.DataFrame, dict[str, str]]:
+    """Measured values of records that are predicted, and why some have none.
+
+    Parameters
+    ----------
+    predicted : of each record
+
+    Returns
+    -------
+    record, quantity, family, at, measured, u; and reasons by record, or by quantity
+    of a record
+    """
+    tables: list[pd.DataFrame] = []
+    refused: dict[str, str] = {}
+    for name, own in predicted.items():
+        try:
+            found = at.experiment.measured(records.found[name], own)
+            short = shortened(at, found, own)
+            found = {key: one for key, one in found.items() if key not in short}
+            tables.append(_rows(at, records, name, found))
+            refused |= {f"{key} of {name}": why for key, why in short.items()}
+        except REFUSALS as error:
+            refused[name] = one_line(error)
+    return stacked(tables, COLUMNS), refused
+
+
+def stacked(tables: Iterable[pd.DataFrame], columns: Iterable[str]) -> pd.DataFrame:
+    """All rows of tables, or none with these columns."""
+    some = [table for table in tables if len(table)]
+    empty = pd.DataFrame(columns=[*columns])
+    return pd.concat(some, ignore_index=True) if some else empty
+
+
+def fitted_rows(
+    at: SetAtHand, predicted: Callable[[RecordInputs], Quantities]
+) -> pd.DataFrame:
+    """What was measured of the shipped records that are fitted."""
+    own = records_in(at, at.folder)
+    fitted = {n: predicted(one) for n, one in own.inputs.items() if at.is_fitted(n)}
+    return measured_rows(at, own, fitted)[0]
+
+
+def shortened(
+    at: SetAtHand, found: Quantities, predicted: Quantities
+) -> dict[str, str]:
+    """Why values taken over a whole curve are not compared where part is measured."""
+    over, why = at.experiment.over, {}
+    for key in over.keys() & found.keys() & predicted.keys():
+        there, of = (len(q[over[key]].at) for q in (found, predicted))
+        if there < of:
+            why[key] = (
+                f"it is measured at {there} of the {of} places that the prediction is "
+                "over: give a record that goes all the way both ways, or its travel"
+            )
+    return why
+
+
+def _rows(
+    at: SetAtHand, records: Records, name: str, found: Quantities
+) -> pd.DataFrame:
+    """The measured rows of one record."""
+    record, families = records.found[name], at.families(records.inputs[name].words)
+    tables = []
+    for quantity, series in found.items():
+        family = families(quantity)
+        on = family.of(series)
+        columns = {
+            "record": record.name,
+            "quantity": quantity,
+            "family": family.error_family,
+            "at": on.at,
+            "measured": on.value,
+            "u": np.hypot(on.u, family.limits.noise),
+        }
+        tables.append(pd.DataFrame(columns))
+    if not tables:
+        raise InputError(f"{record.path}: nothing is measured of {record.name}")
+    return pd.concat(tables, ignore_index=True)
+
+
+def between_repeats(
+    at: SetAtHand, records: Records, rows: pd.DataFrame
+) -> dict[str, float]:
+    """Pooled deviation between records that repeat one test, by family."""
+    same = at.of.records.repeats
+    if not same or rows.empty:
+        return {}
+    return pooled_deviation(rows, grouped(records.found, same))
+
+
+def grouped(found: Mapping[str, FoundRecord], by: Sequence[str]) -> dict[str, str]:
+    """What each record says of some inputs, by its name: alike in one group."""
+    return {
+        name: "|".join(record.inputs.get(k, "") for k in by)
+        for name, record in found.items()
+    }

@@ -1,0 +1,308 @@
+"""conf/measured/<set>.yaml, composed and checked: one measured set and its protocol.
+
+What is fitted on which records, what is predicted for which, the quantities, and what
+counts as agreement: all of it stands here before the first prediction is made.
+"""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from pydantic import BeforeValidator, Field, model_validator
+
+from pipeline.config.config_files import CONF, checked, listed
+from pipeline.config.hydra import composed_file
+from pipeline.config.value_types import (
+    AtLeastOne,
+    Count,
+    Entry,
+    Positive,
+    Settings,
+    Words,
+)
+from pipeline.terminal import no_such
+from sim.core.arrays import Floats
+
+KIND = "measured"
+
+
+def _pattern(value: Any) -> str:
+    try:
+        return str(re.compile(value).pattern)
+    except (re.error, TypeError, OverflowError, RecursionError) as error:
+        raise ValueError(f"is {value!r}, which is no pattern: {error}") from error
+
+
+Pattern = Annotated[str, BeforeValidator(_pattern)]
+
+
+class PlaceRange(Entry):
+    """Places from `start` to `stop`, both among them, every `step`."""
+
+    start: float
+    stop: float
+    step: Positive
+
+    @model_validator(mode="after")
+    def _leads_somewhere(self) -> "PlaceRange":
+        if not self.start < self.stop:
+            raise ValueError(f"stop must be above start {self.start}, not {self.stop}")
+        return self
+
+    @property
+    def places(self) -> Floats:
+        """(m,) rounded to a thousandth of a step, so that they print as written."""
+        count = round((self.stop - self.start) / self.step)
+        digits = 3 - int(np.floor(np.log10(self.step)))
+        return np.round(self.start + self.step * np.arange(count + 1), digits)
+
+
+class ModelErrorEntry(Entry):
+    """How the model is wrong, as learnt on the fitted records and carried to others.
+
+    Attributes
+    ----------
+    kind : constant: one departure a record, and one that all share; curve: departures
+        that change along `at` over `length`; scatter: each row has its own
+    length : of `at` over which a curve's departures change
+    relative : departures are in proportion to the predicted value
+    sd : standard deviation where no record is fitted, from `sd_source`
+    """
+
+    kind: Literal["constant", "curve", "scatter"] = "constant"
+    length: Positive = 1.0
+    relative: bool = False
+    sd: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
+    sd_source: str = ""
+
+    @model_validator(mode="after")
+    def _says_where_sd_is_from(self) -> "ModelErrorEntry":
+        if self.sd and not self.sd_source:
+            raise ValueError(f"sd is {self.sd}: say in sd_source where it is from")
+        return self
+
+
+def _texts(value: Any) -> dict[str, str]:
+    if not isinstance(value, Mapping):
+        raise ValueError(f"must be a mapping, not {value!r}")
+    return {str(k): str(v) for k, v in value.items()}
+
+
+Texts = Annotated[dict[str, str], BeforeValidator(_texts)]
+
+
+class QuantityEntry(Entry):
+    """A quantity, or several alike whose names match a pattern.
+
+    Attributes
+    ----------
+    rows : pattern of the names in tables; the key itself where it is left out
+    at : places at which it is compared; as the model gives them where left out
+    along : what `at` is, with its unit, for axes of figures
+    aim : largest acceptable error, in `unit`, or of the measured value if `relative`
+    fitted : whether the fit uses it; a quantity derived from fitted ones need not be
+    learnt : its model error is learnt on the fitted records though the fit does not
+        use it, as the thousand frames of a motion would outweigh everything else
+    where : what a record must say of itself, such as its specimen, to belong here
+    about : the quantity about which this is half the difference of two branches, with
+        which figures show it
+    learnt_from : the entry whose model error and repeats it has; its own if left out
+    u : further standard uncertainty of the measured value, in `unit`, from `u_source`
+    """
+
+    unit: str
+    aim: Positive
+    relative: bool = False
+    rows: Pattern = ""
+    at: PlaceRange | None = None
+    along: str = ""
+    fitted: bool = True
+    learnt: bool = False
+    where: Texts = Field(default_factory=dict)
+    about: str = ""
+    learnt_from: str = ""
+    u: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
+    u_source: str = ""
+    model_error: ModelErrorEntry = Field(default_factory=ModelErrorEntry)
+
+    @model_validator(mode="after")
+    def _says_where_u_is_from(self) -> "QuantityEntry":
+        if self.u and not self.u_source:
+            raise ValueError(f"u is {self.u}: say in u_source where it is from")
+        return self
+
+
+class InputEntry(Entry):
+    """A number that the model needs, the same for all records.
+
+    Attributes
+    ----------
+    u : standard uncertainty; 0 where it is held; left out where nothing is known
+        before the fit
+    origin : measured, stated (by those who measured) or fitted (here)
+    fitted : the fit changes it, from `value` and, where given, `u` as what is known
+    positive : it makes sense above 0 only
+    """
+
+    value: float
+    unit: str
+    origin: Literal["measured", "stated", "fitted"]
+    source: str
+    u: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
+    fitted: bool = False
+    positive: bool = False
+
+    @model_validator(mode="after")
+    def _knows_what_it_draws(self) -> "InputEntry":
+        if self.u is None and not self.fitted:
+            raise ValueError("has no u: give one, 0 where it is held, or fitted: true")
+        if self.fitted and self.u == 0:
+            raise ValueError("is fitted, but its u is 0: leave u out, or fitted")
+        if self.fitted and self.value == 0 and self.u is None:
+            raise ValueError(
+                "is fitted from 0 without u: give one, it is the step's size"
+            )
+        return self
+
+
+class RecordForm(Entry):
+    """One form that records have; see pipeline.io.record_files.RecordSource."""
+
+    files: Pattern
+    columns: Words = ()
+    within: str = ""
+    defaults: Texts = Field(default_factory=dict)
+
+
+class RecordsEntry(Entry):
+    """Which records there are.
+
+    Attributes
+    ----------
+    folder : of the records that are shipped
+    forms : how their files are called; the first that fits counts
+    fitted : pattern of the names of the records that are fitted; "" fits none
+    kept : records that are predicted though they are not there, with what is known of
+        them; each is judged when it is
+    repeats : inputs in which tests of the same thing agree, such as mass and specimen;
+        () where no test was repeated
+    sisters : inputs in which records agree that are left out together, so that none is
+        predicted from its like; () leaves out one at a time
+    """
+
+    folder: str
+    forms: list[RecordForm] = Field(min_length=1)
+    fitted: Pattern = ""
+    kept: dict[str, Texts] = Field(default_factory=dict)
+    repeats: Words = ()
+    sisters: Words = ()
+
+
+class UnfittedEntry(Entry):
+    """The same model with some inputs as given here and none fitted, shown beside it.
+
+    Attributes
+    ----------
+    inputs : values of some inputs; others are as before the fit
+    of : the quantity whose distances are told
+    aim : largest acceptable rms distance at every place, in the quantity's unit
+    """
+
+    inputs: dict[str, float]
+    of: str
+    aim: Positive
+
+
+class MeasuredSet(Entry):
+    """One measured set.
+
+    Attributes
+    ----------
+    title, source, licence : what was measured, by whom, under which licence
+    model : `_target_` of an experiment of pipeline.measured, and its settings
+    quantities : by name, in the order of tables and figures
+    k : coverage factor of the verdicts
+    draws : of the inputs through the model; 0 takes slopes, whose curvature is checked
+    order : in which the discretisation error falls with the step
+    blurred : expected fall of chi2, in units of chi2 / (m - P), that slopes cannot tell
+        from none: large where a model has kinks, such as snaps and slipping
+    reach : uncertainties below its first value that a fitted input may well go to
+    variants_tried : models that were tried before this one, this one included
+    unfitted : by name, models of which nothing is fitted
+    """
+
+    name: str
+    title: str
+    source: str
+    licence: str
+    records: RecordsEntry
+    model: Settings
+    quantities: dict[str, QuantityEntry]
+    inputs: dict[str, InputEntry] = Field(default_factory=dict)
+    k: Positive = 2.0
+    draws: Count = 0
+    order: Positive = 2.0
+    blurred: Positive = 1e-3
+    reach: Positive = 1.0
+    variants_tried: AtLeastOne = 1
+    unfitted: dict[str, UnfittedEntry] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _is_whole(self) -> "MeasuredSet":
+        if "_target_" not in self.model:
+            raise ValueError("model has no _target_: name a class of pipeline.cases")
+        if not self.quantities:
+            raise ValueError("quantities is empty: name what is compared")
+        if any(one.fitted for one in self.inputs.values()) and not self.records.fitted:
+            raise ValueError("inputs are fitted, but records.fitted names no record")
+        for entry in self.quantities.values():
+            if entry.learnt_from and entry.learnt_from not in self.quantities:
+                raise no_such(
+                    "there is no quantity", entry.learnt_from, self.quantities
+                )
+        for model in self.unfitted.values():
+            if model.of not in self.quantities:
+                raise no_such("there is no quantity", model.of, self.quantities)
+            for name in model.inputs.keys() - self.inputs:
+                raise no_such("there is no input", name, self.inputs)
+        return self
+
+    def family(
+        self, quantity: str, words: Mapping[str, str]
+    ) -> tuple[str, QuantityEntry]:
+        """The entry that a quantity of a record belongs to, and its name.
+
+        Parameters
+        ----------
+        words : what the record says of itself
+        """
+        for name, entry in self.quantities.items():
+            named = re.fullmatch(entry.rows or re.escape(name), quantity)
+            if named and entry.where.items() <= words.items():
+                return name, entry
+        raise no_such("the set has no quantity", quantity, self.quantities)
+
+    @property
+    def free(self) -> list[str]:
+        """Names of the inputs that are fitted."""
+        return [name for name, one in self.inputs.items() if one.fitted]
+
+
+def set_names() -> list[str]:
+    """The sets that conf/measured holds."""
+    return list(listed(KIND))
+
+
+def set_file(name: str) -> Path:
+    """The file of a set; refused where there is none."""
+    if name not in set_names():
+        raise no_such(f"{CONF / KIND} has no set", name, set_names())
+    return CONF / KIND / f"{name}.yaml"
+
+
+def read_set(name: str) -> MeasuredSet:
+    """Compose and check conf/measured/<name>.yaml."""
+    path = set_file(name)
+    return checked(MeasuredSet, {"name": name, **composed_file(path)}, str(path))

@@ -1,0 +1,285 @@
+"""A run of a step: what decides it, its files, and the runs that a file is made of.
+
+The planned digest covers what is known before any input is there: configuration, code
+and versions. The key of a run covers the content of its inputs as well.
+
+A sidecar serves all files of one stem: dejong-3.trace.json those called dejong-3.pdf
+and dejong-3.png.
+"""
+
+import hashlib
+import json
+import os
+import re
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, unquote
+
+from pipeline.runs.atomic_files import read_json, write_json
+from pipeline.runs.run_directory import Job, Needs, record_or_empty
+from pipeline.runs.run_keys import (
+    DIGESTS,
+    KEY_LENGTH,
+    TRACKED,
+    file_digest,
+    identity,
+    rebuilds_cases,
+    recorded_digests,
+    targets,
+)
+from pipeline.terminal import InputError
+
+SUFFIX = ".trace.json"
+MOST_KEYS = 64  # in the metadata of a picture; the run or the study leads to all
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where files come from.
+
+    Parameters
+    ----------
+    keys : of the runs they show
+    run : key of the run that wrote them, or "" where none did
+    study : whose runs they show, or ""
+    """
+
+    keys: tuple[str, ...] = ()
+    run: str = ""
+    study: str = ""
+
+    @property
+    def all_keys(self) -> list[str]:
+        """The run that wrote them and those they show, each once."""
+        return list(dict.fromkeys(k for k in (self.run, *self.keys) if k))
+
+
+def origin_text(origin: Origin) -> str:
+    """An origin as a picture carries it in its metadata."""
+    words = [f"run={origin.run}"] if origin.run else []
+    words += [f"study={quote(origin.study)}"] if origin.study else []
+    return " ".join([*words, *origin.keys[:MOST_KEYS]])
+
+
+def origin_in(text: str) -> Origin:
+    """The origin that `origin_text` wrote as `text`; of other text, nothing."""
+    run = re.search(r"(?<!\S)run=([0-9a-f]{16})(?!\S)", text)
+    study = re.search(r"(?<!\S)study=(\S+)", text)
+    keys = re.findall(r"(?<!\S)[0-9a-f]{16}(?!\S)", text)
+    return Origin(
+        tuple(keys), run.group(1) if run else "", unquote(study[1]) if study else ""
+    )
+
+
+def sidecar_of(file: Path) -> Path:
+    """Where the sidecar of a file is, whether it exists or not."""
+    return file.with_name(file.stem + SUFFIX)
+
+
+def write_sidecars(files: Iterable[Path], origin: Origin) -> None:
+    """Leave a sidecar beside finished files, one for each stem.
+
+    What says the same already is left alone.
+    """
+    stems: dict[Path, dict[str, str]] = {}
+    for file in files:
+        stems.setdefault(sidecar_of(file), {})[file.name] = file_digest(file)
+    for path, digests in stems.items():
+        value = {
+            "run": origin.run,
+            "study": origin.study,
+            "keys": list(origin.keys),
+            "files": digests,
+        }
+        if not path.is_file() or _read(path) != value:
+            write_json(path, value)
+
+
+def _read(path: Path) -> Any:
+    try:
+        return read_json(path)
+    except InputError:
+        return None
+
+
+def read_sidecar(file: Path) -> tuple[Origin, str] | None:
+    """Origin and SHA-256 of `file` by its sidecar; None where it has none of its own.
+
+    Raises
+    ------
+    InputError
+        if what has the name of the sidecar is none
+    """
+    path = sidecar_of(file)
+    if not path.is_file():
+        return None
+    value = read_json(path)
+    try:
+        digest = value["files"].get(file.name)
+        origin = Origin(_words(value["keys"]), str(value["run"]), str(value["study"]))
+    except (KeyError, TypeError, AttributeError) as error:
+        raise InputError(
+            f"{path} is no sidecar of a figure ({error}): remove it"
+        ) from error
+    return None if digest is None else (origin, str(digest))
+
+
+def _words(value: Sequence[Any]) -> tuple[str, ...]:
+    if not isinstance(value, list):
+        raise TypeError("keys is no list")
+    return tuple(str(word) for word in value)
+
+
+# What a person looks at, and what says when, where and by which attempt a run was made.
+PICTURES = {".pdf", ".png", ".svg", ".html", ".gif"}
+RECORD = "run.json"
+CIRCUMSTANCES = {
+    RECORD,
+    DIGESTS,
+    TRACKED,
+    "owner.json",
+    "continued.json",
+    "traceback.txt",
+}
+
+
+def _hash(value: object) -> str:
+    text = json.dumps(value, sort_keys=True, allow_nan=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def planned_digest(run_identity: Mapping[str, Any]) -> str:
+    """A digest of what an identity holds beside inputs: configuration and code."""
+    known = {k: v for k, v in run_identity.items() if k not in ("files", "upstream")}
+    return _hash(known)[:KEY_LENGTH]
+
+
+def content_digest(folder: Path) -> str:
+    """A digest of all that other steps read of a folder of results.
+
+    Tables, arrays, documents, the configuration and the result; neither pictures nor
+    times, host, process, attempt and commit. Of runs inside of it, the result. What a
+    person put beside the files of a run does not count.
+    """
+    if not folder.is_dir():
+        raise InputError(f"{folder} is no folder: give one that a step wrote")
+    names = sorted(recorded_digests(folder))
+    paths = [folder / name for name in names] or sorted(folder.rglob("*"))
+    files = {
+        path.relative_to(folder).as_posix(): file_digest(path)
+        for path in paths
+        if path.is_file() and _is_content(path)
+    }
+    inner = {
+        path.relative_to(folder).as_posix(): read_json(path).get("result")
+        for path in sorted(folder.glob(f"*/**/{RECORD}"))
+    }
+    record = record_or_empty(folder)
+    return _hash([record.get("config"), record.get("result"), files, inner])
+
+
+def _is_content(path: Path) -> bool:
+    hidden = path.name.startswith(".")
+    picture = path.suffix in PICTURES or path.name.endswith(SUFFIX)
+    return not (hidden or picture or path.name in CIRCUMSTANCES)
+
+
+def _each(reads: Needs) -> Iterator[Path]:
+    for value in reads.values():
+        yield from [value] if isinstance(value, Path) else value
+
+
+def _by_role(of: Callable[[Path], str], reads: Needs) -> dict[str, Any]:
+    """What is said of the folders that a step reads, by their roles."""
+    return {
+        role: of(value) if isinstance(value, Path) else [of(one) for one in value]
+        for role, value in reads.items()
+    }
+
+
+def step_job(
+    step: str,
+    name: str,
+    config: Mapping[str, Any],
+    *,
+    reads: Needs | None = None,
+    paths: Sequence[str] = (),
+    tags: Mapping[str, str] | None = None,
+    modules: Sequence[str] = (),
+    digest: Callable[[Path], str] = file_digest,
+) -> Job:
+    """The run of a step on inputs that are there.
+
+    Parameters
+    ----------
+    reads : folders of results that it reads, by role
+    paths : files from outside
+    tags : what it is found by
+    modules : of the project that decide it beside those that the step imports
+    digest : what the key covers of a file
+    """
+    folders = reads or {}
+    records = [record_or_empty(folder) for folder in _each(folders)]
+    if rebuilds_cases(step, frozenset(modules)):
+        of_cases = {m for record in records for m in case_modules(record)}
+        modules = sorted({*modules, *of_cases})
+    upstream, needs = _by_role(content_digest, folders), _by_role(run_key, folders)
+    files = [digest(Path(path)) for path in paths]
+    known = identity(step, config, upstream=upstream, files=files, modules=modules)
+    own_tags = {k: v for k, v in (tags or {}).items() if v}
+    if any(map(is_synthetic_run, records)):
+        own_tags.setdefault("synthetic", "true")
+    return Job(step, name, known, config, needs, tuple(paths), own_tags, tuple(modules))
+
+
+def is_synthetic_run(record: Mapping[str, Any]) -> bool:
+    """Whether a run computed what is measured otherwise, or read such a run."""
+    tagged = (record.get("tags") or {}).get("synthetic") == "true"
+    return tagged or bool((record.get("result") or {}).get("synthetic"))
+
+
+def case_modules(record: Mapping[str, Any]) -> set[str]:
+    """The modules of the cases that a run was made of."""
+    return {*targets(record.get("config")), *record.get("modules", ())}
+
+
+def run_key(folder: Path) -> str:
+    """The key of the run whose files a folder holds; its path where it holds none."""
+    return str(record_or_empty(folder).get("key") or folder)
+
+
+def link_files(run: Path, out: Path) -> None:
+    """Put the files of a run into `out`: by hard links, or copies where none work.
+
+    Files that an earlier run left there go; others stay. The files count as written
+    now, so that Snakemake takes them for newer than what they were made from.
+    """
+    wanted = {RECORD, DIGESTS, *recorded_digests(run)}
+    for name in recorded_digests(out).keys() - wanted:
+        (out / name).unlink(missing_ok=True)
+    for name in sorted(wanted):
+        target = out / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if not _is_same(run / name, target):
+            _link(run / name, target)
+        os.utime(target)
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    with suppress(FileNotFoundError):
+        return one.samefile(other)
+    return False
+
+
+def _link(source: Path, target: Path) -> None:
+    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    temporary.unlink(missing_ok=True)
+    try:
+        os.link(source, temporary)
+    except OSError:  # another file system, or one without links
+        shutil.copyfile(source, temporary)
+    temporary.replace(target)

@@ -1,0 +1,263 @@
+"""Studies: conf/study/<study>.yaml, and which runs a study has."""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from analysis.experimental_designs import (
+    Design,
+    Point,
+    Range,
+    Values,
+    grid_points,
+    sampled_points,
+)
+from pipeline.config.config_files import checked, folder_name, study_names
+from pipeline.config.hydra import Composer, composed_file, overridden
+from pipeline.config.value_types import AtLeastOne, Count, Entry, Settings, Words
+from pipeline.runs.atomic_files import read_json, write_text
+from pipeline.runs.case_job import planned, sound_case
+from pipeline.runs.run_directory import RESULTS, Job
+from pipeline.terminal import InputError, no_such, one_line
+
+STUDIES = Path("conf/study")
+MOST_RUNS = 1_000_000
+RESPONSE = ("E", "S")  # of results, what the plots show unless told otherwise
+
+
+def _design(value: Any) -> Design:
+    try:
+        return Design(value)
+    except ValueError as error:
+        names = ", ".join(d.value for d in Design)
+        raise ValueError(f"is {value!r}: choose one of {names}") from error
+
+
+def _values(value: Any) -> Values:
+    if value == []:
+        raise ValueError("is empty: give it values")
+    if isinstance(value, list):
+        return value
+    if isinstance(value, Mapping):
+        try:
+            return Range(**value)
+        except TypeError as error:
+            raise ValueError(f"is no range: {one_line(error)}") from error
+    raise ValueError(f"is {value!r}: give a list of values, or low and high of a range")
+
+
+class Study(Entry):
+    """A case, what varies in it, and by which design.
+
+    Attributes
+    ----------
+    fixed : values that every run takes, by dotted name
+    vary : values or a range by dotted name; of every design but `list`
+    runs : the points themselves; of design `list`
+    samples, seed : of the designs that sample
+    response : results that the plots show
+    batches : most processes the runs are dealt to
+    objective, goal : result that an adaptive study makes smallest or largest
+    workers : runs that an adaptive study has going at once
+    prune_by, prune_after : column of steps.csv by which an adaptive study ends runs
+        early that do worse than the median of the others, and from which step on
+    """
+
+    name: str
+    case: str
+    design: Annotated[Design, BeforeValidator(_design)]
+    fixed: Settings = Field(default_factory=dict)
+    vary: dict[str, Annotated[Any, BeforeValidator(_values)]] = Field(
+        default_factory=dict
+    )
+    runs: list[Settings] = Field(default_factory=list)
+    samples: Count = 0
+    seed: int = 0
+    response: Words = RESPONSE
+    batches: AtLeastOne = 200
+    objective: str = ""
+    goal: Literal["minimise", "maximise"] = "minimise"
+    workers: AtLeastOne = 1
+    prune_by: str = ""
+    prune_after: int = 0
+
+    @model_validator(mode="after")
+    def _has_what_its_design_needs(self) -> "Study":
+        if self.design is Design.LIST and not self.runs:
+            raise InputError(f"{self._file}: a list has no runs: name some under runs")
+        if self.design is not Design.LIST and not self.vary:
+            raise InputError(f"{self._file}: nothing varies: name values under vary")
+        if self.design not in (Design.LIST, Design.GRID) and self.samples < 1:
+            raise InputError(
+                f"{self._file}: samples must be 1 or more, not {self.samples}"
+            )
+        if self.design is Design.ADAPTIVE and not self.objective:
+            raise InputError(
+                f"{self._file}: an adaptive study needs an objective: name a number of "
+                "the result, such as S"
+            )
+        if self.design is not Design.ADAPTIVE and (self.objective or self.prune_by):
+            raise InputError(
+                f"{self._file}: objective and prune_by are for the design adaptive, "
+                f"not {self.design.value}"
+            )
+        return self
+
+    @property
+    def _file(self) -> Path:
+        return STUDIES / f"{self.name}.yaml"
+
+    def points(self) -> list[Point]:
+        """The values of each run, `fixed` left out."""
+        if self.design is Design.ADAPTIVE:
+            raise InputError(
+                f"{self._file}: the runs of an adaptive study are found as it "
+                f"goes: make study NAME={self.name}"
+            )
+        if self.design is Design.LIST:
+            return list(self.runs)
+        counts = (
+            v.count if isinstance(v, Range) else len(v) for v in self.vary.values()
+        )
+        many = math.prod(counts) if self.design is Design.GRID else self.samples
+        if many > MOST_RUNS:
+            raise InputError(
+                f"{self._file}: it asks for {many:,} runs, more than {MOST_RUNS:,}: "
+                "give fewer values or samples"
+            )
+        try:
+            if self.design is Design.GRID:
+                return grid_points(self.vary)
+            return sampled_points(self.design, self.vary, self.samples, self.seed)
+        except ValueError as error:
+            raise InputError(f"{self._file}: {one_line(error)}") from error
+
+
+def read_definition(name: str) -> dict[str, Any]:
+    """conf/study/<name>.yaml as Hydra composes it."""
+    if name not in study_names():
+        raise no_such("conf/study has no study", name, study_names())
+    return composed_file(STUDIES / f"{name}.yaml")
+
+
+def read_study(name: str, words: Sequence[str] = ()) -> Study:
+    """Read and check conf/study/<name>.yaml, with overrides such as samples=8."""
+    return study_of(name, overridden(read_definition(name), words))
+
+
+def study_of(name: str, given: Mapping[str, Any]) -> Study:
+    """The study that `given`, the content of its file, describes."""
+    return checked(Study, {**given, "name": name}, str(STUDIES / f"{name}.yaml"))
+
+
+MEMBERS = "members.json"
+MOST_REFUSED = 20  # points refused one after the other, before the study is
+
+
+@dataclass(frozen=True)
+class Member:
+    """One run of a study: the values it takes, and its job."""
+
+    point: Point
+    job: Job
+
+    @property
+    def label(self) -> str:
+        """The values, each after the last part of its name."""
+        words = [f"{n.rpartition('.')[2]}={v}" for n, v in self.point.items()]
+        return " ".join(words)
+
+
+def overrides(study: Study, point: Point) -> dict[str, Any]:
+    """All values that a run of the study sets, by dotted name."""
+    return {**study.fixed, **point}
+
+
+def members(
+    study: Study, composer: Composer, points: Sequence[Point] | None = None
+) -> list[Member]:
+    """The runs of a study, each key once, in the order of its points.
+
+    Parameters
+    ----------
+    points : some of the study; None for all
+    """
+    chosen = study.points() if points is None else points
+    tags = {"study": study.name, "case": study.case}
+    found: dict[str, Member] = {}
+    configs = composer.variants(
+        "simulate",
+        [f"case={study.case}"],
+        [overrides(study, point) for point in chosen],
+    )
+    for point, config in zip(chosen, configs, strict=True):
+        job = planned(study.case, config, tags)
+        found.setdefault(job.key, Member(point, job))
+    return list(found.values())
+
+
+def check_first(found: Sequence[Member]) -> None:
+    """Refuse a study of which the first runs are all refused."""
+    refused: InputError | None = None
+    for member in found[:MOST_REFUSED]:
+        try:
+            sound_case(member.job.config)
+            return
+        except InputError as error:
+            refused = refused or error
+    if refused:
+        raise refused
+
+
+def study_directory(name: str, results: Path = RESULTS) -> Path:
+    """Where the table and the plots of a study are."""
+    return results / "study" / folder_name(name, "the name of a study")
+
+
+def batch_file(study: str, batch: str) -> Path:
+    """The table of a batch: the key and the status of each of its runs."""
+    return study_directory(study) / "batches" / f"{batch}.csv"
+
+
+def write_members(study: Study, found: list[Member]) -> None:
+    """Leave the list of wanted runs for table, status and tracking."""
+    rows = [{"key": m.job.key, "point": m.point} for m in found]
+    write_rows(study.name, study.case, study.response, rows)
+
+
+def write_rows(
+    name: str,
+    case: str,
+    response: Sequence[str],
+    rows: list[dict[str, Any]],
+    results: Path = RESULTS,
+) -> None:
+    """Write members.json.
+
+    Parameters
+    ----------
+    response : results that the plots show
+    rows : key and point of each run
+    """
+    value = {"study": name, "case": case, "response": list(response), "members": rows}
+    path, text = study_directory(name, results) / MEMBERS, json.dumps(value) + "\n"
+    if not path.is_file() or path.read_text(encoding="utf-8") != text:
+        write_text(path, text)
+
+
+def read_members(name: str, results: Path = RESULTS) -> dict[str, Any]:
+    """The list of wanted runs of a study that was planned before."""
+    path = study_directory(name, results) / MEMBERS
+    if not path.is_file():
+        if name not in study_names():
+            raise no_such("conf/study has no study", name, study_names())
+        raise InputError(
+            f"the study {name} was not planned yet: make study NAME={name}"
+        )
+    value: dict[str, Any] = read_json(path)
+    return value

@@ -1,0 +1,382 @@
+"""What finished runs came to: lines for a person, verdicts, changed numbers.
+
+After a result was made again its name stands for another run: the results of the two
+are compared. A number has an uncertainty where the result holds one beside it, called
+<number>_u; the larger of the two counts.
+"""
+
+import csv
+import json
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from pipeline.runs.run_directory import RESULTS, finished, run_record
+from pipeline.terminal import InputError, visible
+
+PICTURE, PAGE = "picture.png", "run.html"  # made after a run, to look at
+FIRST = ("E", "S")  # what this project compares, where a solver has it
+ABOUT = {  # say how, not what; fold_missing_deg is told in words
+    *("residual", "complementarity", "residual_share", "out_of_balance", "balance"),
+    *("contact_gap", "edge_gap", "gap", "d0_edge", "d0_centre", "smallest_distance"),
+    *("largest_displacement", "largest_speed", "thickness", "time", "ke"),
+    "fold_missing_deg",
+}
+SENTENCES = (
+    *("bears", "limits", "touching", "fold", "fold_why"),
+    *("minimum", "warning", "doubled_nodes"),
+)
+SAID = {
+    "bears": "links",
+    "limits": "limits reached",
+    "fold_why": "because",
+    "doubled_nodes": "warning",
+}
+STEPS = ("steps", "iterations", "samples")
+NUMBER_UNITS = {  # where a solver is in SI units
+    "J": "energy strain_energy contact_energy actuation_work driven damped",
+    "m": "x_c y_c z_c x_first y_first displacement",
+    "kg": "mass",
+}
+UNITS = {name: unit for unit, names in NUMBER_UNITS.items() for name in names.split()}
+OF_A_FILE = ("EquilibriumCase",)  # in the units of a structure file instead
+MEANT = {  # once, below the numbers that it is about
+    "E": "E is how far all nodes are from their goals (rms; nodes without a goal count "
+    "as there), S how spread out they are, both over L, their size at rest",
+    "strain_energy": "strain_energy is in panels and creases, contact_energy in what "
+    "touches",
+    "largest_strain": "largest_strain is that of panels and creases, in their "
+    "planes or by bending, panel_strain that of panels alone",
+    "displacement": "displacement is of the watched coordinate, since the last phase "
+    "began",
+    "x_c": "x_c and the like are the centre of mass at the end",
+}
+BY_STOP = {
+    "change": "a step changes it no more",
+    "gradient": "no small move that is allowed brings it nearer",
+    "duration": "the time that was asked for is over",
+    "minimum": "everything is in balance, and stable",
+}
+
+
+def told(record: Mapping[str, Any]) -> list[str]:
+    """Lines: E and S or the first numbers of another solver, steps, stop rule, time.
+
+    Parameters
+    ----------
+    record : run.json of a finished run
+    """
+    result = dict(record.get("result") or {})
+    stop = result.pop("stop", "")
+    steps = [f"{result.pop(k)} {k}" for k in STEPS if k in result]
+    ended = [*steps[:1], f"{record.get('wall_s') or 0.0:.1f} s"]
+    lines = [", ".join(_numbers(record)) or "no numbers"]
+    at_target = result.get("target_reached", False)
+    why = f": {BY_STOP[stop]}" if stop in BY_STOP and not at_target else ""
+    lines.append(f"stopped by: {stop or 'its end'}, after {', '.join(ended)}{why}")
+    lines += _aimed(result)
+    if "start_moved" in result:
+        moved = f"{short(result['start_moved'])} {result.get('unit', '')}".rstrip()
+        lines.append(f"start: a node moved by {moved} to fit the constraints")
+    if "moved" in result:
+        lines.append(f"moved: {result['moved']}{_rest(result)}")
+    for name in SENTENCES:
+        if result.get(name):
+            off = f", {result['fold_off']}" if name + "_off" in result else ""
+            share = _asked(record) if name == "fold" else ""
+            lines.append(f"{SAID.get(name, name)}: {result[name]}{share}{off}")
+    return [visible(line) for line in lines]
+
+
+def _aimed(result: Mapping[str, Any]) -> list[str]:
+    """Whether the target is reached, and by which node it is missed most."""
+    if "target_reached" not in result:
+        return []
+    unit, node = result.get("unit", ""), result["target_node"]
+    miss, allowed = (
+        f"{result[name]:.3g} {unit}".rstrip()
+        for name in ("target_miss", "target_allowed")
+    )
+    many = result["target_nodes"]
+    of = f", the farthest of {many}" if many > 1 else ""
+    if result["target_reached"]:
+        return [f"target reached: node {node} within {miss}{of}"]
+    return [
+        f"target missed: node {node} by {miss}{of} (reached is within {allowed}, a "
+        "thousandth of L)"
+    ]
+
+
+def _asked(record: Mapping[str, Any]) -> str:
+    """The part of the folds drawn that the last folding asked for; "" of angles."""
+    phases = _case(record).get("phases") or []
+    folding = [p for p in phases if str(p.get("_target_", "")).endswith(".Fold")]
+    if not folding or folding[-1].get("angles"):
+        return ""
+    return f" at {folding[-1].get('fraction', 1.0):g} of the folds assigned"
+
+
+def _rest(result: Mapping[str, Any]) -> str:
+    """Whether a robot is at rest, and what to say where it is not."""
+    if "at_rest" not in result:
+        return ""
+    fastest = f"the fastest node at {short(result['largest_speed'])} m/s"
+    if result["at_rest"]:
+        return f"; at rest: {fastest}"
+    return f"; still moving: {fastest}; {result['runs_on']} runs twice as long"
+
+
+def meant(record: Mapping[str, Any]) -> list[str]:
+    """Lines of what the first two numbers are that have no plain name."""
+    said = [number.partition(" = ")[0] for number in _numbers(record)]
+    return [MEANT[name] for name in said if name in MEANT][:2]
+
+
+def short(value: Any) -> str:
+    """Five digits of a number; anything else as it is."""
+    return f"{value:.5g}" if isinstance(value, float) else str(value)
+
+
+def main_numbers(record: Mapping[str, Any]) -> dict[str, Any]:
+    """E and S, or the first numbers of a solver that has neither."""
+    result = dict(record.get("result") or {})
+    first = [k for k in FIRST if k in result]
+    if not result.get("displacement"):
+        result.pop("displacement", None)  # of a phase that watches no coordinate
+    found = [k for k, v in result.items() if isinstance(v, float) and k not in ABOUT]
+    return {k: result[k] for k in first or found[:4]}
+
+
+def _numbers(record: Mapping[str, Any]) -> list[str]:
+    """The main numbers with their units."""
+    units = {} if _in_units_of_a_file(record) else UNITS
+    return [
+        f"{k} = {short(value)} {units.get(k, '')}".rstrip()
+        for k, value in main_numbers(record).items()
+    ]
+
+
+def length_unit(record: Mapping[str, Any]) -> str:
+    """Of a run's coordinates: its file's, else m where its numbers are in SI units."""
+    result = dict(record.get("result") or {})
+    if "unit" in result:
+        return str(result["unit"])
+    known = not _in_units_of_a_file(record) and any(name in UNITS for name in result)
+    return "m" if known else ""
+
+
+def _in_units_of_a_file(record: Mapping[str, Any]) -> bool:
+    """Whether lengths and forces are those of a structure file, whatever they are."""
+    return str(_case(record).get("_target_", "")).endswith(OF_A_FILE)
+
+
+def _case(record: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The case of a run as it decided its key; empty where there is none."""
+    case = ((record.get("identity") or {}).get("config") or {}).get("case")
+    return case if isinstance(case, Mapping) else {}
+
+
+def shown_path(directory: Path) -> Path:
+    """A path as it is typed from here."""
+    here = Path.cwd()
+    path = directory if directory.is_absolute() else here / directory
+    return path.relative_to(here) if path.is_relative_to(here) else path
+
+
+PATTERN = "pattern.fold"  # the sheet of a run that has one
+PARAMETERS, ERRORS = "parameters.csv", "errors.csv"  # of a fit
+KINDS = {"M": "mountain", "V": "valley", "F": "flat", "J": "join", "B": "border"}
+CONFIGURATIONS = {  # sim.mechanism.bifurcations.CrossingKind
+    "rigid": "nothing moves: the only first-order motions are rigid ones",
+    "regular": "regular: one smooth set of configurations, dimension {dimension}",
+    "isolated": "isolated: {null_space} first-order motions that lead nowhere",
+    "branches": "{branches} branches of dimension {dimension} meet",
+    "cone": "no simple bifurcation: a null space of {null_space} dimensions, "
+    "directions of {dimension}; samples of them are followed",
+}
+
+
+def details(record: Mapping[str, Any], directory: Path) -> list[str]:
+    """Lines on a sheet, on a fit, on reachable shapes or on branches; else none.
+
+    Parameters
+    ----------
+    record : run.json of a finished run
+    directory : folder of the run
+    """
+    result = dict(record.get("result") or {})
+    return [
+        *_sheet(directory),
+        *_fit(result, directory),
+        *_reached(result),
+        *branches_in_words(result),
+    ]
+
+
+def _sheet(directory: Path) -> list[str]:
+    """A line of how many panels and edges of each kind, and how large, or none."""
+    path = directory / PATTERN
+    if not path.is_file():
+        return []
+    sheet = json.loads(path.read_text(encoding="utf-8"))
+    many = Counter(sheet["edges_assignment"])
+    kinds = [f"{many[letter]} {kind}" for letter, kind in KINDS.items() if many[letter]]
+    panels = len(sheet["faces_vertices"])
+    places = [
+        [1e3 * x for x in axis] for axis in zip(*sheet["vertices_coords"], strict=True)
+    ]
+    sides = [f"{max(axis) - min(axis):.4g}" for axis in places[:2]]
+    large = f"{' x '.join(sides)} mm as drawn"
+    return [f"sheet: {', '.join([f'{panels} panels', *kinds, large])}"]
+
+
+def _fit(result: Mapping[str, Any], directory: Path) -> list[str]:
+    """Each parameter of a fit with its uncertainty, and errors beside two baselines."""
+    if "chi2" not in result or not (directory / PARAMETERS).is_file():
+        return []
+    lines = []
+    for row in _rows(directory / PARAMETERS):
+        value, nominal = float(row["value"]), float(row["nominal"])
+        determined = row["determined"] == "yes"
+        u = f"+- {float(row['u']):.2g}" if determined else "not determined"
+        lines.append(f"{row['parameter']}: {value:.6g} {u} (nominal {nominal:.6g})")
+    lines.append(f"chi2: {result['chi2']:.4g}, degrees of freedom {result['dof']}")
+    if result["u_enlarged"] > 1.0:
+        lines.append(
+            f"u enlarged by {result['u_enlarged']:.3g}: the residuals are larger than "
+            "the stated u explain"
+        )
+    errors = _rows(directory / ERRORS)
+    for row in errors:
+        names = ("rms", "rms_nominal", "rms_mean", "u")
+        rms, nominally, mean, u = (f"{float(row[name]):.3g}" for name in names)
+        lines.append(
+            f"{row['quantity']}, {row['part']} ({row['count']}): rms {rms}, nominal "
+            f"{nominally}, mean {mean}, u {u}"
+        )
+    if all(row["part"] != "held out" for row in errors):
+        lines.append("warning: no held-out data: the fit was not validated")
+    return lines
+
+
+def _rows(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def _reached(result: Mapping[str, Any]) -> list[str]:
+    """Ranges of the shapes that a mechanism was found to reach."""
+    if "new_in_last_100" not in result:
+        return []
+    lines = [
+        f"{name}: {result[f'{name}_least']:.4f} to {result[f'{name}_most']:.4f}"
+        for name in ("S", "size", "sigma")
+    ]
+    if result["stop"] == "rigid":
+        lines.append(
+            "rigid: the mechanism has only rigid-body motions; its shape cannot change"
+        )
+    lines.append(
+        f"cells: {result['cells']}, {result['new_in_last_100']} of them new in the "
+        "last 100 samples: near 0, more samples show little more"
+    )
+    return lines
+
+
+def branches_in_words(result: Mapping[str, Any]) -> list[str]:
+    """What kind of configuration branches were followed from."""
+    if result.get("configuration") in CONFIGURATIONS:
+        return [CONFIGURATIONS[result["configuration"]].format(**result)]
+    if "negative_motions" not in result:
+        return []
+    many = result["negative_motions"]
+    if not many:
+        return ["a minimum: no motion lowers E from where the morph rests"]
+    return [f"a saddle: E falls along {many} motion{'s' * (many > 1)}, both ways"]
+
+
+VERDICTS = "compare"  # the step that comes to them
+TABLE = "comparison.csv"
+
+
+def read_verdicts(names: Iterable[str], results: Path) -> dict[str, dict[str, str]]:
+    """The rows of those comparisons among `names` that are there, in their order."""
+    paths = {name: results / VERDICTS / name / TABLE for name in names}
+    return {name: _rows(path)[0] for name, path in paths.items() if path.is_file()}
+
+
+def told_comparison(directory: Path) -> str:
+    """What a person is told of a finished comparison: verdict, reason and numbers.
+
+    Nodes without a sphere are named: S, and what else is said, is of the others.
+    """
+    (row,) = _rows(directory / TABLE)
+    numbers = {k: float(row[k]) for k in ("S_simulated", "S_scanned", "S_scanned_u")}
+    return (
+        f"{row['verdict']}: {row['why']}\n"
+        f"S simulated {numbers['S_simulated']:.5f}, scanned {numbers['S_scanned']:.5f} "
+        f"+- {numbers['S_scanned_u']:.5f}; node rms {float(row['rms_mm']):.3f} mm; "
+        f"{row['labelled']} of {row['nodes']} nodes labelled{_left_out(directory)}; "
+        f"{'synthetic scan; ' if is_synthetic(row) else ''}tables in {directory}"
+    )
+
+
+def _left_out(directory: Path) -> str:
+    """Nodes that are not compared, since no sphere and no body says where they are."""
+    path = directory / "nodes.csv"
+    if not path.is_file():
+        return ""
+    rows = _rows(path)
+    lost = [row["node"] for row in rows if row["basis"] == "missing"]
+    if not lost:
+        return ""
+    which = f"node {lost[0]}" if len(lost) == 1 else f"nodes {', '.join(lost)}"
+    return (
+        f" (no sphere at {which}: S, E and distances are of the other "
+        f"{len(rows) - len(lost)}, also of the simulation)"
+    )
+
+
+def is_synthetic(row: Mapping[str, str]) -> bool:
+    """Whether a comparison is one of a scan that was computed."""
+    return row["synthetic"].lower() == "true"
+
+
+Keys = Mapping[str, str]  # of the run that each name stands for
+HEAD = ["moved", "number", "was", "is", "u"]
+
+
+def moved(before: Keys, after: Keys, results: Path = RESULTS) -> list[list[str]]:
+    """A row a number that moved or a verdict that turned, of names made again."""
+    rows = []
+    for name, key in after.items():
+        if name in before and before[name] != key:
+            then, now = _result(before[name], results), _result(key, results)
+            rows += [[name, *row] for row in _told(then, now)]
+    return rows
+
+
+def _result(key: str, results: Path) -> Mapping[str, Any]:
+    directory = finished(key, results)
+    try:
+        return dict(run_record(directory)["result"]) if directory else {}
+    except (InputError, KeyError, TypeError, ValueError):
+        return {}  # an edited record is told by the report
+
+
+def _told(then: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[list[str]]:
+    old, new = then.get("verdict"), now.get("verdict")
+    if old and new and old != new:
+        yield ["verdict", str(old), str(new), ""]
+    for name in now:
+        values = [r.get(n) for r in (then, now) for n in (name, f"{name}_u")]
+        numbers = [float(v) for v in values if isinstance(v, int | float)]
+        if len(numbers) < len(values):
+            continue
+        was, was_u, value, value_u = numbers
+        u = max(was_u, value_u)
+        both_absent = math.isnan(was) and math.isnan(value)
+        if not both_absent and not abs(value - was) <= u:
+            yield [name, f"{was:.6g}", f"{value:.6g}", f"{u:.2g}"]

@@ -1,0 +1,180 @@
+"""Why a scan shows no sphere: another unit, another radius? Said, never assumed."""
+
+import dataclasses
+from collections import Counter
+
+import numpy as np
+
+from analysis.spheres.detections import PickOptions, Picks
+from analysis.spheres.find import OtherSize, find_spheres, other_size
+from pipeline.io.length_units import Unit
+from pipeline.io.point_cloud import HINT
+from sim.core.arrays import Floats
+
+
+def doubt(picks: Picks, points: Floats, unit: Unit, options: PickOptions) -> str:
+    """One line that says why `picks` cannot be the scan's spheres, or nothing.
+
+    The line ends with what would give spheres, if there is such a thing.
+
+    Parameters
+    ----------
+    points : (n, 3) mm, as read with `unit`
+    """
+    R, many = used_radius(picks, options), len(picks.spheres)
+    if len(points) > HINT.most_points:
+        points = points[:: len(points) // HINT.most_points + 1]
+    if many == 0:
+        extent = " x ".join(f"{side:.3g}" for side in np.ptp(points, axis=0))
+        to = "" if options.radius_max_mm is None else f" to {options.radius_max_mm:g}"
+        what = (
+            f"no sphere of radius {R:g}{to} mm among {len(points)} points that fill "
+            f"{extent} mm"
+        )
+    elif picks.noise > HINT.rough * R:
+        what = (
+            f"{many} spheres of radius {R:g} mm with {picks.noise:.2g} mm rms, too "
+            "rough to be any"
+        )
+    elif many < HINT.fewest and (
+        hint := other_unit(points, unit, options, HINT.fewest)
+    ):
+        return f"E-UNIT {many} spheres of radius {R:g} mm, but {hint}"
+    else:
+        return _wrong_radius(picks, R)
+    hint = other_unit(points, unit, options, 1) or other_radius(picks, points, options)
+    advice = hint or "check radius and unit, or scan more densely"
+    return f"E-NO-SPHERES {what}: {advice}"
+
+
+def used_radius(picks: Picks, options: PickOptions) -> float:
+    """The radius of the fits; without any, the one that was asked for, mm."""
+    return picks.spheres[0].radius if picks.spheres else options.radius_mm
+
+
+def own_radius(picks: Picks) -> tuple[float, float]:
+    """The radius that the spheres themselves tell, and its sd, mm.
+
+    Of several views `analysis.spheres.joint_adjustment`, else the spheres' weighted
+    mean: where neighbouring points share errors, its variance is as much more than
+    points tell as that of centres is.
+    """
+    if picks.joint_radius is not None:
+        return picks.joint_radius
+    more = np.sqrt(picks.excess.ratio) if picks.excess else 1.0
+    free = np.array([sphere.free_radius for sphere in picks.spheres])
+    weight = np.array([sphere.free_radius_sd for sphere in picks.spheres]) ** -2.0
+    return float(weight @ free / weight.sum()), float(more * weight.sum() ** -0.5)
+
+
+def radius_remark(used: float, own: float, sd: float, slack: float = 0.0) -> str:
+    """What the spheres say of the radius that centres were fitted with, or nothing.
+
+    Parameters
+    ----------
+    used, own, sd : mm; see `used_radius` and `own_radius`
+    slack : by which `own` may be off for other reasons, mm
+    """
+    if abs(own - used) < max(HINT.odd * used, HINT.sure * sd, slack):
+        return ""
+    return (
+        f"the balls come out {own / used:.4f} times as large as stated, {own:.4g} +- "
+        f"{sd:.2g} mm for {used:g}: ingest with --sphere-radius-mm {own:.4g} if that "
+        "is the printed one, or else check the scanner's scale"
+    )
+
+
+def told_radius(picks: Picks, options: PickOptions) -> str:
+    """The same of a scan; caps seem smaller or larger the noisier they are."""
+    used = used_radius(picks, options)
+    return radius_remark(used, *own_radius(picks), _of_noise(picks, used))
+
+
+def untold_radius(picks: Picks, options: PickOptions) -> list[str]:
+    """A note on how wrong a radius may be unnoticed, where shared errors hide it."""
+    if picks.excess is None:
+        return []
+    used, (_, sd) = used_radius(picks, options), own_radius(picks)
+    if HINT.certain * sd < HINT.wrong * used:
+        return []
+    share = 100.0 * sd / used
+    seen, refused = (100 * HINT.odd, 100 * HINT.wrong)
+    return [
+        f"the balls tell their radius to {share:.2g} % (one standard deviation), since "
+        f"errors are shared: a stated one less than {max(HINT.sure * share, seen):.2g} "
+        f"% off is not noticed, one less than {max(HINT.certain * share, refused):.2g} "
+        "% off is not refused"
+    ]
+
+
+def _of_noise(picks: Picks, used: float) -> float:
+    """By how much noise of a direction that is not known may change radii, mm."""
+    return HINT.caps * picks.noise**2 / used
+
+
+def _wrong_radius(picks: Picks, R: float) -> str:
+    """Why centres fitted with R would be wrong: a cap seen from one side slides."""
+    own, sd = own_radius(picks)
+    if abs(own - R) < max(HINT.wrong * R, HINT.certain * sd, _of_noise(picks, R)):
+        return ""
+    return (
+        f"E-RADIUS {len(picks.spheres)} spheres have the radius {own:.4g} +- {sd:.2g} "
+        f"mm, not {R:g}, {own / R:.3f} times that: rerun with --sphere-radius-mm "
+        f"{own:.4g} if it is the printed one, or check the scanner's scale"
+    )
+
+
+def other_unit(points: Floats, unit: Unit, options: PickOptions, fewest: int) -> str:
+    """A remark on the unit in which at least `fewest` spheres appear, or nothing."""
+    found = {
+        other: _tried(points * (other.mm / unit.mm), options)
+        for other in Unit
+        if other is not unit
+    }
+    best = max(found, key=lambda other: len(found[other].spheres))
+    if len(found[best].spheres) < fewest:
+        return ""
+    return (
+        f"read as {best.value} it has {len(found[best].spheres)}: rerun with --unit "
+        f"{best.value} if that is the file's unit"
+    )
+
+
+def other_radius(picks: Picks, points: Floats, options: PickOptions) -> str:
+    """A remark on the radius that the scan's spheres have, or nothing."""
+    size = other_size(points, picks, options.radius_mm)
+    if size is not None:
+        return f"it has {size}: rerun with that radius if it is the printed one"
+    low = HINT.smallest * options.radius_mm
+    high = HINT.largest * (options.radius_max_mm or options.radius_mm)
+    wide = dataclasses.replace(options, radius_mm=low, radius_max_mm=high)
+    spheres = _tried(points, wide).spheres
+    if not spheres:
+        return ""
+    radii = np.array([sphere.free_radius for sphere in spheres])
+    common = radii[np.abs(radii - np.median(radii)) < 0.1 * np.median(radii)]
+    spread = np.std(common, ddof=1) if len(common) > 1 else spheres[0].free_radius_sd
+    size = OtherSize(float(common.mean()), float(spread), len(common))
+    return f"it has {size}: rerun with that radius if it is the printed one"
+
+
+def left_out(picks: Picks, points: Floats, options: PickOptions) -> str:
+    """A remark on spheres of another size among those of the right one, or nothing."""
+    size = other_size(points, picks, used_radius(picks, options))
+    return "" if size is None else f"{size} left out"
+
+
+def _tried(points: Floats, options: PickOptions) -> Picks:
+    """Credible spheres among `points`."""
+    nothing = Picks((), (), np.zeros((0, 0)), np.nan)
+    try:
+        picks = find_spheres(points, options)
+    except ValueError:  # larger than anything that is searched in cells of a radius
+        return nothing
+    return nothing if picks.noise > HINT.rough * options.radius_mm else picks
+
+
+def reasons(picks: Picks) -> str:
+    """How many candidates were rejected for which reason, the commonest first."""
+    counts = Counter(candidate.reason.value for candidate in picks.rejected)
+    return ", ".join(f"{many} {reason}" for reason, many in counts.most_common())

@@ -1,0 +1,290 @@
+"""spheres.csv and rejected.csv: written, read back, and the node of each sphere."""
+
+import csv
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.linalg import block_diag
+
+from analysis.comparison.assumptions import UncertaintyOptions
+from analysis.comparison.validation_uncertainty import length_sd_mm
+from analysis.comparison.verdicts import ENOUGH, MIRROR, listed
+from analysis.labels.assign_labels import Labels, Refusal, label_spheres
+from analysis.labels.rigid_distances import Mechanism
+from analysis.labels.scale_and_mirror_checks import (
+    Handedness,
+    handedness,
+    wrong_scale,
+    wrong_unit,
+)
+from analysis.labels.scoring import LabelOptions
+from analysis.spheres.detections import FittedSphere, Picks, Rejected, RejectionReason
+from pipeline.io.record_files import header_of, numbers, read_columns
+from pipeline.runs.atomic_files import write_text
+from pipeline.terminal import InputError
+from sim.core.arrays import Floats
+
+CENTRE = ["x_mm", "y_mm", "z_mm"]
+COVARIANCE = [f"cov_{axes}_mm2" for axes in ("xx", "xy", "xz", "yy", "yz", "zz")]
+SYMMETRIC = [0, 1, 2, 1, 3, 4, 2, 4, 5]  # of these six, row by row
+FITTED = ["radius_mm", "rms_mm", "free_radius_mm", "free_radius_sd_mm", "cap"]
+REJECTED_COLUMNS = [*CENTRE, "reason", "detail", "points"]
+
+
+@dataclass(frozen=True, eq=False)
+class SphereTable:
+    """Spheres of one scan.
+
+    Parameters
+    ----------
+    names : (m,) numbers of the spheres in the file
+    centres_mm : (m, 3)
+    covariances_mm2 : (m, 3, 3) of each centre
+    covariance_mm2 : (3m, 3m) of all centres together
+    synthetic : whether the scan was made by computation
+    remark : what the spheres say against the radius that was stated, if anything
+    """
+
+    names: tuple[str, ...]
+    centres_mm: Floats
+    covariances_mm2: Floats
+    covariance_mm2: Floats
+    synthetic: bool
+    remark: str = ""
+
+
+def read_spheres(directory: Path) -> SphereTable:
+    """Read DIR/spheres.csv and check it."""
+    path = directory / "spheres.csv"
+    if not path.is_file():
+        raise InputError(f"{path} does not exist: run morphtrack ingest first")
+    table = read_columns(path, ["sphere", *CENTRE, *COVARIANCE])
+    values = numbers(table[[*CENTRE, *COVARIANCE]], path).to_numpy()
+    covariances = values[:, 3:][:, SYMMETRIC].reshape(-1, 3, 3)
+    lowest = np.linalg.eigvalsh(covariances).min(axis=1, initial=np.inf)
+    if not (lowest > 0).all():
+        row = int(np.argmin(lowest))
+        raise InputError(
+            f"{path}: the covariance of sphere {table['sphere'][row]} is not positive "
+            f"definite (lowest eigenvalue {lowest[row]:.2e} mm^2): correct or remove it"
+        )
+    marked = (
+        "synthetic" in header_of(path)
+        and (
+            read_columns(path, ["synthetic"])["synthetic"]
+            .str.lower()
+            .isin(["true", "1"])
+        ).any()
+    )
+    centres = values[:, :3].copy()
+    joint = directory / "covariance.npz"
+    together, remark = _together(joint, centres, covariances), _remark(joint)
+    return SphereTable(
+        tuple(table["sphere"]), centres, covariances, together, bool(marked), remark
+    )
+
+
+def _remark(path: Path) -> str:
+    """What the ingest noted of the spheres' own radius."""
+    if not path.is_file():
+        return ""
+    with np.load(path, allow_pickle=False) as file:
+        return str(file["radius_remark"]) if "radius_remark" in file else ""
+
+
+def _together(path: Path, centres: Floats, covariances: Floats) -> Floats:
+    """The covariance of all centres: the ingest's own, else each centre alone."""
+    if not path.is_file():
+        return np.asarray(block_diag(*covariances), dtype=np.float64)
+    with np.load(path, allow_pickle=False) as file:
+        whole = np.asarray(file["covariance_mm2"], dtype=np.float64)
+        same = np.asarray(file["centres_mm"], dtype=np.float64)
+    if same.shape != centres.shape or not np.allclose(same, centres, atol=1e-5):
+        raise InputError(
+            f"{path} does not belong to the spheres beside it: run the ingest again, "
+            f"or delete {path.name} if spheres.csv was edited on purpose"
+        )
+    if whole.shape != (centres.size, centres.size):
+        raise InputError(
+            f"{path}: the covariance has shape {whole.shape} for {len(centres)} "
+            "spheres: run the ingest again"
+        )
+    m = len(centres)
+    own = np.einsum("iaib->iab", whole.reshape(m, 3, m, 3))
+    if not np.allclose(own, covariances, rtol=1e-6, atol=1e-6 * np.abs(own).max()):
+        raise InputError(
+            f"{path} has other covariances than the spheres beside it: run the ingest "
+            f"again, or delete {path.name} if spheres.csv was edited on purpose"
+        )
+    return whole
+
+
+def sphere_row(number: int, sphere: FittedSphere, synthetic: bool) -> dict[str, Any]:
+    """One row of spheres.csv."""
+    six = sphere.covariance[np.triu_indices(3)]
+    return {
+        "sphere": number,
+        **dict(zip(CENTRE, sphere.centre, strict=True)),
+        "radius_mm": sphere.radius,
+        "rms_mm": sphere.rms,
+        "points": sphere.points,
+        **dict(zip(COVARIANCE, six, strict=True)),
+        "free_radius_mm": sphere.free_radius,
+        "free_radius_sd_mm": sphere.free_radius_sd,
+        "cap": sphere.cap,
+        "views": sphere.views,
+        "synthetic": "true" if synthetic else "false",
+    }
+
+
+def rejected_row(rejected: Rejected) -> dict[str, Any]:
+    """One row of rejected.csv."""
+    reason = {"reason": rejected.reason.value, "detail": rejected.detail}
+    place = dict(zip(CENTRE, rejected.centre, strict=True))
+    return {**place, **reason, "points": rejected.points}
+
+
+def write_tables(out: Path, picks: Picks, synthetic: bool) -> None:
+    """Write spheres.csv and rejected.csv to `out`."""
+    spheres = [sphere_row(i, s, synthetic) for i, s in enumerate(picks.spheres)]
+    rejected = [rejected_row(one) for one in picks.rejected]
+    for name, rows in (("rejected", rejected), ("spheres", spheres)):
+        table = pd.DataFrame(rows, columns=None if rows else REJECTED_COLUMNS)
+        text = table.to_csv(
+            index=False, lineterminator="\n", float_format="%.9g", na_rep="nan"
+        )
+        write_text(out / f"{name}.csv", text)
+
+
+def read_picks(directory: Path) -> tuple[Picks, bool]:
+    """The picks of an ingest, and whether its scan is synthetic.
+
+    The joint covariance is not in the tables; it is left empty.
+    """
+    rows = _rows(directory / "spheres.csv")
+    spheres = tuple(map(_sphere, rows))
+    rejected = tuple(map(_rejected, _rows(directory / "rejected.csv")))
+    synthetic = any(row["synthetic"] == "true" for row in rows)
+    return Picks(spheres, rejected, np.zeros((0, 0)), np.nan), synthetic
+
+
+def _rows(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def _floats(row: Mapping[str, str], names: Sequence[str]) -> Floats:
+    return np.array([float(row[name]) for name in names])
+
+
+def _sphere(row: Mapping[str, str]) -> FittedSphere:
+    radius, rms, free, free_sd, cap = _floats(row, FITTED).tolist()
+    return FittedSphere(
+        centre=_floats(row, CENTRE),
+        covariance=_floats(row, COVARIANCE)[SYMMETRIC].reshape(3, 3),
+        radius=radius,
+        rms=rms,
+        points=int(row["points"]),
+        free_radius=free,
+        free_radius_sd=free_sd,
+        cap=cap,
+        views=int(row["views"]),
+    )
+
+
+def _rejected(row: Mapping[str, str]) -> Rejected:
+    reason = RejectionReason(row["reason"])
+    return Rejected(_floats(row, CENTRE), reason, row["detail"], int(row["points"]))
+
+
+SAME_SCALE = 0.002  # that a scanner and a printer may be off, which is no other size
+
+
+def label_scan(
+    mechanism: Mechanism,
+    table: SphereTable,
+    uncertainty: UncertaintyOptions,
+    scale_mm: float = 1.0,
+) -> Labels:
+    """Label the spheres; refuse a scan that cannot be this mechanism's.
+
+    Parameters
+    ----------
+    scale_mm : mm of the print per unit of the case, with which `mechanism` was made
+    """
+    m, n = len(table.names), mechanism.n
+    if m < ENOUGH * n:
+        raise InputError(
+            f"the scan has {m} spheres for {n} nodes: scan from more sides until at "
+            f"least {int(np.ceil(ENOUGH * n))} are found, or check the structure"
+        )
+    sd = float(length_sd_mm(uncertainty, mechanism.lengths_mm).mean())
+    options = LabelOptions(length_sd_mm=max(sd, 0.03))
+    labels = label_spheres(mechanism, table.centres_mm, table.covariances_mm2, options)
+    few = len(labels.labelled) < ENOUGH * n
+    if few:
+        factor = wrong_unit(mechanism, table.centres_mm, table.covariances_mm2, options)
+        if factor is not None and factor != 1:
+            raise InputError(
+                f"the spheres fit the structure when the scan is multiplied by "
+                f"{factor:g}: is the `unit` of the structure's file right, or "
+                f"--scale-mm {scale_mm / factor:g} in place of {scale_mm:g}, or the "
+                "--unit of the ingest other?"
+            )
+        _check_scale(mechanism, table, options, scale_mm)
+        _check_mirror(mechanism, table, options, len(labels.labelled))
+    if few and m < n:
+        raise InputError(
+            f"the scan has {m} spheres for {n} nodes, and only {len(labels.labelled)} "
+            f"could be told (missing: {listed(labels.missing)}): "
+            f"{_why_few(mechanism, labels)}; nodes cannot be named by hand: see that "
+            "every ball is scanned"
+        )
+    if handedness(mechanism, labels, table.centres_mm) is Handedness.MIRRORED:
+        raise InputError(
+            "the scan is a mirror image of the structure: check the order and signs of "
+            "the axes in the scanner's export"
+        )
+    return labels
+
+
+def _why_few(mechanism: Mechanism, labels: Labels) -> str:
+    """Why spheres that are there are no nodes: too few lengths, or several ways."""
+    n, known = mechanism.n, len(mechanism.lengths_mm)
+    ambiguous = [reason is Refusal.AMBIGUOUS for reason in labels.reason]
+    if any(ambiguous):
+        return f"{listed(np.flatnonzero(ambiguous))} fit several spheres equally well"
+    return (
+        f"links and bodies keep {known} of the {n * (n - 1) // 2} distances between "
+        "nodes, and without those of a missing ball no labelling stands out"
+    )
+
+
+def _check_scale(
+    mechanism: Mechanism, table: SphereTable, options: LabelOptions, scale_mm: float
+) -> None:
+    """Refuse a scan whose spheres fit the structure in another size."""
+    scale = wrong_scale(mechanism, table.centres_mm, table.covariances_mm2, options)
+    if scale is not None and abs(scale - 1.0) > SAME_SCALE:
+        raise InputError(
+            f"links come out {scale:.3f} times as long as simulated: --scale-mm "
+            f"{scale * scale_mm:.4g} in place of {scale_mm:g}?"
+        )
+
+
+def _check_mirror(
+    mechanism: Mechanism, table: SphereTable, options: LabelOptions, known: int
+) -> None:
+    """Refuse a scan of which the mirror image fits, and it does not."""
+    turned = MIRROR @ table.covariances_mm2 @ MIRROR
+    labels = label_spheres(mechanism, table.centres_mm @ MIRROR, turned, options)
+    if len(labels.labelled) >= max(ENOUGH * mechanism.n, known + 1):
+        raise InputError(
+            f"as a mirror image the scan fits, {len(labels.labelled)} of {mechanism.n} "
+            f"nodes in place of {known}: check the order and signs of the axes in the "
+            "scanner's export"
+        )

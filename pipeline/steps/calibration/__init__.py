@@ -1,1 +1,0 @@
-"""From scanned poses to the mechanism as built."""

@@ -1,5 +1,0 @@
-"""Runs on disk: what names them, where they are, who works on them.
-
-Begin with `keys`, then `runs`, `attempts`, `leases`; `checkpoints`, `digests` and
-`provenance` stand on these.
-"""

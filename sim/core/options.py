@@ -1,0 +1,150 @@
+"""Options of a solver, refused where they make no sense, and how an iteration fails.
+
+The fields of a `Checked` dataclass say by their types what they must be: `Positive`,
+`Count` and so on, or `within` limits. `of` says whose option a number is, where its
+name alone would not: "rod: nodes must be ...". A `Choice` is an option that is a word.
+`refuse_first` and `refuse_missing` serve arrays: rows, and numbers of nodes.
+"""
+
+import math
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, fields
+from enum import Enum
+from numbers import Integral, Real
+from typing import Annotated, Any, ClassVar, NamedTuple, NoReturn, get_args
+
+
+def is_finite(value: Any) -> bool:
+    """Whether it is a finite number; true and false are none."""
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    return is_number and math.isfinite(float(value))
+
+
+def is_positive(value: Any) -> bool:
+    """Whether it is a number above zero, and a finite one."""
+    return is_finite(value) and float(value) > 0.0
+
+
+def is_count(value: Any, least: int = 1) -> bool:
+    """Whether it is a whole number from `least` up."""
+    return (
+        isinstance(value, Integral)
+        and not isinstance(value, bool)
+        and int(value) >= least
+    )
+
+
+def refuse_unless_positive(owner: object, *names: str, of: str = "") -> None:
+    """Refuse the first of the named attributes that is not a positive number."""
+    _refuse_unless(is_positive, "positive", owner, names, of)
+
+
+def refuse_unless_finite(owner: object, *names: str, of: str = "") -> None:
+    """Refuse the first of the named attributes that is not a finite number."""
+    _refuse_unless(is_finite, "a finite number", owner, names, of)
+
+
+def refuse_negative(owner: object, *names: str, of: str = "") -> None:
+    """Refuse the first of the named attributes that is not 0 or more, and finite."""
+    _refuse_unless(
+        lambda value: is_finite(value) and float(value) >= 0.0,
+        "0 or more", owner, names, of,
+    )  # fmt: skip
+
+
+def refuse_unless_count(
+    owner: object, *names: str, of: str = "", least: int = 1
+) -> None:
+    """Refuse the first of the named attributes that is no whole number from `least`."""
+    _refuse_unless(
+        lambda value: is_count(value, least), f"a whole number from {least} up",
+        owner, names, of,
+    )  # fmt: skip
+
+
+def _refuse_unless(
+    fits: Callable[[Any], bool], what: str, owner: object, names: tuple[str, ...],
+    of: str,
+) -> None:  # fmt: skip
+    for name in names:
+        value = getattr(owner, name)
+        if not fits(value):
+            whose = f"{of}: " if of else ""
+            raise ValueError(f"{whose}{name} must be {what}, not {value}")
+
+
+class Requirement(NamedTuple):
+    """What the value of a field must be, in words, and whether one is."""
+
+    words: str
+    fits: Callable[[Any], bool]
+
+
+def within(least: float, most: float, words: str) -> Requirement:
+    """A number from `least` to `most`, both allowed."""
+    return Requirement(words, lambda value: is_finite(value) and least <= value <= most)
+
+
+def counted(least: int) -> Requirement:
+    """A whole number from `least` up."""
+    words = f"a whole number from {least} up"
+    return Requirement(words, lambda value: is_count(value, least))
+
+
+Positive = Annotated[float, Requirement("positive", is_positive)]
+Finite = Annotated[float, Requirement("a finite number", is_finite)]
+NotNegative = Annotated[float, within(0.0, math.inf, "0 or more")]
+Count = Annotated[int, counted(1)]
+Whole = Annotated[int, counted(0)]
+
+
+@dataclass(frozen=True, eq=False)
+class Checked:
+    """A dataclass that refuses values that are not what its fields' types ask for.
+
+    A field that may be None as well is checked where it is not. It has no `==`, so that
+    those of its kinds that have none are told apart by identity.
+    """
+
+    of: ClassVar[str] = ""
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            for kind in (
+                field.type,
+                *(get_args(field.type) if value is not None else ()),
+            ):
+                for one in getattr(kind, "__metadata__", ()):
+                    _refuse_unless(one.fits, one.words, self, (field.name,), self.of)
+
+
+def refuse_missing(
+    message: str,
+    numbers: Iterable[int],
+    count: int,
+    whole: str = "the structure has nodes",
+) -> None:
+    """Refuse a number that is not among 0 ... `count` - 1; `message` may name it."""
+    for number in numbers:
+        if not 0 <= number < count:
+            raise ValueError(f"{message.format(number)}: {whole} 0 to {count - 1}")
+
+
+class Choice(Enum):
+    """An option with a few values; a wrong word tells which there are."""
+
+    @classmethod
+    def _missing_(cls, value: object) -> NoReturn:
+        option = re.sub("(?<=[a-z])(?=[A-Z])", " ", cls.__name__).lower()
+        words = ", ".join(str(member.value) for member in cls)
+        raise ValueError(f"{option} is {value!r}: choose one of {words}") from None
+
+
+class NotConvergedError(RuntimeError):
+    """A stated tolerance was not met; `best` is the best state that was reached."""
+
+    def __init__(self, message: str, *, best: object) -> None:
+        super().__init__(message)
+        self.best = best

@@ -1,0 +1,208 @@
+"""Forces of the constraints: at a configuration on the way, and at the end of a morph.
+
+On the way to the goals the forces y of the constraints balance grad f as well as they
+can, by least squares; what they leave is the gradient along the constraints, which
+tells how far the end is.
+
+At a stationary point of f = 1/2 sum_j |r_j - g_j|^2 on c(z) = 0 the forces y of the
+constraints balance the pull towards the goals,
+
+    grad f + J^T y = 0.
+
+If every leading node hangs on its goal by a spring of stiffness one, y are the forces
+that the constraints carry; a link of length l in tension carries 2 l y. [dJ23] leaves
+forces out and names them as a next step (Discussion).
+
+A constraint with the constant k reads c = h(z) - k, so that f changes by df/dk = -y_k.
+With f = 1/2 n L^2 E^2, and L held at its initial value,
+
+    d(E^2)/dk = -2 y_k / (n L^2);
+
+for a link k = l^2. E itself has no derivative at E = 0.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from sim.core.arrays import Floats, Ints
+from sim.core.numba_kernels import kernel
+from sim.linalg.multifrontal import Fronts, solve_fronts
+from sim.linalg.sparse import Factor
+from sim.mechanism import jacobian
+from sim.mechanism.constraint_system import (
+    HessianPattern,
+    LinearConstraints,
+    linearise,
+    system_of,
+)
+from sim.mechanism.constraints import ROWS, ConstraintKind
+from sim.mechanism.jacobian import JacobianLayout
+from sim.mechanism.shape_measures import characteristic_length
+from sim.mechanism.structure import Structure
+
+
+@dataclass(frozen=True, eq=False)
+class MorphConfiguration:
+    """A configuration on the constraints.
+
+    Attributes
+    ----------
+    z : (n + k, 3) state
+    g : (n, 3) goals
+    linear : the constraints there
+    """
+
+    z: Floats
+    g: Floats
+    linear: LinearConstraints
+
+
+@dataclass(frozen=True, eq=False)
+class ConstraintForces:
+    """What the constraints carry at a configuration.
+
+    Attributes
+    ----------
+    linear : the constraints there
+    normal : factor of J J^T
+    y : (m,) forces that balance grad f best
+    gradient : (n + k, 3) what they leave, the gradient along the constraints
+    """
+
+    linear: LinearConstraints
+    normal: Factor
+    y: Floats
+    gradient: Floats
+
+    @cached_property
+    def size(self) -> float:
+        """Root mean square of the gradient over the nodes, the case's unit."""
+        squares = inner(self.gradient, self.gradient)
+        return float(np.sqrt(squares / self.linear.system.n))
+
+
+@dataclass(frozen=True, eq=False)
+class ObstacleTerms:
+    """Further rows and pairs, with their own forces: see `sim.mechanism.obstacles`.
+
+    Attributes
+    ----------
+    linear : the constraints with the further rows as the last ones
+    pattern : of K with rows and pairs
+    y, rho : (q,) forces of the further rows, and how these grow
+    pull : (n + k, 3) gradient of the potential of the pairs
+    blocks, convex : (b, 3, 3) its curvature in K, and a part that is never negative
+    """
+
+    linear: LinearConstraints
+    pattern: HessianPattern
+    y: Floats
+    rho: Floats
+    pull: Floats
+    blocks: Floats
+    convex: Floats
+
+    def push(self) -> Floats:
+        """(n + k, 3) gradient of what makes the forces."""
+        rows = np.zeros(self.linear.system.m)
+        rows[len(rows) - len(self.y) :] = self.y
+        return self.linear.transpose_times(rows) + self.pull
+
+
+def constraint_forces(
+    point: MorphConfiguration, contacts: ObstacleTerms | None = None
+) -> ConstraintForces:
+    """The constraint forces at `point`: the least squares of grad f + J^T y."""
+    linear = point.linear
+    system, normal = linear.system, linear.factorise()
+    gradient = np.zeros_like(point.z)
+    gradient[: system.n] = point.z[: system.n] - point.g
+    if contacts is not None:
+        gradient += contacts.push()
+    y = np.zeros(system.m)
+    _balance(
+        system.layout, system.normal.fronts, normal.L, normal.pivot, linear.B, y,
+        gradient,
+    )  # fmt: skip
+    return ConstraintForces(linear, normal, y, gradient)
+
+
+def inner(a: Floats, b: Floats) -> float:
+    """Sum of a b without BLAS, whose threads cost more than they gain here."""
+    return _inner(a.ravel(), b.ravel())
+
+
+@kernel
+def _inner(a: Floats, b: Floats) -> float:
+    total = 0.0
+    for i in range(len(a)):
+        total += a[i] * b[i]
+    return total
+
+
+@kernel
+def _balance(
+    layout: JacobianLayout,
+    fronts: Fronts,
+    L: Floats,
+    pivot: Floats,
+    B: Floats,
+    y: Floats,
+    gradient: Floats,
+) -> None:
+    """Add to y the forces that balance the gradient; what they leave remains in it."""
+    lacking = np.empty(len(y))
+    for _ in range(2):  # the second removes what rounding left of the first
+        jacobian.times(layout, B, gradient, lacking)
+        dy = solve_fronts(fronts, L, pivot, lacking)
+        jacobian.add_transpose_times(layout, B, dy, -1.0, gradient)
+        y -= dy
+
+
+@dataclass(frozen=True, eq=False)
+class Reactions:
+    """What the constraints carry where nodes rest as close to their goals as they can.
+
+    Attributes
+    ----------
+    y : (m,) forces of the rows, zero for rows that depend on others
+    tension : (links,) force in each link, positive when it is pulled
+    on_nodes : (n, 3) force of the constraints on each node, -J^T y
+    sensitivity : (m,) d(E^2)/d(constant) of each row
+    gradient : rms / L of what they do not balance: zero at a stationary point
+    redundant : rows that depend on others; with any, the forces are not the only ones
+    """
+
+    y: Floats
+    tension: Floats
+    on_nodes: Floats
+    sensitivity: Floats
+    gradient: float
+    redundant: Ints
+
+
+def reactions(
+    structure: Structure, z: Floats, g: Floats, contacts: ObstacleTerms | None = None
+) -> Reactions:
+    """Forces at the state z (n + k, 3) with the goals g (n, 3).
+
+    Parameters
+    ----------
+    contacts : of balls that push each other there
+    """
+    system = system_of(structure)
+    L = characteristic_length(structure.r0)
+    forces = constraint_forces(MorphConfiguration(z, g, linearise(system, z)), contacts)
+    y, linear = forces.y, forces.linear
+    links = np.repeat(system.table.kind == ConstraintKind.DIST, ROWS[system.table.kind])
+    tension: Floats = 2.0 * np.sqrt(system.scale[links]) * y[links]
+    return Reactions(
+        y=y,
+        tension=tension,
+        on_nodes=-linear.transpose_times(y)[: system.n],
+        sensitivity=-2.0 * y / (system.n * L**2),
+        gradient=forces.size / L,
+        redundant=forces.normal.dropped,
+    )

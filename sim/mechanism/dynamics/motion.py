@@ -1,0 +1,421 @@
+"""The motion of a mechanism in time: its steps, and what they record.
+
+A step whose equations are not solved is cut in two, at most `halvings` times. Where
+rows depend on others, those that are farthest from doing so at its start stand in its
+equations, and the others are met all the same: if one is not at its end, as where a
+singular configuration was left, rows are chosen anew. Nothing is yielded that violates
+a row by more than `residual`.
+
+At the start constraints are met, by velocities of the least kinetic energy.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_array, eye_array, vstack
+
+from sim.core.arrays import Bools, Floats
+from sim.core.options import Checked, NotConvergedError, Positive, Whole
+from sim.mechanism.dynamics.moving_mechanism import (
+    INDEPENDENT,
+    MovingMechanism,
+    equations_with,
+)
+from sim.mechanism.dynamics.quadratic_constraints import (
+    independent_rows,
+    least_change,
+    unknowns_at,
+)
+from sim.mechanism.dynamics.time_step import Span, StepEnd, StepFailedError
+
+
+@dataclass(frozen=True)
+class MotionOptions(Checked):
+    """How a motion is stepped.
+
+    Attributes
+    ----------
+    h : length of a step
+    residual : largest violation of a row at the end of a step, dimensionless
+    halvings : how often a step may be cut in two
+    """
+
+    h: Positive
+    residual: Positive = 1e-10
+    halvings: Whole = 12
+
+
+class MotionState(NamedTuple):
+    """All that later steps depend on.
+
+    Attributes
+    ----------
+    step : full steps that were made
+    z, v : (N,) unknowns and their rates
+    lam, mu : (m,) of the last step, mean forces of the rows and what stabilises them
+    kept : (m,) rows that stand in the equations
+    energy : at the start
+    driven, damped : energy brought by drivers and taken by dampers since
+    worst : largest violation of a row so far
+    """
+
+    step: int
+    z: Floats
+    v: Floats
+    lam: Floats
+    mu: Floats
+    kept: Bools
+    energy: float
+    driven: float
+    damped: float
+    worst: float
+
+
+@dataclass(frozen=True, eq=False)
+class MotionStep:
+    """A moment of a motion.
+
+    Attributes
+    ----------
+    r, v : (n, 3) nodes and velocities
+    kinetic, potential : energy
+    momentum, angular : (3,) about the origin
+    driven, damped : energy brought by drivers, and taken by dampers so far
+    balance : energy that nothing accounts for so far
+    residual, hidden : largest violation of a row, and of a rate of one, in units of the
+        fastest node over L
+    worst : the largest residual so far
+    reaction : (parts,) largest force that the rows of a part put on a node, mean over
+        the step; nan where it may as well be another
+    effort : (drivers,) of each driver, mean over the step
+    iterations, substeps : of Newton's method in the last full step, and its parts
+    """
+
+    state: MotionState
+    time: float
+    r: Floats
+    v: Floats
+    kinetic: float
+    potential: float
+    momentum: Floats
+    angular: Floats
+    driven: float
+    damped: float
+    balance: float
+    residual: float
+    hidden: float
+    worst: float
+    reaction: Floats
+    effort: Floats
+    iterations: int
+    substeps: int
+
+
+ROUNDED = 5.0  # residuals, by which a row may be rounded: mostly it is by far less
+ROUGHEST = 1e-8  # rounding of rows with which steps are solved
+
+
+def start_state(
+    mechanism: MovingMechanism,
+    options: MotionOptions,
+    velocities: dict[int, Floats] | None = None,
+) -> MotionState:
+    """The mechanism at the start.
+
+    Parameters
+    ----------
+    velocities : (3,) of the nodes that have a given one; all others move with the least
+        kinetic energy that constraints and drivers allow
+
+    Raises
+    ------
+    ValueError
+        where constraints contradict each other or the velocities, or are rounded to
+        more than may be left of them.
+    """
+    rows, s = mechanism.rows, mechanism.numbers(0.0)[0]
+    z = unknowns_at(mechanism.structure, mechanism.structure.r0)
+    _refuse_rounding(mechanism, options, z)
+    for _ in range(20):
+        c = rows.values(z, s)
+        if np.abs(c).max(initial=0.0) <= 1e-14:
+            break
+        z = z - _least_change(mechanism, z, c)
+    worst = float(np.abs(rows.values(z, s)).max(initial=0.0))
+    if not worst <= options.residual:
+        raise ValueError(
+            f"constraints contradict each other by {worst:.1e} at the start: correct "
+            "their constants, or hold fewer nodes"
+        )
+    v = _start_velocities(mechanism, z, velocities or {})
+    energy = mechanism.forces.energy(z) + 0.5 * float(v @ (mechanism.mass @ v))
+    if not energy < np.inf:
+        raise ValueError("bodies overlap at the start, or a range is left: move them")
+    nothing, kept = np.zeros(rows.count), mechanism.independent(z, 0.0)
+    return MotionState(0, z, v, nothing, nothing, kept, energy, 0.0, 0.0, worst)
+
+
+def _refuse_rounding(
+    mechanism: MovingMechanism, options: MotionOptions, z: Floats
+) -> None:
+    """Structures so long beside their links that rows are not met to the residual."""
+    left = mechanism.rows.rounding(z, mechanism.numbers(0.0)[0]).max(initial=0.0)
+    if left > ROUNDED * options.residual:
+        far = float(np.abs(mechanism.structure.r0).max())
+        more = f", or raise residual ({options.residual:.0e}) to {left:.0e}"
+        more = more if left <= ROUGHEST else ""
+        raise ValueError(
+            f"constraints are rounded by up to {left:.1e} where nodes are {far:.3g} "
+            f"from the origin: put it into their middle{more}"
+        )
+
+
+def _least_change(mechanism: MovingMechanism, z: Floats, c: Floats) -> Floats:
+    """(N,) by which rows at z change by c (m,)."""
+    rows, s = mechanism.rows, mechanism.numbers(0.0)[0]
+    if not mechanism.is_large:
+        return np.asarray(np.linalg.lstsq(rows.dense(z, s), c, rcond=1e-10)[0])
+    kept = mechanism.independent(z, 0.0)
+    return least_change(rows.sparse(z, s)[kept], c[kept])
+
+
+def _start_velocities(
+    mechanism: MovingMechanism, z: Floats, velocities: dict[int, Floats]
+) -> Floats:
+    rows, N = mechanism.rows, mechanism.rows.unknowns
+    s, ds = mechanism.numbers(0.0)
+    given = np.array([3 * j + a for j in velocities for a in range(3)], dtype=np.int64)
+    pick = eye_array(N, format="csr")[given] / mechanism.size
+    wanted = np.concatenate(list(velocities.values()) or [np.empty(0)])
+    rates = np.concatenate([-rows.values(z, ds), wanted / mechanism.size])
+    G: Floats | csr_array
+    if mechanism.is_large:
+        G = csr_array(vstack([rows.sparse(z, s), pick]))
+        kept = independent_rows(mechanism.in_units(G), INDEPENDENT)
+        v = least_change(G[kept], rates[kept], mechanism.mass)
+    else:
+        G = np.vstack([rows.dense(z, s), pick.toarray()])
+        v = _least_energy(mechanism, G, np.linalg.lstsq(G, rates, rcond=1e-10)[0])
+    scale = max(float(np.abs(rates).max(initial=0.0)), 1e-300)
+    left = float(np.abs(G @ v - rates).max(initial=0.0))
+    if left > 1e-8 * scale:
+        raise ValueError(
+            f"the velocities at the start contradict constraints or drivers by "
+            f"{left / scale:.1e} of the largest: give fewer of them, or correct them"
+        )
+    return v
+
+
+def _least_energy(mechanism: MovingMechanism, G: Floats, v: Floats) -> Floats:
+    """(N,) of all rates with the same G v (m,) that with the least kinetic energy."""
+    _, sizes, axes = np.linalg.svd(G)
+    rank = int(np.count_nonzero(sizes > 1e-10 * sizes.max(initial=1e-300)))
+    free = axes[rank:].T
+    M = mechanism.mass
+    best = np.linalg.lstsq(free.T @ (M @ free), free.T @ (M @ v), rcond=1e-12)[0]
+    least: Floats = v - free @ best
+    return least
+
+
+FASTER = 30.0  # than all masses: a node that is stopped by a dead centre
+
+
+@dataclass(eq=False)
+class Steps:
+    """How a full step was made."""
+
+    iterations: int = 0
+    substeps: int = 0
+
+
+def motion(
+    mechanism: MovingMechanism,
+    options: MotionOptions,
+    start: MotionState,
+    duration: float,
+    every: int = 1,
+) -> Iterator[MotionStep]:
+    """The motion from a state on; a start at time 0 is the first that is yielded.
+
+    Parameters
+    ----------
+    every : full steps from one that is yielded to the next; the last is yielded too
+
+    Raises
+    ------
+    NotConvergedError
+        where a step is not solved, with the state before it.
+    """
+    state, last = start, max(1, round(duration / options.h))
+    if state.step == 0:
+        yield _seen(mechanism, options, state, Steps())
+    while state.step < last:
+        made, t = Steps(), state.step * options.h
+        state = _advanced(mechanism, options, state, t, options.h, made)
+        state = state._replace(step=state.step + 1)
+        if state.step % every == 0 or state.step == last:
+            yield _seen(mechanism, options, state, made)
+
+
+def _advanced(
+    mechanism: MovingMechanism,
+    options: MotionOptions,
+    state: MotionState,
+    t: float,
+    h: float,
+    made: Steps,
+) -> MotionState:
+    """The state after h, in one step or in two halves."""
+    try:
+        after = _solved(mechanism, options, state, t, h, made)
+    except StepFailedError as error:
+        if h <= options.h * 0.5**options.halvings * 1.5:
+            raise NotConvergedError(
+                f"no step of {h:.1e} is solved at time {t:.6g} ({error}): "
+                f"{_remedy(mechanism, state)}",
+                best=state,
+            ) from None
+        for begin in (t, t + 0.5 * h):
+            state = _advanced(mechanism, options, state, begin, 0.5 * h, made)
+        return state
+    made.substeps += 1
+    return after
+
+
+def _remedy(mechanism: MovingMechanism, state: MotionState) -> str:
+    """What to do where no step is solved.
+
+    A node without mass has to be infinitely fast where two links come into line and the
+    masses go on: an impact, which no smooth motion passes.
+    """
+    n = len(mechanism.structure.r0)
+    speed = np.linalg.norm(state.v[: 3 * n].reshape(n, 3), axis=1)
+    heavy = mechanism.node_mass.diagonal() > 0.0
+    light, fastest = np.where(heavy, 0.0, speed), max(speed[heavy].max(), 1e-300)
+    if not light.max() > FASTER * fastest:
+        return "take a smaller h, or look for a singular configuration there"
+    node, times = int(np.argmax(light)), light.max() / fastest
+    return (
+        f"node {node} has no mass and moves {times:.0f} times as fast as those that "
+        "have one, as where two links come into line: give it a mass"
+    )
+
+
+def _solved(
+    mechanism: MovingMechanism,
+    options: MotionOptions,
+    state: MotionState,
+    t: float,
+    h: float,
+    made: Steps,
+) -> MotionState:
+    """The state after one step; rows are chosen anew where that is needed."""
+    kept, z1 = state.kept, state.z
+    if not kept.all():  # those that were the best may be nearly dependent by now
+        kept = mechanism.independent(z1, t)
+    why: StepFailedError | str = ""
+    for _ in range(2):
+        try:
+            end = _step(mechanism, state, kept, t, h)
+        except StepFailedError as error:
+            why = error
+        else:
+            made.iterations += end.iterations
+            z1 = end.span.z1
+            worst = _violation(mechanism, z1, t + h)
+            if worst <= options.residual:
+                return _after(state, kept, end, worst)
+            why = f"a row is off by {worst:.1e}"
+        again = mechanism.independent(z1, t + h)
+        if (again == kept).all():
+            break
+        kept = again
+    raise StepFailedError(str(why))
+
+
+def _step(
+    mechanism: MovingMechanism, state: MotionState, kept: Bools, t: float, h: float
+) -> StepEnd:
+    """The end of a step."""
+    time = mechanism.time_numbers(t, t + h)
+    guess = state.z + h * state.v
+    span = Span(
+        h, time, state.z, state.v, guess, state.v, h * state.lam[kept],
+        h * state.mu[kept],
+    )  # fmt: skip
+    return equations_with(mechanism, kept.tobytes()).solve(span)
+
+
+def _after(state: MotionState, kept: Bools, end: StepEnd, worst: float) -> MotionState:
+    lam, mu = np.zeros(len(kept)), np.zeros(len(kept))
+    lam[kept], mu[kept] = end.span.lam / end.span.h, end.span.mu / end.span.h
+    return state._replace(
+        z=end.span.z1,
+        v=end.span.v1,
+        lam=lam,
+        mu=mu,
+        kept=kept,
+        driven=state.driven + end.driven,
+        damped=state.damped + end.damped,
+        worst=max(worst, state.worst),
+    )
+
+
+def _violation(mechanism: MovingMechanism, z: Floats, t: float) -> float:
+    rows = mechanism.rows.values(z, mechanism.numbers(t)[0])
+    return float(np.abs(rows).max(initial=0.0))
+
+
+def _seen(
+    mechanism: MovingMechanism, options: MotionOptions, state: MotionState, made: Steps
+) -> MotionStep:
+    t, rows = state.step * options.h, mechanism.rows
+    n = len(mechanism.structure.r0)
+    r, v = (x[: 3 * n].reshape(n, 3) for x in (state.z, state.v))
+    p = mechanism.node_mass @ v
+    kinetic, potential = 0.5 * float(np.sum(v * p)), mechanism.forces.energy(state.z)
+    s, ds = mechanism.numbers(t)
+    rates = rows.along(state.z, s, state.v) + rows.values(state.z, ds)
+    fastest = max(float(np.linalg.norm(v, axis=1).max()), 1e-300) / mechanism.size
+    hidden = float(np.abs(rates).max(initial=0.0)) / fastest if p.any() else 0.0
+    gained = kinetic + potential - state.energy
+    reaction, effort = _reactions(mechanism, state, t)
+    return MotionStep(
+        state, t, r, v, kinetic, potential, p.sum(axis=0),
+        np.cross(r, p).sum(axis=0), state.driven, state.damped,
+        gained - state.driven + state.damped, _violation(mechanism, state.z, t),
+        hidden, state.worst, reaction, effort, made.iterations, made.substeps,
+    )  # fmt: skip
+
+
+def _reactions(
+    mechanism: MovingMechanism, state: MotionState, t: float
+) -> tuple[Floats, Floats]:
+    """Largest force on a node of each part, and the effort of each driver."""
+    rows, (names, of) = mechanism.rows, mechanism.parts
+    s, n = mechanism.numbers(t)[0], len(mechanism.structure.r0)
+    row, col = rows.slope_places
+    on_nodes = col < 3 * n
+    pairs, of_pair = np.unique(
+        of[row[on_nodes]] * n + col[on_nodes] // 3, return_inverse=True
+    )
+    force, carried = np.zeros((len(pairs), 3)), rows.slopes(state.z, s) * state.lam[row]
+    np.add.at(force, (of_pair, col[on_nodes] % 3), carried[on_nodes])
+    reaction = np.zeros(len(names))
+    np.maximum.at(reaction, pairs // n, np.linalg.norm(force, axis=1))
+    unsure = mechanism.sharing(state.z, t, state.kept, state.lam)
+    reaction[np.unique(of[unsure])] = np.nan
+    first, r = rows.count - len(mechanism.drivers), state.z[: 3 * n].reshape(n, 3)
+    effort = np.array(
+        [
+            state.lam[i] * driver.lever(r, start + driver.law.change(t))
+            / mechanism.units[i]
+            for i, (driver, start) in enumerate(
+                zip(mechanism.drivers, mechanism.starts, strict=True), first
+            )
+        ]
+    )  # fmt: skip
+    effort[unsure[first:]] = np.nan
+    return reaction, effort

@@ -1,1 +1,0 @@
-"""Mechanisms with a name: sheets, lattices, the pentapod."""

@@ -1,1 +1,0 @@
-"""Natural curvature and modulus in time, eq. (7) of [Hu20]; who switches limbs on."""

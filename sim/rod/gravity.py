@@ -1,3 +1,0 @@
-"""How strongly everything falls."""
-
-GRAVITY = 9.81  # m/s^2

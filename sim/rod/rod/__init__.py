@@ -1,1 +1,0 @@
-"""What a rod is: nodes, edges, material; the star robot of [Hu20]."""

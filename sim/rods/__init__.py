@@ -1,0 +1,34 @@
+"""Discrete rods and networks of rods, planar on rough ground [Hu20] and in space.
+
+Read `plane` (rods of [Hu20], from their energy to their motion) and `space` (frames
+on edges, twist, rest; then motion and contact). `thick_rod` and `thick_rod_motion` are
+about short cantilevers in the plane that shear and relax: sections of `plane.rod` stay
+normal to the axis, those of a thick rod have an angle, Reissner, ZAMP 23 (1972).
+
+From Python: a `Rod` of a `RodMaterial`, by `chain`, `ring`, `network` or `star`; a
+`World` adds ground, gravity and actuation; `settle` finds its rest, `simulate` yields
+each `RodStep`, and `RodWorld` is stepped by a controller. In space a `SpaceRod` (by
+`through`) in a `SpaceWorld` moves by `moves`.
+"""
+
+from sim.core.modules import exports
+
+__getattr__, __dir__ = exports(
+    __name__,
+    {
+        "plane.rod": "Rod RodMaterial cantilever chain hold network ring",
+        "plane.builders": "RodDraft StarShape star",
+        "plane.actuation": "Actuator LeftOfContact Pulses",
+        "plane.ground": "GroundPlane Terrain Wave",
+        "plane.contact_geometry": "PlaneTouching",
+        "plane.world": "Damping NodeLoad World",
+        "plane.options": "StepOptions",
+        "plane.state": "RodStep",
+        "plane.statics": "settle",
+        "plane.simulate": "simulate",
+        "plane.control_environment": "RodWorld",
+        "space.rod": "SpaceMaterial SpaceRod clamped through",
+        "space.world": "SpaceWorld",
+        "space.simulate": "SpaceMotionStep moves",
+    },
+)

@@ -1,0 +1,374 @@
+"""Which contacts there are in a step, and their Delassus matrix.
+
+With A = L D L^T and G the rows of the contact velocities, the columns Y = L^-1 G^T are
+filled only along paths of the elimination tree, and
+
+    W = G A^-1 G^T = Y^T D^-1 Y,     G A^-1 r = Y^T D^-1 L^-1 r,
+
+so that one forward and one backward substitution serve the whole iteration. There is
+a pair of columns for each node that a contact acts on: one, for a node on the ground.
+"""
+
+import numpy as np
+
+from sim.core.numba_kernels import inlined, kernel
+from sim.rods.plane.block_factorisation import unit_forward, weighted_product
+from sim.rods.plane.contact_geometry import TouchSetting
+from sim.rods.plane.contact_impulses import (
+    OPEN,
+    STICK,
+    coulomb,
+    kept_friction,
+    residual,
+    take_diagonal,
+    velocities,
+)
+from sim.rods.plane.edge_contact import (
+    ON_GROUND,
+    SOFTER,
+    SOFTNESS,
+    approach,
+    arc_gap,
+    closed_pairs,
+    closing,
+    find_touches,
+    hand_over,
+    lands_on_arc,
+    lean_to_middle,
+    lowest_place,
+    meeting,
+    meeting_time,
+    place_arc,
+    place_pair,
+)
+from sim.rods.plane.ground import gap, surface
+from sim.rods.plane.state import Run, Work
+
+
+@kernel
+def closed_contacts(run: Run, touch: TouchSetting | None) -> int:
+    """List the contacts that were closed at the end of the last step."""
+    state, work = run.state, run.work
+    count = 0
+    for i in range(len(state.contact)):
+        if state.contact[i] != OPEN:
+            list_node(work, count, i, state.contact[i], state.contact[i])
+            count += 1
+    if touch is not None:
+        count = closed_pairs(run, count)
+    return count
+
+
+@kernel
+def list_node(work: Work, c: int, i: int, was: int, now: int) -> None:
+    """List a contact of node i with the ground."""
+    work.who[c], work.edge[c] = i, ON_GROUND
+    work.arms[c], work.arm[c, 0] = 1, i
+    work.lever[c, 0], work.share[c, 0] = 1.0, 1.0
+    work.was[c], work.state[c] = was, now
+
+
+@kernel
+def gather_nodes(work: Work, count: int) -> None:
+    """List the nodes that contacts act on, each once."""
+    nodes = 0
+    for c in range(count):
+        for a in range(work.arms[c]):
+            i = work.arm[c, a]
+            if work.place[i] < 0:
+                work.place[i] = nodes
+                work.node[nodes] = i
+                nodes += 1
+            work.slot[c, a] = work.place[i]
+    for s in range(nodes):
+        work.place[work.node[s]] = -1
+    work.memo.nodes = nodes
+
+
+@kernel
+def end_gap(run: Run, i: int, end: float, h: float) -> tuple[float, float, float]:
+    """The gap of node i at the end of a step in which its normal velocity vanishes.
+
+    Also the tangent of the ground there, where the node is expected at x = `end`.
+    """
+    setting, scheme, state = run.setting, run.scheme, run.state
+    x, y = state.x[i, 0], state.x[i, 1]
+    vx, vy = state.v[i, 0], state.v[i, 1]
+    slope = surface(setting.relief, end)[1]
+    tx = 1.0 / np.sqrt(1.0 + slope * slope)
+    ty = slope * tx
+    along = vx * tx + vy * ty
+    x += h * ((1.0 - scheme.gamma) * vx + scheme.gamma * along * tx)
+    y += h * ((1.0 - scheme.gamma) * vy + scheme.gamma * along * ty)
+    return gap(setting.relief, x, y), tx, ty
+
+
+@kernel
+def place_frames(run: Run, touch: TouchSetting | None, count: int, h: float) -> None:
+    """Tangents of the contacts for this step, and the velocity that closes the gap.
+
+    The ends are those of the guess in work.v, or of the iterate before more nodes were
+    found to land.
+    """
+    setting, scheme, state, work = run.setting, run.scheme, run.state, run.work
+    g = scheme.gamma
+    if touch is not None:
+        for i in range(len(work.x)):
+            for a in range(2):
+                mean = g * work.v[i, a] + (1.0 - g) * state.v[i, a]
+                work.x[i, a] = state.x[i, a] + h * mean
+    for c in range(count):
+        if touch is not None and work.edge[c] != ON_GROUND:
+            place_pair(run, c, h)
+            continue
+        if touch is not None and touch.arcs:
+            place_arc(run, c, count, h)
+            continue
+        i = work.who[c]
+        end = state.x[i, 0] + h * ((1.0 - g) * state.v[i, 0] + g * work.v[i, 0])
+        left, tx, ty = end_gap(run, i, end, h)
+        work.frame[c, 0], work.frame[c, 1] = tx, ty
+        work.push[c] = closing(scheme, touch is not None, left, h)
+        work.middle[c, 0], work.middle[c, 1] = tx, ty
+        slope = surface(setting.relief, state.x[i, 0])[1]
+        if state.contact[i] != OPEN and scheme.gamma < 1.0 and slope * tx != ty:
+            lean_to_middle(work.middle[c], slope)
+    gather_nodes(work, count)
+
+
+@kernel
+def fill_columns(run: Run) -> None:
+    """Columns Y and the Delassus matrix by coordinates, where not yet known."""
+    setting, state, work = run.setting, run.state, run.work
+    pattern, factor, count = setting.pattern, state.factor, work.memo.nodes
+    same = work.memo.count == count
+    for c in range(count):
+        same = same and work.known[c] == work.node[c]
+    if same:
+        return
+    for c in range(count):
+        column = pattern.place[work.node[c]]
+        work.known[c] = work.node[c]
+        for axis in range(2):
+            unit_forward(pattern, factor, column, axis, work.columns[2 * c + axis])
+        for a in range(2 * c + 2):
+            for b in range(2 * c, 2 * c + 2):
+                value = weighted_product(
+                    pattern, factor, column, work.columns[b], work.columns[a]
+                )
+                work.xy[a, b] = value
+                work.xy[b, a] = value
+    work.memo.count = count
+
+
+@kernel
+def turn_to_frames(work: Work, count: int) -> None:
+    """W by (normal, tangential) from the matrix by (x, y).
+
+    Velocities are those along `frame`, impulses those along `middle`.
+    """
+    for a in range(count):
+        tx, ty = work.frame[a, 0], work.frame[a, 1]
+        for b in range(count):
+            sx, sy = work.middle[b, 0], work.middle[b, 1]
+            xx, xy, yx, yy = by_coordinates(work, a, b)
+            nx, ny = -ty * xx + tx * yx, -ty * xy + tx * yy
+            ux, uy = tx * xx + ty * yx, tx * xy + ty * yy
+            work.W[2 * a, 2 * b] = -nx * sy + ny * sx
+            work.W[2 * a, 2 * b + 1] = nx * sx + ny * sy
+            work.W[2 * a + 1, 2 * b] = -ux * sy + uy * sx
+            work.W[2 * a + 1, 2 * b + 1] = ux * sx + uy * sy
+
+
+@kernel
+def solve_coulomb(run: Run, count: int) -> float:
+    """Impulses by the exact law; the residual, m/s.
+
+    Contacts of edges that say the same twice leave the law without a unique solution.
+    So each gives way by a little of what its own impulse moves it.
+    """
+    setting, scheme, work = run.setting, run.scheme, run.work
+    size = 2 * count
+    b, p, W = work.b[:size], work.p[:size], work.W[:size, :size]
+    before, left = 0.0, np.inf
+    for times in SOFTER:
+        soft = SOFTNESS * times
+        pairs = 0
+        for c in range(count):
+            if work.edge[c] != ON_GROUND:
+                pairs += 1
+                for i in range(2 * c, 2 * c + 2):
+                    W[i, i] *= (1.0 + soft) / (1.0 + before)
+        left = coulomb(W, b, setting.mu, work.state[:count], p, work.space)
+        before = soft
+        if pairs == 0 or left <= scheme.complementarity:
+            break
+    return left
+
+
+@kernel
+def by_coordinates(work: Work, a: int, b: int) -> tuple[float, float, float, float]:
+    """The velocities of contact a that impulses of contact b make along x and y."""
+    xx, xy, yx, yy = 0.0, 0.0, 0.0, 0.0
+    for m in range(work.arms[a]):
+        p = 2 * work.slot[a, m]
+        for n in range(work.arms[b]):
+            q, weight = 2 * work.slot[b, n], work.lever[a, m] * work.share[b, n]
+            xx += weight * work.xy[p, q]
+            xy += weight * work.xy[p, q + 1]
+            yx += weight * work.xy[p + 1, q]
+            yy += weight * work.xy[p + 1, q + 1]
+    return xx, xy, yx, yy
+
+
+@kernel
+def free_velocities(run: Run) -> None:
+    """Those of the nodes that contacts act on, without impulses."""
+    setting, state, work = run.setting, run.state, run.work
+    pattern, factor = setting.pattern, state.factor
+    for s in range(work.memo.nodes):
+        i = work.node[s]
+        for a in range(2):
+            gained = weighted_product(
+                pattern, factor, pattern.place[i], work.columns[2 * s + a], work.z
+            )
+            work.free[2 * s + a] = work.v[i, a] + gained
+
+
+@inlined
+def add_impulses(run: Run, count: int) -> float:
+    """Solve the contact problem for work.z = L^-1 (-r), and add its impulses to z.
+
+    Returns the residual of the contact problem, m/s.
+    """
+    setting, scheme, work = run.setting, run.scheme, run.work
+    fill_columns(run)
+    turn_to_frames(work, count)
+    size = 2 * count
+    b, p, W = work.b[:size], work.p[:size], work.W[:size, :size]
+    free_velocities(run)
+    for c in range(count):
+        ux, uy = 0.0, 0.0
+        for a in range(work.arms[c]):
+            s = 2 * work.slot[c, a]
+            ux += work.lever[c, a] * work.free[s]
+            uy += work.lever[c, a] * work.free[s + 1]
+        tx, ty = work.frame[c, 0], work.frame[c, 1]
+        b[2 * c] = -ty * ux + tx * uy + work.push[c]
+        b[2 * c + 1] = tx * ux + ty * uy
+    if scheme.exact:
+        left = solve_coulomb(run, count)
+    else:
+        kept_friction(W, b, work.state[:count], p, work.friction, work.space)
+        velocities(W, b, p, work.space.u)
+        take_diagonal(W, work.space.own)
+        left = residual(work.space.own, work.space.u, setting.mu, p)
+    _spread(run, count)
+    return left
+
+
+@kernel
+def _spread(run: Run, count: int) -> None:
+    """Impulses by coordinates, and z += Y p along the paths of the contacts."""
+    setting, work = run.setting, run.work
+    work.impulse[:] = 0.0
+    pattern = setting.pattern
+    for c in range(count):
+        tx, ty = work.middle[c, 0], work.middle[c, 1]
+        p_n, p_t = work.p[2 * c], work.p[2 * c + 1]
+        px, py = -ty * p_n + tx * p_t, tx * p_n + ty * p_t
+        for a in range(work.arms[c]):
+            work.impulse[work.arm[c, a], 0] += work.share[c, a] * px
+            work.impulse[work.arm[c, a], 1] += work.share[c, a] * py
+    for s in range(work.memo.nodes):
+        i = work.node[s]
+        px, py = work.impulse[i, 0], work.impulse[i, 1]
+        first, second = work.columns[2 * s], work.columns[2 * s + 1]
+        j = pattern.place[i]
+        while j >= 0:
+            work.z[j, 0] += first[j, 0] * px + second[j, 0] * py
+            work.z[j, 1] += first[j, 1] * px + second[j, 1] * py
+            begin, end = pattern.start[j], pattern.start[j + 1]
+            j = pattern.row[begin] if end > begin else -1
+
+
+@kernel
+def find_landings(
+    run: Run, touch: TouchSetting | None, count: int, h: float, uncut: bool
+) -> tuple[int, float]:
+    """What passes through the ground or through edges in the step just solved.
+
+    Those that would land within `landing` of the ground, or all if `uncut`, are listed
+    as sticking contacts after the present `count`. Returns the new count, and the
+    earliest time at which one of the others meets the ground, or h.
+    """
+    setting, scheme, state, work = run.setting, run.scheme, run.state, run.work
+    first = h
+    listed = count
+    arcs = touch is not None and touch.arcs
+    work.listed[:] = False
+    for c in range(count):
+        if work.edge[c] == ON_GROUND:
+            work.listed[work.who[c]] = True
+    for i in range(len(state.contact) if setting.grounded else 0):
+        if work.listed[i] or (setting.held[i, 0] and setting.held[i, 1]):
+            continue
+        end = 0.0
+        if arcs:
+            s = lowest_place(setting, work.x, i)
+            if not lands_on_arc(run, i, s):
+                continue
+            if listed >= len(work.friction):
+                work.memo.full = 1
+                continue
+            end = approach(run, listed, i, s, h)
+        else:
+            if gap(setting.relief, work.x[i, 0], work.x[i, 1]) >= 0.0:
+                continue
+            end = end_gap(run, i, work.x[i, 0], h)[0]
+        if abs(end) <= scheme.landing or uncut:
+            list_node(work, listed, i, OPEN, STICK)
+            work.listed[i] = True
+            listed += 1
+        elif not arcs and gap(setting.relief, state.x[i, 0], state.x[i, 1]) <= 0.0:
+            first = 0.0
+        else:
+            time = meeting_time(run, touch, i, ON_GROUND, h)
+            first = min(first, time)
+    if touch is not None:
+        listed, met = find_touches(run, touch, listed, h, uncut)
+        first = min(first, met)
+    return listed, first
+
+
+@kernel
+def contact_gap(run: Run, touch: TouchSetting | None, count: int) -> float:
+    """How far a contact ends open or deep, or one that has opened deep.
+
+    The largest, m; what is not listed ends apart.
+    """
+    setting, work = run.setting, run.work
+    largest = 0.0
+    for c in range(count):
+        i, e = work.who[c], work.edge[c]
+        if touch is not None and e != ON_GROUND:
+            off = meeting(run, i, e)[0]
+        elif touch is not None and touch.arcs:
+            s = lowest_place(setting, work.x, i)
+            off = arc_gap(setting, work.x, i, s)[0]
+        else:
+            off = gap(setting.relief, work.x[i, 0], work.x[i, 1])
+        largest = max(largest, -off if work.state[c] == OPEN else abs(off))
+    return largest
+
+
+@kernel
+def keep_contacts(run: Run, touch: TouchSetting | None, count: int) -> None:
+    """Write the states of the contacts with the ground into the state of the rod."""
+    state, work = run.state, run.work
+    state.contact[:] = OPEN
+    for c in range(count):
+        if work.edge[c] == ON_GROUND:
+            if touch is not None and touch.arcs:
+                hand_over(run, c, count)
+            state.contact[work.who[c]] = work.state[c]

@@ -1,0 +1,156 @@
+"""A rod that a controller steps: observe, act, step.
+
+    world = RodWorld(World(...), StepOptions())
+    seen = world.observe()              # RodStep: time, x, v, contact, reaction, ...
+    world.act(switch_on=[3])            # a pulse of eq. (7) of [Hu20] begins
+    world.act(curvatures={2: 0.4})      # kbar / kbar0 of a limb, until told otherwise
+    seen = world.step(0.25)             # s
+
+The loop behind it is that of `sim.rods.plane.simulate`: switched on at the same
+times, it makes the same steps to the last bit. `save` and `restore` serve planning: try
+what an action brings, then go back. A step that does not converge leaves the world as
+it was.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sim.core.arrays import Floats
+from sim.rods.plane.motion_loop import NEAR
+from sim.rods.plane.options import StepOptions
+from sim.rods.plane.simulate import Loop
+from sim.rods.plane.state import RodState, RodStep, clear, copied
+from sim.rods.plane.world import World
+
+
+@dataclass(frozen=True, eq=False)
+class SavedRod:
+    """Where a world was, and what its limbs were told."""
+
+    state: RodState
+    curvature: Floats
+    reaction: Floats
+
+
+class RodWorld:
+    """A rod in its world, at one time.
+
+    Parameters
+    ----------
+    world : may have a schedule of its own, to which actions are added
+    """
+
+    def __init__(self, world: World, options: StepOptions | None = None) -> None:
+        self._loop = Loop(world, options or StepOptions(), None)
+        setting = self._loop.setting
+        element, self._at_rest = setting.element, setting.element.curvature
+        own = element._replace(
+            curvature=element.curvature.copy(), joint_turn=element.joint_turn.copy()
+        )
+        self._loop.setting = setting._replace(element=own)
+        self._limbs = world.rod.last_limb + 1
+        self._ratio = np.ones(self._limbs)
+
+    @property
+    def world(self) -> World:
+        return self._loop.world
+
+    @property
+    def time(self) -> float:
+        """s"""
+        return self._loop.time
+
+    def observe(self) -> RodStep:
+        """Positions, velocities, contacts and forces; nothing of it changes later."""
+        return self._loop.record()
+
+    def act(
+        self,
+        *,
+        switch_on: Sequence[int] = (),
+        curvatures: Mapping[int, float] | None = None,
+    ) -> None:
+        """Tell limbs what to do from now on.
+
+        Parameters
+        ----------
+        switch_on : limbs in which a pulse of the actuator begins
+        curvatures : natural curvature of limbs, relative to that at rest; 1 ends it
+        """
+        wanted = curvatures or {}
+        for limb in (*switch_on, *wanted):
+            if not 0 <= limb < self._limbs:
+                raise ValueError(
+                    f"there is no limb {limb}: choose 0 to {self._limbs - 1}"
+                )
+        for limb, ratio in wanted.items():
+            if not np.isfinite(ratio):
+                raise ValueError(f"limb {limb} has the curvature {ratio}: it is finite")
+        for limb in switch_on:
+            self._loop.pulse(limb, self._loop.time)
+        if wanted:
+            for limb, ratio in wanted.items():
+                self._ratio[limb] = ratio
+            self._bend()
+
+    def _bend(self) -> None:
+        """Let natural curvatures be those told."""
+        rod, curvature = self.world.rod, self._loop.setting.element.curvature
+        before = sum(self._loop.elastic())
+        curvature[:] = self._at_rest
+        turn, of = self._loop.setting.element.joint_turn, rod.joints.limb[:, :2]
+        turn[:] = rod.joints.turn * np.where(of < 0, 1.0, self._ratio[of])
+        for limb in range(self._limbs):
+            curvature[rod.bend_limb == limb] *= self._ratio[limb]
+        self._loop.give(sum(self._loop.elastic()) - before)
+        self._loop.state.clock.ready = 0.0  # forces at the start of a step are new
+
+    def step(self, dt: float) -> RodStep:
+        """Advance by `dt` seconds, a whole number of steps unless they are adapted.
+
+        Raises
+        ------
+        NotConvergedError
+            where a step cannot be made; the world is where it was.
+        """
+        options, loop = self._loop.options, self._loop
+        if not (np.isfinite(dt) and dt > 0.0):
+            raise ValueError(f"dt is {dt} s: give a positive time")
+        steps, end = 1 << 62, loop.time + dt
+        if not options.accuracy > 0.0:
+            count = round(dt / options.h)
+            if count < 1 or abs(dt - count * options.h) > NEAR * options.h:
+                raise ValueError(
+                    f"dt is {dt} s, steps are {options.h} s: give a multiple of them"
+                )
+            steps, end = loop.step + count, np.inf
+        before = self.save()
+        if not loop.run_to(steps, end):
+            failure = loop.failure()
+            self.restore(before)
+            raise failure
+        return loop.record()
+
+    def save(self) -> SavedRod:
+        """Where the world is, to come back to."""
+        loop = self._loop
+        return SavedRod(copied(loop.state), self._ratio.copy(), loop.reaction.copy())
+
+    def restore(self, saved: SavedRod) -> None:
+        """Go back to where the world was."""
+        loop = self._loop
+        told = not np.array_equal(saved.curvature, self._ratio)
+        self._ratio = saved.curvature.copy()
+        if told:
+            self._bend()
+        loop.state = copied(saved.state)
+        loop.reaction = saved.reaction.copy()
+        clear(loop.work.memo)  # columns belong to the factor that was
+
+    def copy(self) -> "RodWorld":
+        """Another world in the same state, which goes its own way."""
+        other = RodWorld(self.world, self._loop.options)
+        other.restore(self.save())
+        return other

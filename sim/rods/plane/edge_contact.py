@@ -1,0 +1,610 @@
+"""Contacts of edges in a step: with the ground, with a node, and on smooth arcs.
+
+They are contacts like those of nodes with the ground (`contact_problem`), but act on
+two or three nodes, by the share that the place on the edge gives each of them. Where
+two edges lie on each other their contacts say the same twice: a little softness of each
+contact, far below the tolerances, then shares the impulse between them.
+
+A smooth rod touches the ground on the arc through three nodes. A polygon that rolls
+lands on each of its nodes, and loses spin each time. With `arcs` of `PlaneTouching`
+node i and its neighbours j, k span the parabola
+
+    r(s) = x_i + s (x_k - x_j) / 2 + s^2 (x_j - 2 x_i + x_k) / 2        -1/2 <= s <= 1/2
+
+(the circle through three nodes to third order in an edge), parallel to an edge where
+the next parabola takes over; towards an end or a joint, which has none, it reaches all
+the way. What touches is the lowest point of the arc, whose velocity is that of its
+nodes, weighted as in r(s). It rolls along the arc without an impact, and is handed over
+to the next node at s = 1/2. A rod that is straight or hollow, seen from the ground,
+touches with its nodes.
+"""
+
+import numpy as np
+
+from sim.core.arrays import Floats, Ints
+from sim.core.numba_kernels import kernel
+from sim.rods.plane.contact_geometry import (
+    TouchSetting,
+    crossing,
+    edge_to_ground,
+    node_to_edge,
+)
+from sim.rods.plane.contact_impulses import OPEN, STICK
+from sim.rods.plane.ground import bend, gap, surface
+from sim.rods.plane.options import Scheme, Setting
+from sim.rods.plane.state import Run, Work
+
+ON_GROUND = -1  # the edge of a contact of a node with the ground
+HALVINGS = 40  # of the time of a landing
+EMPTY = -1  # cell
+SOFTNESS = 1e-5  # of contacts of edges, of which several may be the same
+SOFTER = (1.0, 10.0, 100.0)  # times that, where eq. (3) is not met
+CORNER = 1e-3  # of an edge, from its end, within which its node is touched
+
+
+@kernel
+def closed_pairs(run: Run, count: int) -> int:
+    """List the contacts of edges at the end of the last step after `count` others."""
+    state, work = run.state, run.work
+    work.of_edge[:] = EMPTY
+    for m in range(len(state.pair)):
+        if state.pair[m, 2] == OPEN:
+            break
+        node, e = state.pair[m, 0], state.pair[m, 1]
+        if node < 0 and not touches_inside(run, e):
+            continue
+        list_pair(work, count, node, e, state.pair[m, 2])
+        count += 1
+    return count
+
+
+@kernel
+def closing(scheme: Scheme, edges: bool, left: float, h: float) -> float:
+    """The velocity that closes the gap `left` that a contact would keep.
+
+    Gaps are closed in a full step, or in several, however short its parts: closed in
+    the part in which it lands, a node would leave again by a tenth of its velocity.
+    """
+    slow = scheme.exact and scheme.gamma < 1.0
+    length = max(h, scheme.length) if slow else h
+    return float((1.0 if edges else scheme.closing) * left / length)
+
+
+@kernel
+def touches_inside(run: Run, e: int) -> bool:
+    """Whether the lowest point of an edge is none of its nodes."""
+    setting, state = run.setting, run.state
+    j, k = setting.element.edge[e, 0], setting.element.edge[e, 1]
+    s = edge_to_ground(setting.relief, state.x, j, k)[1]
+    return bool(0.0 < s < 1.0)
+
+
+@kernel
+def list_pair(work: Work, c: int, node: int, e: int, was: int) -> None:
+    work.who[c], work.edge[c] = node, e
+    work.after[c], work.of_edge[e] = work.of_edge[e], c
+    work.was[c] = was
+    work.state[c] = was if was != OPEN else STICK
+
+
+@kernel
+def keep_pairs(run: Run, count: int) -> None:
+    """Write the contacts of edges that are closed into the state."""
+    state, work = run.state, run.work
+    state.pair[:] = 0
+    m = 0
+    for c in range(count):
+        if work.edge[c] >= 0 and work.state[c] != OPEN:
+            state.pair[m, 0], state.pair[m, 1] = work.who[c], work.edge[c]
+            state.pair[m, 2] = work.state[c]
+            m += 1
+
+
+@kernel
+def meeting(run: Run, node: int, e: int) -> tuple[float, float, float, float]:
+    """Gap, place on the edge and normal of a contact of edge e at work.x."""
+    setting, state, work = run.setting, run.state, run.work
+    j, k = setting.element.edge[e, 0], setting.element.edge[e, 1]
+    if node >= 0:
+        return node_to_edge(state.x, work.x, node, j, k, setting.touch.distance)
+    low, s = edge_to_ground(setting.relief, work.x, j, k)
+    slope = surface(setting.relief, work.x[j, 0] * (1.0 - s) + work.x[k, 0] * s)[1]
+    length = np.sqrt(1.0 + slope * slope)
+    return low, s, -slope / length, 1.0 / length
+
+
+@kernel
+def set_arms(run: Run, c: int, node: int, e: int, s: float) -> None:
+    """The nodes that a contact of edge e acts on, and how much of each it moves."""
+    setting, work = run.setting, run.work
+    sign = 1.0 if node < 0 else -1.0
+    first = 0 if node < 0 else 1
+    work.arms[c] = first + 2
+    if node >= 0:
+        work.arm[c, 0], work.lever[c, 0] = node, 1.0
+    work.arm[c, first] = setting.element.edge[e, 0]
+    work.arm[c, first + 1] = setting.element.edge[e, 1]
+    work.lever[c, first] = sign * (1.0 - s)
+    work.lever[c, first + 1] = sign * s
+
+
+@kernel
+def place_pair(run: Run, c: int, h: float) -> None:
+    """Arms, tangents and the closing velocity of a contact, from the ends in work.x.
+
+    A contact that was closed already has its impulse across the tangent halfway, as
+    one on curved ground, and at the place of the edge halfway.
+    """
+    scheme, work = run.scheme, run.work
+    node, e = work.who[c], work.edge[c]
+    low, s, nx, ny = meeting(run, node, e)
+    set_arms(run, c, node, e, s)
+    apart = 0.0
+    for a in range(work.arms[c]):
+        i = work.arm[c, a]
+        apart += work.lever[c, a] * (nx * work.v[i, 0] + ny * work.v[i, 1])
+        work.share[c, a] = work.lever[c, a]
+    work.frame[c, 0], work.frame[c, 1] = ny, -nx
+    work.middle[c, 0], work.middle[c, 1] = ny, -nx
+    left = low - h * scheme.gamma * apart
+    work.push[c] = closing(scheme, True, left, h)
+    if work.was[c] != OPEN and scheme.gamma < 1.0:
+        share_halfway(run, c, s)
+
+
+@kernel
+def share_halfway(run: Run, c: int, s: float) -> None:
+    """Let the impulse of a contact act between where it was and where it will be."""
+    setting, state, work = run.setting, run.state, run.work
+    node, e = work.who[c], work.edge[c]
+    j, k = setting.element.edge[e, 0], setting.element.edge[e, 1]
+    nx, ny = -work.frame[c, 1], work.frame[c, 0]
+    if node >= 0:
+        _, s0, mx, my = node_to_edge(
+            state.x, state.x, node, j, k, setting.touch.distance
+        )
+    else:
+        s0 = edge_to_ground(setting.relief, state.x, j, k)[1]
+        at = state.x[j, 0] + s0 * (state.x[k, 0] - state.x[j, 0])
+        slope = surface(setting.relief, at)[1]
+        mx, my = -slope, 1.0
+    length = np.sqrt(mx * mx + my * my)
+    mx, my = nx + mx / length, ny + my / length
+    length = np.sqrt(mx * mx + my * my)
+    if length < 0.1:  # turned back: a corner was passed
+        return
+    work.middle[c, 0], work.middle[c, 1] = my / length, -mx / length
+    set_arms(run, c, node, e, 0.5 * (s0 + s))
+    for a in range(work.arms[c]):
+        work.share[c, a] = work.lever[c, a]
+    set_arms(run, c, node, e, s)
+
+
+@kernel
+def bin_edges(run: Run, margin: float) -> tuple[float, float]:
+    """Put the edges into cells by their middles; the size of a cell, and of an edge."""
+    setting, state, work = run.setting, run.state, run.work
+    edge = setting.element.edge
+    longest = 0.0
+    for e in range(len(edge)):
+        j, k = edge[e, 0], edge[e, 1]
+        x, y = state.x[k, 0] - state.x[j, 0], state.x[k, 1] - state.x[j, 1]
+        longest = max(longest, x * x + y * y)
+    longest = np.sqrt(longest)
+    size = 0.5 * longest + margin
+    work.head[:] = EMPTY
+    for e in range(len(edge)):
+        x, y = middle_of(run, e)
+        at = cell(int(np.floor(x / size)), int(np.floor(y / size)), len(work.head))
+        work.next[e] = work.head[at]
+        work.head[at] = e
+    return size, longest
+
+
+@kernel
+def middle_of(run: Run, e: int) -> tuple[float, float]:
+    setting, state = run.setting, run.state
+    j, k = setting.element.edge[e, 0], setting.element.edge[e, 1]
+    x, y = state.x[j, 0] + state.x[k, 0], state.x[j, 1] + state.x[k, 1]
+    return 0.5 * x, 0.5 * y
+
+
+@kernel
+def cell(a: int, b: int, cells: int) -> int:
+    """Where in the table a cell of the grid stands; others may stand there too."""
+    return (a * 73856093 + b * 19349663) % cells
+
+
+@kernel
+def is_own(setting: Setting, i: int, e: int) -> bool:
+    """Whether an edge is beside a node of the same rod."""
+    touch = setting.touch
+    found = False
+    for m in range(touch.first[i], touch.first[i + 1]):
+        found = found or touch.own[m] == e
+    return found
+
+
+@kernel
+def is_listed(work: Work, node: int, e: int) -> bool:
+    c = work.of_edge[e]
+    while c != EMPTY and work.who[c] != node:
+        c = work.after[c]
+    return bool(c != EMPTY)
+
+
+@kernel
+def says_the_same(run: Run, node: int, e: int, s: float) -> bool:
+    """Whether a contact at an end of an edge is of two nodes that touch already.
+
+    Two nodes that meet are four contacts: of each with both edges of the other.
+    """
+    setting = run.setting
+    if node < 0 or CORNER < s < 1.0 - CORNER:
+        return False
+    other = setting.element.edge[e, 0 if s < 0.5 else 1]
+    return ends_at(run, node, other) or ends_at(run, other, node)
+
+
+@kernel
+def ends_at(run: Run, node: int, other: int) -> bool:
+    """Whether a contact of a node with an edge stands at the other node, its end."""
+    setting, work = run.setting, run.work
+    touch, found = setting.touch, False
+    for m in range(touch.first[other], touch.first[other + 1]):
+        c = work.of_edge[touch.own[m]]
+        while c != EMPTY:
+            near = 1 if work.lever[c, 1] < work.lever[c, 2] else 2
+            corner = work.lever[c, near] <= CORNER - 1.0
+            found = found or (
+                work.who[c] == node and work.arm[c, near] == other and corner
+            )
+            c = work.after[c]
+    return found
+
+
+@kernel
+def find_touches(
+    run: Run, touch: TouchSetting, count: int, h: float, uncut: bool
+) -> tuple[int, float]:
+    """Edges that pass through the ground, or nodes through edges, in the step solved.
+
+    As `contacts.find_landings`: the new count, and when the first of those that are
+    too deep to be listed meets, or h.
+    """
+    setting, state, work = run.setting, run.state, run.work
+    first = h
+    edge = setting.element.edge
+    for e in range(len(edge) if setting.touch.ground else 0):
+        low, s = edge_to_ground(setting.relief, work.x, edge[e, 0], edge[e, 1])
+        if low < 0.0 and 0.0 < s < 1.0:
+            count, first = land(run, touch, -1, e, count, h, uncut, first)
+    if not setting.touch.rods:
+        return count, first
+    motion = 0.0
+    for i in range(len(state.x)):
+        for a in range(2):
+            motion = max(motion, abs(work.x[i, a] - state.x[i, a]))
+    margin = setting.touch.distance + 3.0 * motion
+    size, longest = bin_edges(run, margin)
+    reach = (0.5 * longest + margin) ** 2
+    for i in range(len(state.x)):
+        a, b = int(np.floor(state.x[i, 0] / size)), int(np.floor(state.x[i, 1] / size))
+        for near in range(9):
+            p, q = a + near // 3 - 1, b + near % 3 - 1
+            e = work.head[cell(p, q, len(work.head))]
+            while e != EMPTY:
+                x, y = middle_of(run, e)
+                own = int(np.floor(x / size)) == p and int(np.floor(y / size)) == q
+                x, y = x - state.x[i, 0], y - state.x[i, 1]
+                if own and x * x + y * y <= reach and not is_own(setting, i, e):
+                    if begins_to_cross(run, i, e):
+                        work.memo.crossed = 1
+                    count, first = land(run, touch, i, e, count, h, uncut, first)
+                e = work.next[e]
+    return count, first
+
+
+@kernel
+def begins_to_cross(run: Run, i: int, e: int) -> bool:
+    """Whether an edge beside node i crosses edge e after the step, but not before.
+
+    Contact of nodes with edges keeps them from it, but where nodes pass each other's
+    corners by more than the step knows of.
+    """
+    setting, state, work = run.setting, run.state, run.work
+    touch, edge = setting.touch, setting.element.edge
+    found = False
+    for m in range(touch.first[i], touch.first[i + 1]):
+        f = touch.own[m]
+        if f != e and not (
+            edge[f, 0] == edge[e, 0]
+            or edge[f, 0] == edge[e, 1]
+            or edge[f, 1] == edge[e, 0]
+            or edge[f, 1] == edge[e, 1]
+        ):
+            crossed = edges_cross(work.x, edge[f], edge[e])
+            found = found or (crossed and not edges_cross(state.x, edge[f], edge[e]))
+    return found
+
+
+@kernel
+def edges_cross(x: Floats, one: Ints, other: Ints) -> bool:
+    """Whether two edges have a point between their ends in common."""
+    a, b, p, q = one[0], one[1], other[0], other[1]
+    dx, dy = x[b, 0] - x[a, 0], x[b, 1] - x[a, 1]
+    fx, fy = x[q, 0] - x[p, 0], x[q, 1] - x[p, 1]
+    rx, ry = x[p, 0] - x[a, 0], x[p, 1] - x[a, 1]
+    under = dx * fy - dy * fx
+    if under == 0.0:
+        return False
+    s, t = (rx * fy - ry * fx) / under, (rx * dy - ry * dx) / under
+    return bool(0.0 < s < 1.0 and 0.0 < t < 1.0)
+
+
+@kernel
+def land(
+    run: Run,
+    touch: TouchSetting,
+    node: int,
+    e: int,
+    count: int,
+    h: float,
+    uncut: bool,
+    first: float,
+) -> tuple[int, float]:
+    """List a contact of edge e if it passes in the step; or tell when it meets."""
+    setting, scheme, work = run.setting, run.scheme, run.work
+    j, k = setting.element.edge[e, 0], setting.element.edge[e, 1]
+    if node >= 0 and not passes(run, node, j, k):
+        return count, first
+    if is_listed(work, node, e) or count >= len(work.friction):
+        work.memo.full = 1 if count >= len(work.friction) else work.memo.full
+        return count, first
+    low, s, nx, ny = meeting(run, node, e)
+    if says_the_same(run, node, e, s):
+        return count, first
+    set_arms(run, count, node, e, s)
+    apart, still = 0.0, True
+    for a in range(work.arms[count]):
+        i = work.arm[count, a]
+        apart += work.lever[count, a] * (nx * work.v[i, 0] + ny * work.v[i, 1])
+        still = still and setting.held[i, 0] and setting.held[i, 1]
+    if still:
+        return count, first
+    if abs(low - h * scheme.gamma * apart) <= scheme.landing or uncut:
+        list_pair(work, count, node, e, OPEN)
+        return count + 1, first
+    time = meeting_time(run, touch, node, e, h)
+    return count, min(first, time)
+
+
+@kernel
+def passes(run: Run, i: int, j: int, k: int) -> bool:
+    """Whether node i is too close to edge (j, k) at work.x, or has crossed it."""
+    setting, state, work = run.setting, run.state, run.work
+    if node_to_edge(state.x, work.x, i, j, k, setting.touch.distance)[0] < 0.0:
+        return True
+    return crossing(state.x, work.x, i, j, k) <= 1.0
+
+
+@kernel
+def at_time(run: Run, i: int, s: float, h: float) -> None:
+    """Where node i is at time s of the path that Newmark's rule takes, in work.r."""
+    state, work = run.state, run.work
+    w = 0.5 * s * s / h
+    for a in range(2):
+        gained = work.v[i, a] - state.v[i, a]
+        work.r[i, a] = state.x[i, a] + s * state.v[i, a] + w * gained
+
+
+@kernel
+def meeting_time(
+    run: Run, touch: TouchSetting | None, node: int, e: int, h: float
+) -> float:
+    """When a contact is first met, s, by bisection; spoils work.r.
+
+    Of a node or its arc with the ground where e is `ON_GROUND`, else of edge e.
+    """
+    setting, work = run.setting, run.work
+    low, high = 0.0, h
+    for _ in range(HALVINGS):
+        s = 0.5 * (low + high)
+        if node >= 0:
+            at_time(run, node, s, h)
+        off = 0.0
+        if touch is not None and e != ON_GROUND:
+            off = edge_gap_at(run, node, e, s, h)
+        elif touch is not None and touch.arcs:
+            off = arc_gap_at(run, node, s, h)
+        else:
+            off = gap(setting.relief, work.r[node, 0], work.r[node, 1])
+        if off < 0.0:
+            high = s
+        else:
+            low = s
+    return high
+
+
+@kernel
+def edge_gap_at(run: Run, node: int, e: int, s: float, h: float) -> float:
+    """The gap of edge e at time s, with work.r of a node, or the ground, m."""
+    setting, state, work = run.setting, run.state, run.work
+    j, k = setting.element.edge[e, 0], setting.element.edge[e, 1]
+    at_time(run, j, s, h)
+    at_time(run, k, s, h)
+    if node < 0:
+        return edge_to_ground(setting.relief, work.r, j, k)[0]
+    return node_to_edge(state.x, work.r, node, j, k, setting.touch.distance)[0]
+
+
+@kernel
+def arc_gap_at(run: Run, i: int, s: float, h: float) -> float:
+    """The gap of the arc of node i, which is in work.r, at time s, m."""
+    setting, work = run.setting, run.work
+    if setting.touch.before[i] >= 0:
+        at_time(run, setting.touch.before[i], s, h)
+        at_time(run, setting.touch.after[i], s, h)
+    place = lowest_place(setting, work.r, i)
+    reach = own_reach(setting, i, place)
+    return arc_gap(setting, work.r, i, min(max(place, -reach), reach))[0]
+
+
+ITERATIONS = 4  # of Newton's method for the lowest point, one above a plane
+OWN = 0.5  # of an edge, how far a node's arc reaches
+REACH = 1.5  # of an edge, how far it is drawn on in a step
+BESIDE = 0.05  # of an edge, from the end of an arc, where the next is not listed too
+
+
+@kernel
+def lowest_place(setting: Setting, x: Floats, i: int) -> float:
+    """s of the lowest point above the ground of the arc of node i, drawn on."""
+    j, k = setting.touch.before[i], setting.touch.after[i]
+    if j < 0:
+        return 0.0
+    ax, ay = 0.5 * (x[k, 0] - x[j, 0]), 0.5 * (x[k, 1] - x[j, 1])
+    bx, by = 0.5 * (x[j, 0] + x[k, 0]) - x[i, 0], 0.5 * (x[j, 1] + x[k, 1]) - x[i, 1]
+    s, flat = 0.0, setting.touch.flat
+    for _ in range(ITERATIONS):
+        px, along = x[i, 0] + s * (ax + s * bx), ax + 2.0 * s * bx
+        slope = surface(setting.relief, px)[1]
+        hollow = 0.5 * bend(setting.relief, px) * along * along
+        a, b = ay - slope * ax + 2.0 * s * hollow, by - slope * bx - hollow
+        s = -0.5 * a * b / (b * b + flat * flat) if b > 0.0 else 0.0
+        s = min(max(s, -REACH), REACH)
+    return s
+
+
+@kernel
+def own_reach(setting: Setting, i: int, s: float) -> float:
+    """How far the arc of node i is its own on the side of s."""
+    n = setting.touch.after[i] if s > 0.0 else setting.touch.before[i]
+    return OWN if n >= 0 and setting.touch.before[n] >= 0 else 1.0
+
+
+@kernel
+def weights(setting: Setting, i: int, s: float) -> tuple[float, float, float]:
+    """How much the point s of an arc moves with the node before, its own and after."""
+    if setting.touch.before[i] < 0:
+        return 0.0, 1.0, 0.0
+    return 0.5 * s * (s - 1.0), 1.0 - s * s, 0.5 * s * (s + 1.0)
+
+
+@kernel
+def arc_gap(setting: Setting, x: Floats, i: int, s: float) -> tuple[float, float]:
+    """How far the point s of the arc of node i is above the ground, m; its x, m."""
+    j, k = setting.touch.before[i], setting.touch.after[i]
+    before, own, after = weights(setting, i, s)
+    px = before * x[j, 0] + own * x[i, 0] + after * x[k, 0]
+    py = before * x[j, 1] + own * x[i, 1] + after * x[k, 1]
+    return gap(setting.relief, px, py), px
+
+
+@kernel
+def set_arc_arms(run: Run, c: int, i: int, s: float) -> None:
+    """The nodes that a contact on an arc acts on, and how much of each it moves."""
+    setting, work = run.setting, run.work
+    before, own, after = weights(setting, i, s)
+    work.arms[c] = 1 if setting.touch.before[i] < 0 else 3
+    work.arm[c, 0], work.lever[c, 0] = i, own
+    if work.arms[c] == 3:
+        work.arm[c, 1], work.lever[c, 1] = setting.touch.before[i], before
+        work.arm[c, 2], work.lever[c, 2] = setting.touch.after[i], after
+
+
+@kernel
+def approach(run: Run, c: int, i: int, s: float, h: float) -> float:
+    """The gap with which contact c would end without a velocity; its arms and frame."""
+    setting, scheme, work = run.setting, run.scheme, run.work
+    low, px = arc_gap(setting, work.x, i, s)
+    slope = surface(setting.relief, px)[1]
+    tx = 1.0 / np.sqrt(1.0 + slope * slope)
+    ty = slope * tx
+    work.frame[c, 0], work.frame[c, 1] = tx, ty
+    set_arc_arms(run, c, i, s)
+    apart = 0.0
+    for a in range(work.arms[c]):
+        n = work.arm[c, a]
+        apart += work.lever[c, a] * (tx * work.v[n, 1] - ty * work.v[n, 0])
+    return low - h * scheme.gamma * apart
+
+
+@kernel
+def lean_to_middle(tangent: Floats, slope: float) -> None:
+    """Turn the tangent at the end of a step halfway to that at its start.
+
+    A contact that slides from one tangent to the other has a mean velocity along the
+    one halfway: an impulse across it does no work, so that curved ground takes no
+    energy. An impulse across the tangent at the end would take (curvature v h)^2 / 2
+    of it in each step.
+    """
+    t0 = 1.0 / np.sqrt(1.0 + slope * slope)
+    x, y = tangent[0] + t0, tangent[1] + slope * t0
+    length = np.sqrt(x * x + y * y)
+    tangent[0], tangent[1] = x / length, y / length
+
+
+@kernel
+def place_arc(run: Run, c: int, count: int, h: float) -> None:
+    """Arms, tangents and the closing velocity of a contact, from the ends in work.x.
+
+    One that was closed already has its impulse halfway between the places and tangents
+    of the step's start and end, as in `contacts.lean_to_middle`: it takes no energy.
+    """
+    setting, scheme, state, work = run.setting, run.scheme, run.state, run.work
+    hand_over(run, c, count)
+    i = work.who[c]
+    s = lowest_place(setting, work.x, i)
+    half, slope = s, 0.0
+    halfway = work.was[c] != OPEN and scheme.gamma < 1.0
+    if halfway:
+        s0 = lowest_place(setting, state.x, i)
+        half = 0.5 * (s0 + s)
+        slope = surface(setting.relief, arc_gap(setting, state.x, i, s0)[1])[1]
+    set_arc_arms(run, c, i, half)
+    for a in range(work.arms[c]):
+        work.share[c, a] = work.lever[c, a]
+    left = approach(run, c, i, s, h)
+    work.push[c] = closing(scheme, True, left, h)
+    work.middle[c, 0], work.middle[c, 1] = work.frame[c, 0], work.frame[c, 1]
+    if halfway:
+        lean_to_middle(work.middle[c], slope)
+
+
+@kernel
+def lands_on_arc(run: Run, i: int, s: float) -> bool:
+    """Whether the lowest point s of the arc of node i is its own and in the ground."""
+    setting, work = run.setting, run.work
+    if abs(s) > own_reach(setting, i, s) or arc_gap(setting, work.x, i, s)[0] >= 0.0:
+        return False
+    return not is_handed_on(run, i)
+
+
+@kernel
+def is_handed_on(run: Run, i: int) -> bool:
+    """Whether a contact of a neighbour has rolled onto the arc of node i."""
+    setting, work = run.setting, run.work
+    j, k = setting.touch.before[i], setting.touch.after[i]
+    found = False
+    for n in (j, k):
+        if n >= 0 and work.listed[n]:
+            s = lowest_place(setting, work.x, n)
+            towards = s if setting.touch.after[n] == i else -s
+            found = found or towards > OWN - BESIDE
+    return found
+
+
+@kernel
+def hand_over(run: Run, c: int, count: int) -> None:
+    """Let contact c be that of the node on whose arc it is at work.x, if none is."""
+    setting, work = run.setting, run.work
+    i = work.who[c]
+    s = lowest_place(setting, work.x, i)
+    if abs(s) <= OWN:
+        return
+    n = setting.touch.after[i] if s > 0.0 else setting.touch.before[i]
+    free = setting.touch.before[n] >= 0
+    for other in range(count):
+        free = free and (work.edge[other] != ON_GROUND or work.who[other] != n)
+    if free:
+        work.who[c] = n

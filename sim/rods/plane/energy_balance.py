@@ -1,0 +1,254 @@
+"""What a step did with energy: put in, stored, dissipated, and what is out of balance.
+
+With the mean velocity v of a step, (v0 + v1) / 2, its equation times h v says
+
+    change of T + U + V = given - damped - friction - impact + left
+
+    given     h v . (loads and force of a support), and change of U by actuation alone
+    damped    alpha: h m v^2; beta: beta / h k (eps1 - eps0)^2, or beta h v . K v; and
+              h v . drag in a fluid
+    friction  -v_t p_t of all contacts
+    impact    -v_n p_n of all contacts
+
+Contacts take energy, all of them together: in an impact friction alone may give some.
+`left` is what the step makes of nothing: the residual of its equation, and the
+error of the rule by which it weights internal forces over the step, of order h^3 for
+Newmark's rule, nothing with `conserving`.
+"""
+
+import numpy as np
+
+from sim.core.numba_kernels import kernel
+from sim.rods.plane.actuation import actuate
+from sim.rods.plane.elastic_energy import bend_law, edge_law, energies, join
+from sim.rods.plane.options import Setting
+from sim.rods.plane.state import Clock, EnergyFlow, RodState, Run
+from sim.rods.plane.world import overlap
+
+ROUNDING = 1e-12  # of the elastic energy
+OF_CONTACTS = 0.03  # of `balance`, that contacts may give
+
+
+@kernel
+def account(run: Run, count: int, h: float) -> None:
+    """Fill work.flow with the energies of the step just solved."""
+    setting, state, work = run.setting, run.state, run.work
+    flow = work.flow
+    flow.given, flow.damped, flow.friction, flow.impact = 0.0, 0.0, 0.0, 0.0
+    flow.left, flow.scale, flow.rounding, flow.fallen = 0.0, 0.0, 0.0, 0.0
+    flow.stored = 0.0
+    actuate(state.clock.time, state.pulse, setting.law, work.earlier)
+    join(setting.element, work.earlier)
+    _add_edges(run, h)
+    _add_bends(run, h)
+    _add_nodes(run, h)
+    _add_contacts(run, count)
+    flow.gave = max(-flow.friction - flow.impact, 0.0)
+    taken = flow.damped + flow.friction + flow.impact
+    flow.left += taken - flow.given
+    flow.scale += abs(flow.given) + abs(flow.damped)
+    flow.scale += abs(flow.friction) + abs(flow.impact)
+
+
+@kernel
+def _add_element(
+    flow: EnergyFlow, weight: float, old: float, told: float, moved: float, new: float
+) -> None:
+    """Share the change of an element's energy between actuation and motion.
+
+    Parameters
+    ----------
+    weight : of the actuation at the end of the step in the internal forces
+    old, new : J, before and after the step
+    told, moved : J, with the actuation of the end, or the strain of the end, alone
+    """
+    given = weight * (told - old) + (1.0 - weight) * (new - moved)
+    flow.given += given
+    flow.left += new - old
+    flow.stored += new
+    flow.scale += abs(weight * (new - told) + (1.0 - weight) * (moved - old))
+    flow.rounding += ROUNDING * (old + new)
+
+
+@kernel
+def _add_edges(run: Run, h: float) -> None:
+    """Stretching energy 1/2 EA eps^2 l0 of each edge, and what damps it."""
+    setting, scheme, state, work = run.setting, run.scheme, run.state, run.work
+    weight = 1.0 if scheme.conserving else scheme.gamma
+    viscous = 0.0 if setting.rayleigh else setting.beta / h
+    for k in range(len(setting.element.rest)):
+        old_EA = edge_law(setting.element, work.earlier, k)
+        EA = edge_law(setting.element, work.actuated, k)
+        rest = setting.element.rest[k]
+        eps0, eps1 = state.strain.stretch[k], work.strain.stretch[k]
+        a, b = 0.5 * rest * eps0 * eps0, 0.5 * rest * eps1 * eps1
+        _add_element(work.flow, weight, old_EA * a, EA * a, old_EA * b, EA * b)
+        work.flow.damped += viscous * EA * rest * (eps1 - eps0) ** 2
+
+
+@kernel
+def _add_bends(run: Run, h: float) -> None:
+    """Bending energy 1/2 s (turn - rest)^2 of each bend, and what damps it."""
+    setting, scheme, state, work = run.setting, run.scheme, run.state, run.work
+    weight = 1.0 if scheme.conserving else scheme.gamma
+    viscous = 0.0 if setting.rayleigh else setting.beta / h
+    for b in range(len(setting.element.voronoi)):
+        s0, rest0 = bend_law(setting.element, work.earlier, b)
+        s1, rest1 = bend_law(setting.element, work.actuated, b)
+        t0, t1 = state.strain.turn[b], work.strain.turn[b]
+        old, told = 0.5 * s0 * (t0 - rest0) ** 2, 0.5 * s1 * (t0 - rest1) ** 2
+        moved, new = 0.5 * s0 * (t1 - rest0) ** 2, 0.5 * s1 * (t1 - rest1) ** 2
+        _add_element(work.flow, weight, old, told, moved, new)
+        work.flow.damped += viscous * s1 * (t1 - t0) ** 2
+
+
+@kernel
+def _add_nodes(run: Run, h: float) -> None:
+    """Kinetic energy, weight, loads, supports, and damping by velocity."""
+    setting, scheme, state, work = run.setting, run.scheme, run.state, run.work
+    flow, place = work.flow, setting.pattern.place
+    loaded = overlap(setting.load_window, state.clock.time, h)
+    for i in range(len(work.v)):
+        m = setting.element.mass[i]
+        for a in range(2):
+            v, v0 = work.v[i, a], state.v[i, a]
+            mean = 0.5 * (v + v0)
+            raised = -m * setting.gravity[a] * h * mean
+            gained = m * (v - v0) * mean
+            pushed = (loaded * setting.load[i, a] + work.support[i, a]) * mean
+            pushed += work.outer[i, a] * mean
+            damped = setting.alpha * m * h * mean * mean
+            if setting.rayleigh:
+                damped += setting.beta * h * mean * work.product[place[i], a]
+            damped += work.drag[i, a] * mean
+            flow.left += gained + raised
+            flow.given += pushed
+            flow.damped += damped
+            flow.fallen -= raised
+            flow.stored += 0.5 * m * v * v
+            flow.scale += 0.5 * m * (v * v + v0 * v0) + abs(raised)
+            force = max(abs(work.elastic[i, a]), abs(m * (v - v0) / h))
+            force = max(force, abs(m * setting.gravity[a]))
+            flow.rounding += scheme.tolerance * force
+
+
+@kernel
+def _add_contacts(run: Run, count: int) -> None:
+    """Work of the contacts along their normals and tangents.
+
+    What a contact pushes a held coordinate its support holds.
+    """
+    setting, state, work = run.setting, run.state, run.work
+    for c in range(count):
+        tx, ty = work.middle[c, 0], work.middle[c, 1]
+        x, y = 0.0, 0.0
+        for a in range(work.arms[c]):
+            i, weight = work.arm[c, a], work.share[c, a]
+            x += weight * (0.5 * (state.v[i, 0] + work.v[i, 0]))
+            y += weight * (0.5 * (state.v[i, 1] + work.v[i, 1]))
+        work.flow.impact -= work.p[2 * c] * (-ty * x + tx * y)
+        work.flow.friction -= work.p[2 * c + 1] * (tx * x + ty * y)
+    for s in range(work.memo.nodes if count > 0 else 0):
+        i = work.node[s]
+        for a in range(2):
+            if setting.held[i, a]:
+                mean = 0.5 * (state.v[i, a] + work.v[i, a])
+                work.flow.given -= work.impulse[i, a] * mean
+
+
+@kernel
+def mechanical_energies(setting: Setting, state: RodState) -> tuple[float, float]:
+    """Kinetic energy, and potential energy of gravity, J."""
+    kinetic, height = 0.0, 0.0
+    g = setting.gravity
+    for i in range(len(state.x)):
+        m = setting.element.mass[i]
+        v, x = state.v[i], state.x[i]
+        kinetic += 0.5 * m * (v[0] * v[0] + v[1] * v[1])
+        height -= m * (g[0] * x[0] + g[1] * x[1])
+    return kinetic, height
+
+
+@kernel
+def energy_at_work(run: Run) -> float:
+    """Kinetic and elastic energy of a state, actuated as in work.actuated, J."""
+    setting, state, work = run.setting, run.state, run.work
+    kinetic, _ = mechanical_energies(setting, state)
+    stretching, bending = energies(state.x, setting.element, work.actuated)
+    return float(kinetic + stretching + bending)
+
+
+@kernel
+def copy_flow(source: Clock, target: Clock) -> None:
+    """The energies since the start, as they were there."""
+    target.given = source.given
+    target.damped = source.damped
+    target.friction = source.friction
+    target.impact = source.impact
+    target.left = source.left
+    target.at_work = source.at_work
+    target.rounding = source.rounding
+
+
+@kernel
+def keep_flow(run: Run) -> None:
+    """Add the energies of an accepted step to those since the start."""
+    state, work = run.state, run.work
+    clock, flow = state.clock, work.flow
+    clock.given += flow.given
+    clock.damped += flow.damped
+    clock.friction += flow.friction
+    clock.impact += flow.impact
+    clock.left += flow.left
+    clock.rounding = _together(clock.rounding, flow.rounding)
+    clock.at_work += _put_in(flow)
+    over = max(0.0, abs(flow.left) - flow.rounding)
+    if flow.scale > 0.0:
+        clock.worst_balance = max(clock.worst_balance, over / flow.scale)
+
+
+@kernel
+def is_sound(run: Run) -> bool:
+    """Whether strains stay those of a rod, and no energy comes from nowhere.
+
+    What small errors of many steps add up to is told from what is stored, as each may
+    be as large as the tolerance explains. Contacts take energy, and what they give in a
+    step is an error of it: that of a node that rose and fell within the step, say.
+    """
+    scheme, state, work = run.scheme, run.state, run.work
+    for k in range(len(work.strain.stretch)):
+        if not abs(work.strain.stretch[k]) <= scheme.strain:
+            return False
+    for b in range(len(work.strain.turn)):  # 2 tan of half the angle: by pi at most
+        if not work.strain.turn[b] * state.strain.turn[b] >= -4.0:
+            return False
+    flow, clock = work.flow, state.clock
+    if not abs(flow.left) <= scheme.balance * flow.scale + flow.rounding:
+        return False
+    at_work = clock.at_work + _put_in(flow)
+    most = (1.0 + scheme.balance) * at_work - min(clock.damped + flow.damped, 0.0)
+    if not flow.stored <= most + flow.rounding:
+        return False
+    gave = OF_CONTACTS * scheme.balance * at_work + flow.rounding
+    if scheme.exact and not max(flow.gave, given_by_contacts(clock, flow)) <= gave:
+        return False
+    rounding = _together(clock.rounding, flow.rounding)
+    return bool(abs(clock.left + flow.left) <= scheme.balance * at_work + rounding)
+
+
+@kernel
+def given_by_contacts(clock: Clock, flow: EnergyFlow) -> float:
+    """What they gave since the start, beyond what they took."""
+    return -(clock.friction + flow.friction) - (clock.impact + flow.impact)
+
+
+@kernel
+def _together(before: float, rounding: float) -> float:
+    """What rounds off to either side grows as the root of the number of steps."""
+    return float(np.sqrt(before * before + rounding * rounding))
+
+
+@kernel
+def _put_in(flow: EnergyFlow) -> float:
+    """What a step adds to the energies at work since the start, J."""
+    return max(flow.given, 0.0) + max(flow.fallen, 0.0)

@@ -1,0 +1,489 @@
+"""The contact problem of a step with many contacts, at a cost linear in them.
+
+`contact_problem` has a column of the inverse for each contact, best for a few. With the
+states of all contacts given, eq. (3) is as well a change of rows of A dv = -r + p (the
+modified mass of [Hu20], eqs. (4) and (5)). Of a node on the ground,
+
+    take off    the row as it is
+    stick       dv = -push n - v
+    slide       n . dv = -push - n . v,     d . (A dv + r) = 0
+
+with d across the impulse n +- mu t. The impulse is what is left of the row as it was.
+
+A contact of an edge acts on three nodes, so it changes no row of its own as that of a
+node does. It is a row more instead, and its impulse p an unknown:
+
+    A dv - S^T p = -r
+    G dv + C p = -push - G v        of what is closed; p_t = -+ mu p_n where it slides
+
+in blocks of 2 x 2: G of velocities (levers and tangents at the end of the step), S of
+impulses (shares and tangents halfway), C a little softness of contacts of edges.
+
+The matrix keeps its blocks, but not its symmetry, and L U takes the place of L D L^T.
+Where edges touch, their nodes are coupled: blocks are then placed anew, nodes by their
+distance from one of them over edges and contacts (Cuthill and McKee, Proc. 24th ACM
+Conf. 1969), reversed. A contact follows the last of its nodes, so that its pivot,
+G A^-1 S^T of what is eliminated before, is positive where the matrix is symmetric.
+States are changed until all conditions hold, as in `contact_impulses`.
+"""
+
+import numpy as np
+
+from sim.core.arrays import Floats, Ints
+from sim.core.numba_kernels import inlined, kernel
+from sim.linalg.elimination_order import elimination_tree, front_rows, level_structure
+from sim.rods.plane.block_factorisation import BlockMatrix
+from sim.rods.plane.contact_geometry import TouchSetting
+from sim.rods.plane.contact_impulses import (
+    FORTH,
+    OPEN,
+    STICK,
+    change_states,
+    largest_velocity,
+    residual,
+)
+from sim.rods.plane.edge_contact import SOFTER, SOFTNESS
+from sim.rods.plane.elastic_energy import multiply
+from sim.rods.plane.state import ContactSystem, Run, Work
+
+MANY = 64  # contacts from which on rows are changed
+ALL_AT_ONCE = 12  # rounds in which every contact may change its state
+ONE_BY_ONE = 200  # then rounds in which the first of them does
+ROUNDING = 1e-11  # of the largest velocity
+UNPLACED = -1
+
+
+@inlined
+def solve_many(
+    run: Run, touch: TouchSetting | None, matrix: BlockMatrix, count: int
+) -> float:
+    """Fill work.z with dv, in the order of the columns, and the impulses.
+
+    `matrix` is A, work.r the residual. Returns that of the contact problem, m/s.
+    """
+    scheme, work = run.scheme, run.work
+    blocks = len(work.r)
+    if touch is None:
+        measure_alone(run, matrix, count)
+    else:
+        measure_compliance(run, count)
+        blocks += count
+        if not place_blocks(run, count):
+            work.memo.full = 1
+            return np.inf
+    left = np.inf
+    for multiple in SOFTER:
+        soft = SOFTNESS * multiple
+        left = find_states(run, matrix, count, blocks, soft)
+        if touch is None or left <= scheme.complementarity:
+            break
+    return left
+
+
+@kernel
+def find_states(
+    run: Run, matrix: BlockMatrix, count: int, blocks: int, soft: float
+) -> float:
+    """Look for the states of contacts whose edges give way by this share."""
+    setting, work = run.setting, run.work
+    system, mu = work.system, setting.mu
+    state, p, u = work.state[:count], work.p[: 2 * count], work.system.u[: 2 * count]
+    for turn in range(ALL_AT_ONCE + ONE_BY_ONE):
+        fill_system(run, matrix, count, blocks, soft)
+        factorise_rows(system, blocks)
+        solve_rows(system, blocks)
+        read_solution(run, matrix, count, soft)
+        small = ROUNDING * largest_velocity(system.own, u, p)
+        left = residual(system.own, u, mu, p)
+        first = turn >= ALL_AT_ONCE
+        if change_states(system.own, u, mu, state, p, small, first) == 0:
+            return left
+    return np.inf
+
+
+@kernel
+def measure_alone(run: Run, matrix: BlockMatrix, count: int) -> None:
+    """About what an impulse on a node moves it by, where all else is held, 1/kg."""
+    work = run.work
+    for c in range(count):
+        d = matrix.diagonal[run.setting.pattern.place[work.arm[c, 0]]]
+        work.system.own[2 * c : 2 * c + 2] = 1.0 / max(d[0], d[2])
+
+
+@kernel
+def measure_compliance(run: Run, count: int) -> None:
+    """The diagonal of G A^-1 G^T, 1/kg, by columns of L^-1 along their paths."""
+    pattern, factor, work = run.setting.pattern, run.state.factor, run.work
+    y, at = work.system.y, work.system.at
+    for c in range(count):
+        tx, ty = work.frame[c, 0], work.frame[c, 1]
+        at[:] = UNPLACED
+        for a in range(work.arms[c]):
+            j, lever = pattern.place[work.arm[c, a]], work.lever[c, a]
+            at[a], v = j, y[j]
+            v[0], v[1] = v[0] - lever * ty, v[1] + lever * tx
+            v[2], v[3] = v[2] + lever * tx, v[3] + lever * ty
+        across, along = 0.0, 0.0
+        j = first_column(at)
+        while j != UNPLACED:
+            d, v = factor.diagonal[j], y[j]
+            across += d[0] * v[0] * v[0] + 2.0 * d[1] * v[0] * v[1] + d[2] * v[1] * v[1]
+            along += d[0] * v[2] * v[2] + 2.0 * d[1] * v[2] * v[3] + d[2] * v[3] * v[3]
+            leave_column(run, j)
+            j = first_column(at)
+        work.system.own[2 * c], work.system.own[2 * c + 1] = across, along
+
+
+@kernel
+def first_column(at: Ints) -> int:
+    """The first of the columns at which the paths of a contact's nodes are."""
+    first = UNPLACED
+    for j in at:
+        if j != UNPLACED and (first == UNPLACED or j < first):
+            first = j
+    return first
+
+
+@kernel
+def leave_column(run: Run, j: int) -> None:
+    """Eliminate column j of y, and follow the paths that are there to the next."""
+    pattern, factor, system = run.setting.pattern, run.state.factor, run.work.system
+    v, begin, end = system.y[j], pattern.start[j], pattern.start[j + 1]
+    for p in range(begin, end):
+        m, w = factor.lower[p], system.y[pattern.row[p]]
+        w[0], w[1] = w[0] - m[0] * v[0] - m[1] * v[1], w[1] - m[2] * v[0] - m[3] * v[1]
+        w[2], w[3] = w[2] - m[0] * v[2] - m[1] * v[3], w[3] - m[2] * v[2] - m[3] * v[3]
+    v[:] = 0.0
+    for a in range(len(system.at)):
+        if system.at[a] == j:
+            system.at[a] = pattern.row[begin] if end > begin else UNPLACED
+
+
+@kernel
+def place_blocks(run: Run, count: int) -> bool:
+    """Places of nodes and contacts, and the blocks of L; False without room for them.
+
+    Nodes are placed as if those of a contact were joined, and each contact after the
+    last of its nodes.
+    """
+    work = run.work
+    system, place, n = work.system, work.system.place, len(work.r)
+    k = n + count
+    pairs = coupled(run, count, False)
+    first, second = pairs[:, 0].copy(), pairs[:, 1].copy()
+    start, row = lists(
+        n, np.concatenate((first, second)), np.concatenate((second, first))
+    )
+    key = np.zeros(k)
+    key[by_distance(start, row)] = np.arange(n)[::-1]
+    for c in range(count):
+        for a in range(work.arms[c]):
+            key[n + c] = max(key[n + c], key[work.arm[c, a]] + 0.5)
+    place[np.argsort(key, kind="mergesort")] = np.arange(k)
+    pairs = coupled(run, count, True)
+    first, second = place[pairs[:, 0]], place[pairs[:, 1]]
+    low, high = np.minimum(first, second), np.maximum(first, second)
+    start, row = lists(k, high, low)
+    parent, size = elimination_tree(start, row)
+    begin = np.zeros(k + 1, dtype=np.int64)
+    begin[1:] = np.cumsum(size + 1)
+    if begin[k] - k > len(system.row):
+        return False
+    start, row = lists(k, low, high)
+    rows = front_rows(start, row, np.arange(k + 1), parent, begin)
+    for j in range(k + 1):
+        system.start[j] = begin[j] - j
+    for j in range(k):
+        for q in range(begin[j] + 1, begin[j + 1]):
+            system.row[q - j - 1] = rows[q]
+    return True
+
+
+@kernel
+def by_distance(start: Ints, row: Ints) -> Ints:
+    """(n,) nodes of each piece of a graph by their distance from one of its ends."""
+    n, found = len(start) - 1, 0
+    queue, piece, level = np.empty(n, np.int64), np.zeros(n, np.int64), np.full(n, -1)
+    for i in range(n):
+        if level[i] >= 0:
+            continue
+        part, root = queue[found:], i
+        size = level_structure(start, row, piece, root, level, part)
+        for _ in range(2):  # to one end of what hangs together, and to the other
+            root = part[size - 1]
+            for q in range(size):
+                level[part[q]] = -1
+            size = level_structure(start, row, piece, root, level, part)
+        found += size
+    return queue
+
+
+@kernel
+def coupled(run: Run, count: int, contacts: bool) -> Ints:
+    """(m, 2) blocks that elements and contacts couple: contact c is the block n + c.
+
+    contacts : whether they are blocks; else the nodes of each are coupled
+    """
+    setting, work = run.setting, run.work
+    edge, bend, n = setting.element.edge, setting.element.bend, len(work.r)
+    found = np.empty((len(edge) + len(bend) + 3 * count, 2), dtype=np.int64)
+    found[: len(edge)] = edge
+    filled = len(edge)
+    for b in range(len(bend)):
+        found[filled, 0], found[filled, 1] = bend[b, 0], bend[b, 2]
+        filled += 1
+    for c in range(count):
+        arms = work.arms[c]
+        for a in range(arms if arms > 1 else 0):
+            found[filled, 0] = work.arm[c, a]
+            found[filled, 1] = n + c if contacts else work.arm[c, (a + 1) % arms]
+            filled += 1
+    return found[:filled]
+
+
+@kernel
+def lists(n: int, first: Ints, second: Ints) -> tuple[Ints, Ints]:
+    """start (n + 1,), row (m,): the second of all pairs by their first."""
+    start, row = np.zeros(n + 1, dtype=np.int64), np.empty_like(second)
+    for i in first:
+        start[i + 1] += 1
+    start = np.cumsum(start)
+    filled = start.copy()
+    for q in range(len(first)):
+        row[filled[first[q]]] = second[q]
+        filled[first[q]] += 1
+    return start, row
+
+
+@kernel
+def fill_system(
+    run: Run, matrix: BlockMatrix, count: int, blocks: int, soft: float
+) -> None:
+    """The rows and right-hand side for the present states of the contacts."""
+    setting, work = run.setting, run.work
+    system, pattern, n = work.system, setting.pattern, len(work.r)
+    place, turn, node = system.place, system.turn, system.node
+    system.below[: system.start[blocks]] = 0.0
+    system.above[: system.start[blocks]] = 0.0
+    turn[:blocks] = 0.0
+    turn[:blocks, 0], turn[:blocks, 3] = 1.0, 1.0
+    for c in range(count):
+        if work.arms[c] == 1 and work.state[c] != OPEN:
+            turn_row(run, c)
+    for i in range(n):
+        d, at, t = matrix.diagonal[pattern.place[i]], place[i], turn[i]
+        times(t, d[0], d[1], d[1], d[2], system.diagonal[at])
+        system.z[at, 0] = -t[0] * work.r[i, 0] - t[1] * work.r[i, 1]
+        system.z[at, 1] = -t[2] * work.r[i, 0] - t[3] * work.r[i, 1]
+    for j in range(n):
+        for q in range(pattern.start[j], pattern.start[j + 1]):
+            m, a, b = matrix.lower[q], node[j], node[pattern.row[q]]
+            if m[0] != 0.0 or m[1] != 0.0 or m[2] != 0.0 or m[3] != 0.0:
+                times(turn[b], m[0], m[1], m[2], m[3], block_at(system, b, a))
+                times(turn[a], m[0], m[2], m[1], m[3], block_at(system, a, b))
+    for c in range(count):
+        if work.arms[c] > 1:
+            fill_contact(run, c, softness_of(work, c, soft))
+            continue
+        if blocks > n:
+            full, z = system.diagonal[place[n + c]], system.z[place[n + c]]
+            full[0], full[1], full[2], full[3] = 1.0, 0.0, 0.0, 1.0
+            z[0], z[1] = 0.0, 0.0
+        if work.state[c] != OPEN:
+            hold(work, c)
+
+
+@kernel
+def turn_row(run: Run, c: int) -> None:
+    """Of the rows of its node, contact c leaves that across its impulse, or none."""
+    setting, work = run.setting, run.work
+    t = work.system.turn[work.arm[c, 0]]
+    t[0], t[1], t[2], t[3] = 0.0, 0.0, 0.0, 0.0
+    if work.state[c] != STICK:
+        ratio = -setting.mu if work.state[c] == FORTH else setting.mu
+        mx, my = work.middle[c, 0], work.middle[c, 1]
+        t[2], t[3] = mx + ratio * my, my - ratio * mx
+
+
+@kernel
+def hold(work: Work, c: int) -> None:
+    """Let contact c, of one node, keep its normal velocity; both where it sticks."""
+    system, i = work.system, work.arm[c, 0]
+    vx, vy = work.v[i, 0], work.v[i, 1]
+    tx, ty = work.frame[c, 0], work.frame[c, 1]
+    full, z = system.diagonal[system.place[i]], system.z[system.place[i]]
+    full[0], full[1] = -ty, tx
+    z[0] = -work.push[c] + ty * vx - tx * vy
+    if work.state[c] == STICK:
+        full[2], full[3] = tx, ty
+        z[1] = -tx * vx - ty * vy
+
+
+@kernel
+def softness_of(work: Work, c: int, soft: float) -> float:
+    """Of a contact, as a share of what its own impulse moves it."""
+    return soft if work.edge[c] >= 0 else 0.0
+
+
+@kernel
+def fill_contact(run: Run, c: int, soft: float) -> None:
+    """The two rows and columns of contact c, of several nodes."""
+    setting, work = run.setting, run.work
+    system, state = work.system, work.state[c]
+    own = len(work.r) + c
+    full, z = system.diagonal[system.place[own]], system.z[system.place[own]]
+    full[0], full[1], full[2], full[3] = 1.0, 0.0, 0.0, 1.0
+    z[0], z[1] = 0.0, 0.0
+    if state == OPEN:
+        return
+    full[0] = soft * system.own[2 * c]
+    if state == STICK:
+        full[3] = soft * system.own[2 * c + 1]
+    else:
+        full[2] = setting.mu if state == FORTH else -setting.mu
+    tx, ty = work.frame[c, 0], work.frame[c, 1]
+    mx, my = work.middle[c, 0], work.middle[c, 1]
+    z[0] = -work.push[c]
+    for a in range(work.arms[c]):
+        i, lever, share = work.arm[c, a], work.lever[c, a], work.share[c, a]
+        vx, vy = work.v[i, 0], work.v[i, 1]
+        row = block_at(system, own, i)
+        row[0], row[1] = -lever * ty, lever * tx
+        z[0] -= lever * (tx * vy - ty * vx)
+        if state == STICK:
+            row[2], row[3] = lever * tx, lever * ty
+            z[1] -= lever * (tx * vx + ty * vy)
+        column = block_at(system, i, own)
+        sx, sy = share * mx, share * my
+        times(system.turn[i], sy, -sx, -sx, -sy, column)
+
+
+@kernel
+def block_at(system: ContactSystem, row: int, column: int) -> Floats:
+    """(4,) the block of two of the nodes and contacts, beside the diagonal."""
+    a, b = system.place[row], system.place[column]
+    low, high = min(a, b), max(a, b)
+    begin, end = system.start[low], system.start[low + 1]
+    while end - begin > 1:
+        half = (begin + end) // 2
+        if system.row[half] > high:
+            end = half
+        else:
+            begin = half
+    blocks = system.below if a > b else system.above
+    block: Floats = blocks[begin]
+    return block
+
+
+@kernel
+def times(
+    row: Floats, xx: float, xy: float, yx: float, yy: float, product: Floats
+) -> None:
+    """product <- row times (xx xy; yx yy)."""
+    product[0], product[1] = row[0] * xx + row[1] * yx, row[0] * xy + row[1] * yy
+    product[2], product[3] = row[2] * xx + row[3] * yx, row[2] * xy + row[3] * yy
+
+
+@kernel
+def less_product(block: Floats, a: Floats, b: Floats) -> None:
+    """block <- block - a b."""
+    block[0] -= a[0] * b[0] + a[1] * b[2]
+    block[1] -= a[0] * b[1] + a[1] * b[3]
+    block[2] -= a[2] * b[0] + a[3] * b[2]
+    block[3] -= a[2] * b[1] + a[3] * b[3]
+
+
+@kernel
+def factorise_rows(system: ContactSystem, blocks: int) -> None:
+    """Overwrite the matrix by L, U and the inverses of its diagonal blocks."""
+    diagonal, below, above = system.diagonal, system.below, system.above
+    start, row = system.start, system.row
+    for j in range(blocks):
+        d = diagonal[j]
+        xx, xy, yx, yy = d[0], d[1], d[2], d[3]
+        f = 1.0 / (xx * yy - xy * yx)
+        xx, xy, yx, yy = f * yy, -f * xy, -f * yx, f * xx
+        d[0], d[1], d[2], d[3] = xx, xy, yx, yy
+        begin, end = start[j], start[j + 1]
+        for p in range(begin, end):
+            a, b, c, e = below[p, 0], below[p, 1], below[p, 2], below[p, 3]
+            below[p, 0], below[p, 1] = a * xx + b * yx, a * xy + b * yy
+            below[p, 2], below[p, 3] = c * xx + e * yx, c * xy + e * yy
+        for p in range(begin, end):
+            less_product(diagonal[row[p]], below[p], above[p])
+            t = start[row[p]]
+            for q in range(p + 1, end):
+                while row[t] != row[q]:
+                    t += 1
+                less_product(below[t], below[q], above[p])
+                less_product(above[t], below[p], above[q])
+
+
+@kernel
+def solve_rows(system: ContactSystem, blocks: int) -> None:
+    """z <- that of the system."""
+    start, z = system.start, system.z
+    for j in range(blocks):
+        for p in range(start[j], start[j + 1]):
+            i, m = system.row[p], system.below[p]
+            z[i, 0] -= m[0] * z[j, 0] + m[1] * z[j, 1]
+            z[i, 1] -= m[2] * z[j, 0] + m[3] * z[j, 1]
+    for j in range(blocks - 1, -1, -1):
+        x, y = z[j, 0], z[j, 1]
+        for p in range(start[j], start[j + 1]):
+            i, m = system.row[p], system.above[p]
+            x -= m[0] * z[i, 0] + m[1] * z[i, 1]
+            y -= m[2] * z[i, 0] + m[3] * z[i, 1]
+        d = system.diagonal[j]
+        z[j, 0], z[j, 1] = d[0] * x + d[1] * y, d[2] * x + d[3] * y
+
+
+@kernel
+def read_solution(run: Run, matrix: BlockMatrix, count: int, soft: float) -> None:
+    """dv in the order of the columns, impulses, and velocities of the contacts."""
+    setting, work = run.setting, run.work
+    system, pattern, n = work.system, setting.pattern, len(work.r)
+    work.impulse[:] = 0.0
+    for i in range(n):
+        z, dv = system.z[system.place[i]], work.z[pattern.place[i]]
+        dv[0], dv[1] = z[0], z[1]
+    for c in range(count):
+        if work.arms[c] > 1:
+            p_n, p_t = system.z[system.place[n + c]]
+            work.p[2 * c], work.p[2 * c + 1] = p_n, p_t
+            mx, my = work.middle[c, 0], work.middle[c, 1]
+            for a in range(work.arms[c]):
+                impulse, share = work.impulse[work.arm[c, a]], work.share[c, a]
+                impulse[0] += share * (mx * p_t - my * p_n)
+                impulse[1] += share * (mx * p_n + my * p_t)
+    multiply(pattern, matrix, work.z, work.product)
+    for c in range(count):
+        if work.arms[c] == 1:
+            read_impulse(run, c)
+    for c in range(count):
+        tx, ty = work.frame[c, 0], work.frame[c, 1]
+        ux, uy = 0.0, 0.0
+        for a in range(work.arms[c]):
+            i, lever = work.arm[c, a], work.lever[c, a]
+            dv = work.z[pattern.place[i]]
+            ux += lever * (work.v[i, 0] + dv[0])
+            uy += lever * (work.v[i, 1] + dv[1])
+        own, k = softness_of(work, c, soft), 2 * c
+        apart = own * system.own[k] * work.p[k]
+        system.u[k] = tx * uy - ty * ux + work.push[c] + apart
+        system.u[k + 1] = tx * ux + ty * uy + own * system.own[k + 1] * work.p[k + 1]
+
+
+@kernel
+def read_impulse(run: Run, c: int) -> None:
+    """The impulse of a contact of one node: what is left of its rows as they were."""
+    setting, work = run.setting, run.work
+    i = work.arm[c, 0]
+    product, impulse = work.product[setting.pattern.place[i]], work.impulse[i]
+    px, py = product[0] + work.r[i, 0], product[1] + work.r[i, 1]
+    px, py = px - impulse[0], py - impulse[1]
+    if work.state[c] == OPEN:
+        px, py = 0.0, 0.0
+    impulse[0], impulse[1] = impulse[0] + px, impulse[1] + py
+    mx, my = work.middle[c, 0], work.middle[c, 1]
+    work.p[2 * c], work.p[2 * c + 1] = mx * py - my * px, mx * px + my * py

@@ -1,0 +1,227 @@
+"""Motion of a rod on the ground: the solver, a generator of step records."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from sim.core.arrays import Floats
+from sim.core.numba_kernels import pointed
+from sim.core.options import NotConvergedError
+from sim.rods.plane.actuation import Pulse, actuate
+from sim.rods.plane.elastic_energy import energies, join, passive
+from sim.rods.plane.energy_balance import OF_CONTACTS, mechanical_energies
+from sim.rods.plane.ground import GroundPlane, gaps
+from sim.rods.plane.motion_loop import MotionLoop, lowest_limb
+from sim.rods.plane.options import StepOptions, scheme_of, setting_of
+from sim.rods.plane.state import (
+    RodState,
+    RodStep,
+    Run,
+    by_addresses,
+    clear,
+    copied,
+    new_state,
+    with_factor,
+    work_space,
+)
+from sim.rods.plane.time_loop import make_steps
+from sim.rods.plane.world import World
+
+CLOCK = (
+    "time", "worst_residual", "worst_complementarity", "worst_share", "contact_gap",
+    "given", "damped", "friction", "impact", "worst_balance",
+)  # fmt: skip
+REPORT = ("residual", "complementarity", "error")
+COUNTS = ("iterations", "substeps", "factorisations")
+
+
+class Loop(MotionLoop[RodStep]):
+    """The arrays of a run, and the compiled loop over them."""
+
+    def __init__(
+        self,
+        world: World,
+        options: StepOptions,
+        start: RodState | None,
+    ) -> None:
+        if world.turning and options.accuracy > 0.0:
+            raise ValueError(
+                f"steps: accuracy is {options.accuracy:g}: ends that turn have steps "
+                "of fixed length, set it to 0"
+            )
+        for turn in world.turning:
+            turn.motion(world.rod.nodes).refuse_far(options.h)
+        super().__init__(options, world.schedule)
+        self.world = world
+        self.setting = setting_of(world)
+        self.scheme = scheme_of(options, world)
+        touch = self.setting.touch
+        self.touch = touch if touch.ground or touch.rods or touch.arcs else None
+        velocity = np.zeros_like(world.rod.nodes)
+        if world.velocity is not None:
+            velocity[:] = world.velocity
+        pairs = 0 if world.touching is None else 2 * len(world.rod.nodes)
+        state = copied(start) if start else new_state(world.rod, velocity, pairs)
+        self.state = with_factor(state, self.setting.pattern)
+        self._before = pointed(copied(self.state))
+        self.work = work_space(world.rod, self.setting.pattern, pairs)
+        self.reaction = np.zeros_like(world.rod.nodes)
+        self._parts = Run(self.setting, self.scheme, self.state, self.work)
+        self._handed = by_addresses(self._parts)
+
+    @property
+    def time(self) -> float:
+        return float(self.state.clock.time)
+
+    @property
+    def step(self) -> int:
+        return int(self.state.clock.step)
+
+    def run_to(self, step: int, end: float) -> bool:
+        clear(self.work.report)
+        return super().run_to(step, end)
+
+    def switch_on(self, pulse: Pulse) -> None:
+        limb = pulse.limb
+        if pulse.from_contact:
+            limb += contact_limb(self.world, self.state.x)
+        self.pulse(limb % len(self.state.pulse), pulse.time)
+
+    def pulse(self, limb: int, time: float) -> None:
+        """Let a pulse of a limb begin; where eq. (7) jumps, its energy is given."""
+        before = sum(self.elastic())
+        self.state.pulse[limb] = time
+        self.give(sum(self.elastic()) - before)
+        self.state.clock.ready = 0.0  # forces at the start of a step are new
+
+    def give(self, energy: float) -> None:
+        """Account for energy that is put in between two steps, J."""
+        self.state.clock.given += energy
+        self.state.clock.at_work += max(energy, 0.0)
+
+    def steps(self, steps: int, stop: float, end: float = np.inf) -> bool:
+        if not self.world.turning:
+            return self._run(steps, stop, end)
+        h = self.options.h
+        for _ in range(steps):
+            if self.time > stop - 1e-6 * h:
+                break
+            left = end - self.time
+            self._turn(h if left >= (1.0 - 1e-6) * h else left)
+            if not self._run(1, stop, end):
+                return False
+        return True
+
+    def _turn(self, h: float) -> None:
+        """Set out with the ends that turn to their places at the end of the step."""
+        rod, x, v = self.world.rod, self.state.x, self.state.v
+        for turn in self.world.turning:
+            nodes = [turn.about, turn.node]
+            before = v[nodes]
+            v[nodes] = (turn.places(rod.nodes, self.time + h) - x[nodes]) / h
+            gained = np.sum(v[nodes] ** 2 - before**2, axis=1)
+            self.give(0.5 * float(rod.mass[nodes] @ gained))
+
+    def _run(self, steps: int, stop: float, end: float) -> bool:
+        return make_steps(
+            self.handed(), self.touch, self._before, self.reaction, steps,
+            float(self.options.h), float(stop), float(end),
+            float(self.options.accuracy),
+        )  # fmt: skip
+
+    def handed(self) -> Run:
+        """The parts as kernels read them."""
+        now = Run(self.setting, self.scheme, self.state, self.work)
+        if any(a is not b for a, b in zip(now, self._parts, strict=True)):
+            self._parts, self._handed = now, by_addresses(now)
+        return self._handed
+
+    def elastic(self) -> tuple[float, float]:
+        """Stretching and bending energy, as the limbs are actuated now, J."""
+        actuated, state = passive(self.world.rod), self.state
+        actuate(state.clock.time, state.pulse, self.setting.law, actuated)
+        join(self.setting.element, actuated)
+        return energies(state.x, self.setting.element, actuated)
+
+    def record(self, *, failed: bool = False) -> RodStep:
+        state = copied(self.state)
+        report: Any = self.work.report
+        handed = self.handed()
+        kinetic, gravity = mechanical_energies(handed.setting, handed.state)
+        stretching, bending = self.elastic()
+        clock: Any = state.clock
+        numbers: dict[str, Any] = {name: float(clock[name]) for name in CLOCK}
+        numbers |= {name: float(report[name]) for name in REPORT}
+        numbers |= {name: int(report[name]) for name in COUNTS}
+        return RodStep(
+            **numbers,
+            step=int(clock.step),
+            x=state.x,
+            v=state.v,
+            reaction=self.reaction.copy(),
+            contact=state.contact,
+            kinetic=kinetic,
+            stretching=stretching,
+            bending=bending,
+            gravity=gravity,
+            out_of_balance=float(clock.left),
+            h=float(clock.last_step),
+            state=state,
+            failed=failed,
+        )
+
+    def failure(self) -> NotConvergedError:
+        time, h = self.state.clock.time, self.options.h
+        if self.work.memo.full:
+            room = len(self.work.known if self.touch is None else self.work.friction)
+            why = f"contacts have no room: there is room for {room} of them"
+            remedy = "choose contact exact, or use fewer nodes"
+        elif self.work.memo.apart:
+            gap = self.scheme.contact_gap / self.world.rod.rest_length.min()
+            why = (
+                f"no step from {h:g} s down to {h * self.scheme.least:.2g} s lets "
+                f"nodes land within {gap:g} of the shortest edge"
+            )
+            remedy = "choose a smaller h"
+        elif self.work.memo.unsound:
+            why = (
+                f"no step from {h:g} s down to {h * self.scheme.least:.2g} s keeps "
+                f"edges stretched by {self.options.strain:g} at most and the balance "
+                f"of energy within {self.options.balance:g} of what is at work "
+                f"({self.state.clock.left:.3g} J out of balance before), "
+                f"{OF_CONTACTS:g} of that where contacts give"
+            )
+            remedy = self.options.steadier
+        else:
+            why = (
+                f"no step from {h:g} s down to {h * self.scheme.least:.2g} s "
+                f"converges to {self.options.tolerance:g} m and "
+                f"{self.options.complementarity:g} m/s in "
+                f"{self.options.max_newton} iterations"
+            )
+            remedy = "choose a smaller h, or allow more iterations"
+        return NotConvergedError(
+            f"at t = {time:g} s {why}: {remedy}", best=self.record(failed=True)
+        )
+
+
+def contact_limb(world: World, x: Floats) -> int:
+    """The limb whose actuated edges lie lowest above the ground."""
+    rod = world.rod
+    middle = 0.5 * (x[rod.edges[:, 0]] + x[rod.edges[:, 1]])
+    height = gaps(world.ground or GroundPlane(), middle)
+    return lowest_limb(height, rod.edge_limb, rod.last_limb + 1)
+
+
+def simulate(
+    world: World,
+    options: StepOptions,
+    duration: float,
+    *,
+    every: int = 1,
+    start: RodState | None = None,
+) -> Iterator[RodStep]:
+    """Yield the rod as `MotionLoop.records`, to continue from the state of a record."""
+    loop = Loop(world, options, start)
+    yield from loop.records(duration, every, continued=start is not None)

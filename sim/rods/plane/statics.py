@@ -1,0 +1,497 @@
+"""The shape in which a rod comes to rest, and whether it is stable.
+
+Backward Euler steps forget velocity:
+
+    M (x1 - x0) / h^2 = F(x1) + contact forces
+
+is a step of Newton's method on the equilibrium, held back by the mass as long as h is
+short. h grows from step to step until F is in balance. Where that is a saddle, the rod
+is pushed along the motion that falls fastest, to either side, and goes on in steps so
+short that M / h^2 + K is positive definite at their ends: each lowers the energy.
+
+Loads that turn with the rod have no energy: what balances them is told as it is. A
+fluid does nothing at rest.
+
+`falling_mode` says whether an equilibrium is a minimum of the energy, and else the way
+down. With the contacts held as they are (sliding: their normal, sticking: both
+coordinates), the matrix K + s M is positive definite exactly if no motion lowers the
+energy faster than its shift s lets it: the inertia of the factor, Nocedal and Wright
+(2006), 3.4. At a saddle the least shift that makes it so is that of the motion that
+falls fastest.
+
+Rods on rods couple nodes that no element does: then the matrix is dense. A contact of
+gap g that is pushed with N adds - N times the second derivatives of g. Of a node at a
+distance D from the inside of an edge of length l, with normal n and tangent t, they are
+
+    d2g = -2 w u - D w^2       w = n . (dx_k - dx_j) / l, u = t . (dx_i - dx_there)
+
+and of a node at a distance D from another u^2 / D.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from sim.core.arrays import Floats
+from sim.core.options import NotConvergedError
+from sim.rods.plane.actuation import actuate
+from sim.rods.plane.block_factorisation import (
+    BlockMatrix,
+    dense,
+    empty,
+    factorise,
+    solve_each,
+)
+from sim.rods.plane.contact_impulses import OPEN, STICK
+from sim.rods.plane.elastic_energy import (
+    Rates,
+    add_mass,
+    add_stiffness,
+    gradients,
+    join,
+    passive,
+    unstrained,
+)
+from sim.rods.plane.ground import GroundPlane, bend, gaps, surface
+from sim.rods.plane.options import StepOptions, scheme_of
+from sim.rods.plane.simulate import Loop
+from sim.rods.plane.state import RodState, RodStep, clear, copied
+from sim.rods.plane.world import (
+    Damping,
+    DistributedLoad,
+    FollowerForce,
+    NodeLoad,
+    World,
+)
+
+NEUTRAL = 1e-6  # shift that no falling motion needs, over that of the outer forces
+SAME = 1e-9  # of what contacts block, below which they say it twice
+ITERATIONS = 60  # of the inverse iteration
+
+
+class Falling(NamedTuple):
+    """A motion from a saddle.
+
+    Attributes
+    ----------
+    mode : (n, 2) its largest component is 1
+    rate : 1/s, at which it grows
+    """
+
+    mode: Floats
+    rate: float
+
+
+Solve = Callable[[Floats], None]  # A^-1 r in place of r (P, n, 2)
+
+
+def convex_matrix(loop: Loop, shift: float, *, at_rest: bool = False) -> Solve | None:
+    """What solves with K + shift M where the loop is; None if not positive definite.
+
+    At rest, where they are in balance, forces of contacts count where they turn.
+    """
+    setting, state, rod = loop.setting, loop.state, loop.world.rod
+    matrix, actuated = empty(setting.pattern), passive(rod)
+    actuate(state.clock.time, state.pulse, setting.law, actuated)
+    join(setting.element, actuated)
+    add_mass(setting.pattern, matrix, rod.mass, setting.held, shift)
+    add_stiffness(
+        state.x, setting.element, actuated, Rates(1.0, 0.0), unstrained(rod),
+        setting.pattern, 1.0, matrix,
+    )  # fmt: skip
+    if at_rest and len(state.pair) and state.pair[0, 2] != OPEN:
+        return _dense_solver(loop, matrix)
+    free = _hold_contacts(loop, matrix, at_rest=at_rest)
+    if not factorise(setting.pattern, matrix):
+        return None
+
+    def solve(r: Floats) -> None:
+        pushed = np.einsum("nab,pnb->pna", free, r)
+        solve_each(setting.pattern, matrix, np.zeros_like(state.x), pushed)
+        r[:] = np.einsum("nab,pna->pnb", free, pushed)
+
+    return solve
+
+
+def _dense_solver(loop: Loop, matrix: BlockMatrix) -> Solve | None:
+    """Likewise with contacts of edges, in the motions that all contacts let."""
+    held = loop.setting.held.ravel()
+    curved, rows = _of_pairs(loop)
+    for i in np.flatnonzero(loop.state.contact != OPEN).tolist():
+        block, directions = _of_node(loop, i, at_rest=True)
+        curved[2 * i : 2 * i + 2, 2 * i : 2 * i + 2] += block
+        for direction in directions:
+            rows.append(np.zeros_like(loop.state.x))
+            rows[-1][i] = direction
+    blocked = np.array([row.ravel() for row in rows]) * ~held
+    _, sizes, motions = np.linalg.svd(np.vstack([blocked, np.diag(held * 1.0)]))
+    free = motions[np.count_nonzero(sizes > SAME * sizes[0]) :] * ~held
+    reduced = free @ (dense(loop.setting.pattern, matrix) + curved) @ free.T
+    try:
+        np.linalg.cholesky(reduced)
+    except np.linalg.LinAlgError:
+        return None
+
+    def solve(r: Floats) -> None:
+        pushed = free @ r.reshape(len(r), -1).T
+        r[:] = (free.T @ np.linalg.solve(reduced, pushed)).T.reshape(r.shape)
+
+    return solve
+
+
+def _of_pairs(loop: Loop) -> tuple[Floats, list[Floats]]:
+    """What forces of the contacts of edges add (2n, 2n), and what they block (n, 2)."""
+    setting, state, work = loop.setting, loop.state, loop.work
+    curved, rows, c = np.zeros((state.x.size, state.x.size)), [], 0
+    for node, e, how in state.pair.tolist():
+        if how == OPEN:
+            break
+        while (work.who[c], work.edge[c]) != (node, e):
+            c += 1
+        along, away = (_row(loop, c, direction) for direction in _axes(work.frame[c]))
+        rows.append(away)
+        if how == STICK and setting.mu > 0.0:
+            rows.append(along)
+        if node >= 0:
+            pushed = float(work.p[2 * c] / state.clock.last_step)
+            curved += pushed * _turning(loop, c, along.ravel())
+        c += 1
+    return curved, rows
+
+
+def _axes(frame: Floats) -> tuple[Floats, Floats]:
+    """Tangent and normal of a contact."""
+    return frame, np.array([-frame[1], frame[0]])
+
+
+def _row(loop: Loop, c: int, direction: Floats) -> Floats:
+    """(n, 2) how a contact moves along a direction."""
+    work, row = loop.work, np.zeros_like(loop.state.x)
+    for a in range(work.arms[c]):
+        row[work.arm[c, a]] += work.lever[c, a] * direction
+    return row
+
+
+def _turning(loop: Loop, c: int, u: Floats) -> Floats:
+    """(2n, 2n) minus the second derivatives of the gap of a node with an edge, 1/m."""
+    work, distance = loop.work, loop.setting.touch.distance
+    _, j, k = work.arm[c, :3]
+    if not 0.0 < -work.lever[c, 2] < 1.0:
+        return -np.outer(u, u) / distance
+    length = np.linalg.norm(loop.state.x[k] - loop.state.x[j])
+    row = np.zeros_like(loop.state.x)
+    row[k] = _axes(work.frame[c])[1] / length
+    row[j] = -row[k]
+    w = row.ravel()
+    return np.outer(w, u) + np.outer(u, w) + distance * np.outer(w, w)
+
+
+def _hold_contacts(loop: Loop, matrix: BlockMatrix, *, at_rest: bool) -> Floats:
+    """Let contacts move along the ground only, or not at all where they stick.
+
+    Along ground of curvature k one that is pushed with N lowers or raises the rest by
+    N k / 2 times the square of its way: a crest is no place to stay on. Returns (n, 2,
+    2) the motions that are free, in which the matrix is written, zero for one that is
+    blocked: a stiffness for it, on a slope, would leave no digits of the others.
+    """
+    pattern, n = loop.setting.pattern, len(loop.state.x)
+    node, free = np.argsort(pattern.place), np.tile(np.eye(2), (n, 1, 1))
+    for i in np.flatnonzero(loop.state.contact != OPEN).tolist():
+        block, directions = _of_node(loop, i, at_rest=at_rest)
+        matrix.diagonal[pattern.place[i]] += block[[0, 0, 1], [0, 1, 1]]
+        free[i] = 0.0
+        if len(directions) == 1:
+            free[i, 0] = [directions[0][1], -directions[0][0]]
+    by_place, column = free[node], np.repeat(np.arange(n), np.diff(pattern.start))
+    whole = matrix.diagonal[:, [0, 1, 1, 2]].reshape(-1, 2, 2)
+    whole = by_place @ whole @ by_place.transpose(0, 2, 1)
+    whole[:, [0, 1], [0, 1]] += ~np.any(by_place, axis=2)
+    matrix.diagonal[:] = whole[:, [0, 0, 1], [0, 1, 1]]
+    lower = by_place[pattern.row] @ matrix.lower.reshape(-1, 2, 2)
+    lower = lower @ by_place[column].transpose(0, 2, 1)
+    matrix.lower[:] = lower.reshape(-1, 4)
+    return free
+
+
+def _of_node(loop: Loop, i: int, *, at_rest: bool) -> tuple[Floats, list[Floats]]:
+    """What the force of the ground on a node adds (2, 2), and what it blocks."""
+    setting, state = loop.setting, loop.state
+    slope = surface(setting.relief, state.x[i, 0])[1]
+    n = np.array([-slope, 1.0]) / np.hypot(1.0, slope)
+    if state.contact[i] == STICK and setting.mu > 0.0:
+        return np.zeros((2, 2)), [np.array([1.0, 0.0]), np.array([0.0, 1.0])]
+    if not at_rest:
+        return np.zeros((2, 2)), [n]
+    curved = bend(setting.relief, state.x[i, 0]) / np.hypot(1.0, slope) ** 3
+    t = np.array([n[1], -n[0]])
+    return float(loop.reaction[i] @ n) * curved * np.outer(t, t), [n]
+
+
+def neutral(loop: Loop, outer: float) -> float:
+    """The shift, 1/s^2, up to which a motion neither falls nor resists."""
+    size = float(np.ptp(loop.state.x, axis=0).max())
+    return NEUTRAL * outer / (float(loop.world.rod.mass.sum()) * size)
+
+
+def falling_mode(loop: Loop, outer: float) -> Falling | None:
+    """The motion that falls fastest from an equilibrium of the loop; none at a minimum.
+
+    Parameters
+    ----------
+    outer : N, sum of the outer forces
+    """
+    rod, shift = loop.world.rod, neutral(loop, outer)
+    factor = convex_matrix(loop, shift, at_rest=True)
+    if factor is not None:
+        return None
+    while factor is None:
+        shift *= 2.0
+        factor = convex_matrix(loop, shift, at_rest=True)
+    mode = np.random.default_rng(0).standard_normal((1, *loop.state.x.shape))
+    for _ in range(ITERATIONS):
+        mode = mode * rod.mass[:, None]
+        factor(mode)
+        mode /= np.abs(mode).max()
+    return Falling(mode[0], float(np.sqrt(shift)))
+
+
+GROWTH = 2.0
+FIRST, SHORTEST, LONGEST = 2e-3, 2e-9, 1e4  # s
+SAFE = 1.4  # times a step for which the matrix must be positive definite at its start
+TOLERANCE, TOUCHING = 1e-13, 1e-11  # m; what contacts that say the same twice round off
+SHORT, STALLED = 2e-4, 0.9  # s; of the force of the step before
+EASY = 6  # iterations of a step after which a longer one is tried
+CREEP = 1e-7  # of the outer forces, by which rods on rods may give way
+DEEP = 0.1  # of the shortest edge, in the ground, on the way to rest
+SLID = 1e-7  # of it, by which curved ground may be slid along in a step at rest
+PUSH = 1e-3  # from a saddle, as a fraction of the rod's size
+SADDLES = 8  # one after the other
+POLISH = 4  # Newton steps after which an equilibrium is one to rounding
+
+
+def settle(
+    world: World,
+    *,
+    tolerance: float = 1e-9,
+    max_steps: int = 400,
+    minimum: bool = True,
+) -> RodStep:
+    """The equilibrium that the rod of `world` sinks to from its start.
+
+    Parameters
+    ----------
+    tolerance : on the unbalanced force of any node, as a fraction of all outer forces;
+        1e-7 at least where rods lie on rods and it stays
+    minimum : whether to leave saddles; else the first equilibrium is told
+
+    Raises
+    ------
+    ValueError
+        for `touching` with arcs, whose rests are not told from saddles, for ends that
+        turn, and loads for a time; unless `minimum` is false, for loads that turn.
+    """
+    _refuse_what_has_no_rest(world, minimum=minimum)
+    found = TOLERANCE if world.touching is None else TOUCHING
+    options = StepOptions(tolerance=found, reuse=0.0, h=FIRST)
+    loop = Loop(replace(world, damping=Damping(beta=0.0), fluid=None), options, None)
+    loop.scheme = scheme_of(options, world, gamma=1.0)
+    outer = float(world.rod.mass.sum() * np.linalg.norm(world.gravity))
+    if world.load is not None:
+        outer += float(np.linalg.norm(world.load.force) * len(world.load.nodes))
+    for load in world.distributed_loads:
+        size = np.linalg.norm(load.force) + np.hypot(load.along, load.across)
+        outer += float(size * world.rod.rest_length[load.edges].sum())
+    for follower in world.follower_forces:
+        outer += float(np.hypot(follower.along, follower.across))
+    at = _Equilibrium(loop, tolerance, outer, max_steps, minimum)
+    at.sink()
+    for _ in range(SADDLES):
+        falling = falling_mode(loop, outer) if minimum else None
+        if falling is None:
+            return at.told()
+        at.leave(falling)
+    raise at.failure()
+
+
+def _refuse_what_has_no_rest(world: World, *, minimum: bool) -> None:
+    if world.touching is not None and world.touching.arcs:
+        raise ValueError("touching: arcs are of motions: settle without them")
+    if world.turning:
+        raise ValueError("ends that turn are of motions: let them come to rest in one")
+    spread, followers = world.distributed_loads, world.follower_forces
+    loads: list[NodeLoad | DistributedLoad | FollowerForce] = [*spread, *followers]
+    for load in [*loads, world.load] if world.load else loads:
+        if (load.start, load.duration) != (0.0, np.inf):
+            raise ValueError(
+                f"a load acts from {load.start:g} s for {load.duration:g} s: at rest "
+                "loads act all the time, leave out start and duration"
+            )
+    if minimum and (followers or any(load.along or load.across for load in spread)):
+        raise ValueError(
+            "loads that turn have no energy, whose minimum a rest would be: settle "
+            "with minimum=False, or let the rod come to rest in a motion"
+        )
+
+
+@dataclass(eq=False)
+class _Equilibrium:
+    """The equilibria that a loop comes to."""
+
+    loop: Loop
+    tolerance: float
+    outer: float  # N
+    steps: int
+    falls: bool  # to the minimum whose valley it is in; else to any equilibrium
+
+    @property
+    def creep(self) -> float:
+        """The tolerance of a force that stays: contacts of edges are a little soft."""
+        touching = (self.loop.state.pair[:1, 2] != OPEN).any()
+        return max(self.tolerance, CREEP) if touching else self.tolerance
+
+    def stays_in_valley(self, h: float) -> bool:
+        """Whether a step of h from here, or to here, leaves no minimum for another."""
+        if not self.falls:
+            return True
+        shift = max(1.0 / h**2, neutral(self.loop, self.outer))
+        return convex_matrix(self.loop, shift) is not None
+
+    def is_deep(self) -> bool:
+        """Whether a step was too long for the curvature of its ground."""
+        ground, rod = self.loop.world.ground, self.loop.world.rod
+        if ground is None:
+            return False
+        deepest = -float(gaps(ground, self.loop.state.x).min())
+        return deepest > DEEP * float(rod.rest_length.min())
+
+    def slides(self, before: RodState) -> bool:
+        """Whether a step went on along curved ground, whose normals are its start's."""
+        world = self.loop.world
+        if world.ground is None or isinstance(world.ground, GroundPlane):
+            return False
+        way = float(np.abs(self.loop.state.x - before.x).max())
+        return way > SLID * float(world.rod.rest_length.min())
+
+    def sink(self, falling: Falling | None = None, side: float = 1.0) -> None:
+        """Go to rest, from a saddle along a motion if one is given."""
+        loop, h, longest, last = self.loop, FIRST, LONGEST, np.inf
+        mass, push = loop.world.rod.mass[:, None], np.zeros_like(loop.state.x)
+        if falling is not None:
+            h = 0.5 / falling.rate
+            size = float(np.ptp(loop.state.x, axis=0).max())
+            push = side * PUSH * size / h * falling.mode
+        for _ in range(self.steps):
+            while h > SHORTEST and not self.stays_in_valley(SAFE * h):
+                h = 0.5 * h
+            loop.state.v[:] = push
+            loop.state.acceleration[:] = 0.0
+            loop.options = replace(loop.options, h=h)
+            clear(loop.state.clock)
+            clear(loop.work.report)
+            before = copied(loop.state)
+            if not loop.steps(1, h):
+                loop.state, h = before, 0.1 * h
+                loop.state.pair[:] = 0  # its contacts are looked for anew
+                if h < SHORTEST:
+                    break
+                continue
+            deep = self.is_deep()
+            if deep or not self.stays_in_valley(h):
+                loop.state, h = before, 0.5 * h
+                longest = h if deep else longest
+                continue
+            push = np.zeros_like(push)
+            force = np.abs(mass * (loop.state.v - before.v)).max() / h
+            stays = force > STALLED * last
+            allowed = self.creep if stays else self.tolerance
+            balanced = force <= allowed * self.outer
+            if balanced and not self.slides(before):
+                return
+            if loop.work.report.substeps > 1 and _same_pairs(before, loop.state):
+                h = longest = 0.5 * h  # contacts give way by h: equal steps rest
+            elif loop.work.report.iterations <= EASY and not balanced:
+                if h == longest and stays:  # too short to get there
+                    longest *= GROWTH
+                h = min(h * GROWTH, longest)
+            last = force
+            if longest < SHORT:  # contacts come by turns
+                loop.state.pair[:], h, longest = 0, FIRST, LONGEST
+        raise self.failure()
+
+    def leave(self, falling: Falling) -> None:
+        """Leave a saddle for the lower of two equilibria."""
+        start, ends = copied(self.loop.state), []
+        for side in (1.0, -1.0):
+            self.loop.state = copied(start)
+            self.sink(falling, side)
+            reaction = self.loop.reaction.copy()
+            ends.append((self.potential(), side, self.loop.state, reaction))
+        _, _, self.loop.state, self.loop.reaction = min(ends)
+        if self.loop.world.touching is not None:
+            self.sink()  # for the forces of its contacts
+
+    def potential(self) -> float:
+        """Energy of the rod and of its loads, J."""
+        world, x = self.loop.world, self.loop.state.x
+        energy = sum(self.loop.elastic())
+        energy -= float(world.rod.mass @ (x @ np.array(world.gravity)))
+        if world.load is not None:
+            energy -= float(np.sum(x[world.load.nodes] @ np.array(world.load.force)))
+        for load in world.distributed_loads:
+            middle = x[world.rod.edges[load.edges]].mean(axis=1)
+            weight = world.rod.rest_length[load.edges]
+            energy -= float(weight @ (middle @ np.array(load.force)))
+        return energy
+
+    def told(self) -> RodStep:
+        """The record of the equilibrium: no time has passed on the way."""
+        self.loop.state.clock.time = self.loop.state.clock.step = 0.0
+        return self.loop.record()
+
+    def failure(self) -> NotConvergedError:
+        return NotConvergedError(
+            f"no equilibrium to {self.tolerance:g} of the outer forces after "
+            f"{self.steps} steps: start closer to it, or hold what rolls, slides "
+            "or falls away",
+            best=self.loop.record(),
+        )
+
+
+def hung(world: World, load: NodeLoad) -> World:
+    """The world at rest under a load that is then gone, to rounding."""
+    if world.ground is not None:
+        raise ValueError(
+            "released_from: where a rod settles on a ground depends on the way: "
+            "leave the ground out, or start from the shape of the rod at rest"
+        )
+    if world.distributed_loads or world.follower_forces:
+        raise ValueError(
+            "released_from: a rod hangs by its weight and one load: leave out loads "
+            "that are spread or turn, or start from the shape at rest"
+        )
+    x = settle(replace(world, load=load, schedule=None)).x
+    loop = Loop(replace(world, load=None, schedule=None), StepOptions(), None)
+    element, state = loop.setting.element, loop.state
+    actuated, none = passive(world.rod), unstrained(world.rod)
+    force = element.mass[:, None] * loop.setting.gravity
+    force[load.nodes] += load.force
+    state.x[:] = x
+    for _ in range(POLISH):
+        solve, slope = convex_matrix(loop, 0.0), np.zeros_like(x)
+        gradients(
+            state.x, element, actuated, 0.0, none, unstrained(world.rod), slope,
+            np.zeros_like(x),
+        )  # fmt: skip
+        move = ((force - slope) * ~loop.setting.held)[None]
+        if solve is not None:
+            solve(move)
+            state.x[:] += move[0]
+    return replace(world, rod=replace(world.rod, nodes=state.x), load=None)
+
+
+def _same_pairs(before: RodState, after: RodState) -> bool:
+    """Whether edges touch, and all that did before."""
+    touching = (after.pair[:1, 2] != OPEN).any()
+    return bool(touching) and np.array_equal(before.pair[:, :2], after.pair[:, :2])

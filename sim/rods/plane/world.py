@@ -1,0 +1,390 @@
+"""A rod, what acts on it, and what it stands on.
+
+Loads are forces at nodes, forces spread along a rod, loads that turn with it, and drag
+in a fluid. Drag is that of resistive-force theory (Gray and Hancock, J. Exp. Biol. 32,
+1955): a piece of rod feels -(c_t t t^T + c_n (1 - t t^T)) v per length, whatever the
+others do.
+
+`TurningEnd` moves and turns an end in time: two held nodes, carried by tables. The
+velocity of both is set before each step to the mean one that takes them to their
+places at its end: so they are there at every step, to rounding. What their own kinetic
+energy gains by that is given by the support.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from numbers import Real
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from sim.core.arrays import Bools, Floats, Ints
+from sim.core.numba_kernels import kernel
+from sim.core.options import (
+    Checked,
+    NotNegative,
+    refuse_negative,
+    refuse_unless_finite,
+)
+from sim.rods.plane.actuation import Actuator, LeftOfContact, Pulses, Schedule
+from sim.rods.plane.contact_geometry import PlaneTouching, refuse_start_inside
+from sim.rods.plane.ground import Ground, gaps
+from sim.rods.plane.rod import GRAVITY, PASSIVE, Rod
+from sim.rods.prescribed_motion import UP, PrescribedMotion
+
+ALWAYS = (0.0, np.inf)
+
+
+class Edged(Protocol):
+    """A rod in the plane or in space."""
+
+    @property
+    def nodes(self) -> Floats: ...
+    @property
+    def edges(self) -> Ints: ...
+    @property
+    def rest_length(self) -> Floats: ...
+    @property
+    def held(self) -> Bools: ...
+
+
+@dataclass(frozen=True)
+class Fluid(Checked):
+    """A fluid at rest, N s/m^2 along a rod and across it; it has no buoyancy."""
+
+    of = "fluid"
+    along: NotNegative
+    across: NotNegative
+
+
+@dataclass(frozen=True, eq=False)
+class DistributedLoad:
+    """A force per length of edges, for a time.
+
+    Attributes
+    ----------
+    edges : by their numbers
+    force : N/m of the length at rest; it keeps its direction
+    along, across : N/m of the present length, which turn with each edge; across is to
+        the left of its way, in space along d1: a pressure times the width it acts on
+    start, duration : s
+    """
+
+    edges: list[int]
+    force: tuple[float, ...] = (0.0, 0.0)
+    along: float = 0.0
+    across: float = 0.0
+    start: float = 0.0
+    duration: float = np.inf
+
+    def __post_init__(self) -> None:
+        if not all(type(edge) is int for edge in self.edges):
+            raise ValueError(
+                f"distributed load: edges are {self.edges}: give whole numbers"
+            )
+        shape = np.shape(self.force)
+        if shape not in ((2,), (3,)) or not np.isfinite(self.force).all():
+            raise ValueError(
+                f"distributed load: force is {self.force}: give two finite numbers, "
+                "N/m, or three in space"
+            )
+        refuse_unless_finite(self, "along", "across", "start", of="distributed load")
+        _refuse_duration(self.duration, "distributed load")
+
+
+@dataclass(frozen=True, eq=False)
+class FollowerForce:
+    """A force on an end of a rod that turns with its last edge, for a time.
+
+    Attributes
+    ----------
+    node : the end
+    along, across : N, out of the rod and to the left of this; in space along d1 as the
+        end of a rod has it, and against it where a rod begins
+    start, duration : s
+    """
+
+    node: int
+    along: float
+    across: float = 0.0
+    start: float = 0.0
+    duration: float = np.inf
+
+    def __post_init__(self) -> None:
+        if type(self.node) is not int:
+            raise ValueError(
+                f"follower force: node is {self.node}: give a whole number"
+            )
+        refuse_unless_finite(self, "along", "across", "start", of="follower force")
+        _refuse_duration(self.duration, "follower force")
+
+
+def _refuse_duration(duration: object, of: str) -> None:
+    if not (isinstance(duration, Real) and float(duration) >= 0.0):
+        raise ValueError(f"{of}: duration is {duration}: give 0 or more")
+
+
+class EdgeForces(NamedTuple):
+    """What the compiled loop reads of them: k rows, each of an edge, or none.
+
+    Attributes
+    ----------
+    edge, ends : (k,), (k, 2) the edge, and its nodes
+    share : (k, 2) how much of the force each of them gets
+    force : (k, 4) N along x and y; and along and across the edge, N, or N/m where it is
+        to be multiplied by the length; (k, 5) in space, along z too
+    by_length : (k,) whether it is
+    window : (k, 2) s, between which times
+    drag : (k, 2) N s/m along and across the edge, on each of its nodes
+    """
+
+    edge: Ints
+    ends: Ints
+    share: Floats
+    force: Floats
+    by_length: Bools
+    window: Floats
+    drag: Floats
+
+
+def edge_forces(
+    rod: Edged,
+    fluid: Fluid | None,
+    loads: Sequence[DistributedLoad],
+    follower_forces: Sequence[FollowerForce],
+) -> EdgeForces:
+    """The rows of all; what is held at both ends is a support, and feels no fluid."""
+    rows: list[tuple[object, ...]] = []
+    half, none, d = (0.5, 0.5), (0.0, 0.0), rod.nodes.shape[1]
+    for k, edge in enumerate(rod.edges if fluid is not None else ()):
+        if fluid is not None and not rod.held[edge].all():
+            drag = 0.5 * rod.rest_length[k] * np.array([fluid.along, fluid.across])
+            rows.append((k, edge, half, np.zeros(4), False, ALWAYS, drag))
+    for load in loads:
+        window = load.start, load.start + load.duration
+        for k in load.edges:
+            force = np.array([0.0] * d + [load.along, load.across])
+            force[: len(load.force)] = rod.rest_length[k] * np.array(load.force)
+            rows.append((k, rod.edges[k], half, force, True, window, none))
+    for follower in follower_forces:
+        window = follower.start, follower.start + follower.duration
+        k = end_edge(rod, follower.node)
+        inner = int(rod.edges[k].sum()) - follower.node
+        force = np.array([0.0] * d + [follower.along, follower.across])
+        ends = inner, follower.node
+        rows.append((k, ends, (0.0, 1.0), force, False, window, none))
+    columns = list(zip(*rows, strict=True)) if rows else [()] * 7
+    kinds = (int, int, float, float, bool, float, float)
+    shapes = (-1, (-1, 2), (-1, 2), (-1, d + 2), -1, (-1, 2), (-1, 2))
+    made = zip(columns, kinds, shapes, strict=True)
+    return EdgeForces(*(np.array(c, dtype=k).reshape(s) for c, k, s in made))
+
+
+@kernel
+def overlap(window: Floats, time: float, h: float) -> float:
+    """How long of the step from `time` a load acts, s."""
+    return float(max(0.0, min(window[1], time + h) - max(window[0], time)))
+
+
+def end_edge(rod: Edged, node: int) -> int:
+    """The only edge at an end of a rod."""
+    last = len(rod.nodes) - 1
+    if not 0 <= node <= last:
+        raise ValueError(f"follower force: there is no node {node}: choose 0 to {last}")
+    at = np.flatnonzero((rod.edges == node).any(axis=1))
+    if (many := len(at)) != 1:
+        where = ", ".join(f"{value:g}" for value in rod.nodes[node])
+        raise ValueError(
+            f"a follower force at ({where}) m acts on a free end, but {many} "
+            "edges meet there: end a rod there"
+        )
+    return int(at[0])
+
+
+@dataclass(frozen=True, eq=False)
+class TurningEnd:
+    """A held node that turns about another held node, from where the rod has them.
+
+    Attributes
+    ----------
+    times : s, rising
+    angles : rad, to the left, 0 first; evenly from one time to the next, and kept after
+        the last
+    moves : rows of time, s, and the way of both nodes along x and y, m, likewise
+    """
+
+    node: int
+    about: int
+    times: list[float]
+    angles: list[float]
+    moves: Sequence[Sequence[float]] = ((0.0, 0.0, 0.0),)
+
+    def __post_init__(self) -> None:
+        if any(len(row) != 3 for row in self.moves):
+            raise ValueError("moves: give rows of time, x and y, one or more")
+        self.motion(np.zeros((1 + max(self.about, 0), 2)))
+
+    def motion(self, nodes: Floats) -> PrescribedMotion:
+        """About the axis z, in space, through one of the nodes (n, 2) at first."""
+        moves = [(*row, 0.0) for row in self.moves]
+        about = (*nodes[self.about], 0.0)
+        return PrescribedMotion(about, UP, self.times, self.angles, moves)
+
+    def refuse_unheld(self, held: Bools) -> None:
+        """A ValueError unless both nodes are held."""
+        for node in (self.node, self.about):
+            if not (0 <= node < len(held) and held[node].all()):
+                raise ValueError(f"turns: node {node} is not held: hold it")
+
+    def refuse_in_ground(self, nodes: Floats, ground: Ground) -> None:
+        """A ValueError if either of both comes to be below the ground; (n, 2) nodes."""
+        for time in self.motion(nodes).finely.tolist():
+            low = float(gaps(ground, self.places(nodes, time)).min())
+            if low < -1e-6 * float(np.ptp(nodes, axis=0).max()):
+                raise ValueError(
+                    "ground: a clamp that moves or turns, or the held edge behind "
+                    f"it, is {-low:.3g} m below it at {time:.3g} s: lift it"
+                )
+
+    def places(self, nodes: Floats, time: float) -> Floats:
+        """(2, 2) m, where both are at a time, `about` first; nodes (n, 2) at first."""
+        both = np.column_stack([nodes[[self.about, self.node]], np.zeros(2)])
+        return self.motion(nodes).placed(both, time)[:, :2]
+
+
+@dataclass(frozen=True)
+class Damping(Checked):
+    """alpha, beta of eq. (1); the form is the paper's with `rayleigh`.
+
+    Neither is in the text of [Hu20]; 0 and 8 ms are stated assumptions.
+    """
+
+    of = "damping"
+    alpha: NotNegative = 0.0  # 1/s
+    beta: NotNegative = 8.0e-3  # s
+    rayleigh: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class NodeLoad:
+    """A force that acts on nodes for a time."""
+
+    nodes: list[int]
+    force: tuple[float, ...]  # N, on each of the nodes, along x and y, and z in space
+    start: float = 0.0  # s
+    duration: float = np.inf  # s
+
+    def __post_init__(self) -> None:
+        if not all(type(node) is int for node in self.nodes):
+            raise ValueError(f"load: nodes are {self.nodes}: give whole numbers")
+        try:
+            force = np.array(self.force, dtype=np.float64)
+        except (TypeError, ValueError):
+            force = np.empty(0)
+        if force.shape not in ((2,), (3,)) or not np.isfinite(force).all():
+            raise ValueError(
+                f"load: force is {self.force}: give two finite numbers, N, along x "
+                "and y, and z in space"
+            )
+        refuse_unless_finite(self, "start", of="load")
+        _refuse_duration(self.duration, "load")
+
+    @property
+    def window(self) -> Floats:
+        """(2,) s, from when until when it acts."""
+        return np.array([self.start, self.start + self.duration])
+
+
+class Loaded(Protocol):
+    """A world in the plane or in space, and what acts in it."""
+
+    @property
+    def rod(self) -> Edged: ...
+    @property
+    def gravity(self) -> tuple[float, ...]: ...
+    @property
+    def load(self) -> NodeLoad | None: ...
+    @property
+    def distributed_loads(self) -> tuple[DistributedLoad, ...]: ...
+    @property
+    def follower_forces(self) -> tuple[FollowerForce, ...]: ...
+
+
+def refuse_unfitting(world: Loaded, dimension: int) -> None:
+    """A ValueError for forces of another dimension, on nodes or edges of no rod."""
+    numbers, last = "two" if dimension == 2 else "three", len(world.rod.nodes) - 1
+    if np.shape(world.gravity) != (dimension,) or not np.isfinite(world.gravity).all():
+        raise ValueError(
+            f"gravity is {world.gravity}: give {numbers} finite numbers, m/s^2"
+        )
+    if world.load is not None and not all(0 <= k <= last for k in world.load.nodes):
+        raise ValueError(f"load: nodes {world.load.nodes}: choose from 0 to {last}")
+    last = len(world.rod.edges) - 1
+    for k in (edge for load in world.distributed_loads for edge in load.edges):
+        if not 0 <= k <= last:
+            raise ValueError(
+                f"distributed load: there is no edge {k}: choose 0 to {last}"
+            )
+    forces = [("distributed load", load.force) for load in world.distributed_loads]
+    for of, force in [*forces, ("load", world.load.force if world.load else ())]:
+        if len(force) > dimension:
+            raise ValueError(f"{of}: force is {force}: give two numbers in the plane")
+    for follower in world.follower_forces:
+        end_edge(world.rod, follower.node)
+
+
+@dataclass(frozen=True, eq=False)
+class World:
+    """A rod, what acts on it, and what it stands on."""
+
+    rod: Rod
+    ground: Ground | None = None
+    friction: float = 0.8
+    gravity: tuple[float, float] = (0.0, -GRAVITY)
+    damping: Damping = field(default_factory=Damping)
+    actuator: Actuator = field(default_factory=Actuator)
+    schedule: Schedule | None = None
+    load: NodeLoad | None = None
+    fluid: Fluid | None = None
+    distributed_loads: tuple[DistributedLoad, ...] = ()
+    follower_forces: tuple[FollowerForce, ...] = ()
+    turning: tuple[TurningEnd, ...] = ()
+    touching: PlaneTouching | None = None  # without it, nodes feel the ground alone
+    velocity: Floats | None = None  # (n, 2) m/s at the start; held nodes keep it
+
+    def __post_init__(self) -> None:
+        refuse_negative(self, "friction", of="ground")
+        refuse_unfitting(self, 2)
+        self._refuse_ground_above_rod()
+        if self.touching is not None:
+            refuse_start_inside(self.touching, self.rod, self.ground)
+        if isinstance(self.schedule, Pulses):
+            self.schedule.refuse_missing(self.rod.last_limb + 1)
+        if isinstance(self.schedule, LeftOfContact):
+            self._refuse_missing_limbs()
+        for turn in self.turning:
+            turn.refuse_unheld(self.rod.held)
+            if self.ground is not None:
+                turn.refuse_in_ground(self.rod.nodes, self.ground)
+
+    def _refuse_missing_limbs(self) -> None:
+        """The contact limb is chosen among all limbs by their edges."""
+        known = sorted({*self.rod.edge_limb.tolist()} - {PASSIVE})
+        if len(known) < 2 or known != list(range(len(known))):
+            raise ValueError(
+                f"actuation: the rod has edges of the limbs {known}: number two or "
+                "more limbs from 0 on without a gap, or give a table of pulses"
+            )
+
+    def _refuse_ground_above_rod(self) -> None:
+        if self.ground is None:
+            return
+        size = float(np.ptp(self.rod.nodes, axis=0).max())
+        depth = gaps(self.ground, self.rod.nodes)
+        k = int(np.argmin(depth))
+        if depth[k] < -1e-9 * size:
+            x, y = self.rod.nodes[k]
+            raise ValueError(
+                f"ground: node {k} at ({x:g}, {y:g}) m starts {-depth[k]:.3g} m below "
+                "the ground: lift the rod"
+            )

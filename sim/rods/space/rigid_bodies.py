@@ -1,0 +1,349 @@
+"""Rigid bodies that rods touch: spheres, bars, plates, height fields, fixed or driven.
+
+A body says how far points are from its surface, and which way is out there. Within it
+the distance is negative, so that what has gone too far comes back.
+
+Grounds are height fields: `swept` from the curve z = f(x) of the plane, level along y,
+or `tabled`.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+from scipy.interpolate import RectBivariateSpline
+
+from sim.contact.coulomb import contact_tangents
+from sim.core.arrays import Floats
+from sim.core.options import (
+    NotConvergedError,
+    refuse_unless_count,
+    refuse_unless_positive,
+)
+from sim.rods.plane.ground import Terrain, Wave, fill_curve
+from sim.rods.prescribed_motion import PrescribedMotion
+
+FEET = 60  # iterations to the closest points of a height field
+DRAWN = 400  # places of a line on a height field
+CLOSE = 1e-13  # of the distance over which a foot was sought
+
+
+class Body(Protocol):
+    """What rods may touch.
+
+    Attributes
+    ----------
+    pieces : of an edge, in each of which it is closest to the body in one place
+    """
+
+    @property
+    def pieces(self) -> int: ...
+
+    def distance(self, x: Floats) -> tuple[Floats, Floats]:
+        """(k,) m from the surface to points (k, 3), and (k, 3) the way out."""
+        ...
+
+    def lines(self, x: Floats) -> Floats:
+        """(q, 2, 3) lines on it, to be drawn beside nodes x (n, 3)."""
+        ...
+
+
+def _refuse_unless_place(values: Floats, what: str) -> None:
+    if np.shape(values) != (3,) or not np.isfinite(values).all():
+        raise ValueError(f"{what} is {values}: give three finite numbers, m")
+
+
+@dataclass(frozen=True)
+class SphereBody:
+    """m."""
+
+    centre: tuple[float, float, float]
+    radius: float
+    pieces: int = 1
+
+    def __post_init__(self) -> None:
+        refuse_unless_positive(self, "radius", of="sphere")
+        _refuse_unless_place(np.array(self.centre, dtype=np.float64), "sphere: centre")
+
+    def distance(self, x: Floats) -> tuple[Floats, Floats]:
+        """As `Body.distance`."""
+        return _from_places(x, np.array(self.centre)[None, :], self.radius)
+
+    def lines(self, x: Floats) -> Floats:  # noqa: ARG002
+        """As `Body.lines`: three circles."""
+        around = [_circle(np.array(self.centre), self.radius, a) for a in np.eye(3)]
+        return np.concatenate(around)
+
+
+@dataclass(frozen=True)
+class BarBody:
+    """A round cylinder between two points, its ends round; m."""
+
+    start: tuple[float, float, float]
+    end: tuple[float, float, float]
+    radius: float
+    pieces: int = 1
+
+    def __post_init__(self) -> None:
+        refuse_unless_positive(self, "radius", of="bar")
+        for name in ("start", "end"):
+            place = np.array(getattr(self, name), dtype=np.float64)
+            _refuse_unless_place(place, f"bar: {name}")
+        if self.start == self.end:
+            raise ValueError(f"bar: it starts and ends at {self.start}: make a sphere")
+
+    def distance(self, x: Floats) -> tuple[Floats, Floats]:
+        """As `Body.distance`."""
+        start, along = np.array(self.start), np.subtract(self.end, self.start)
+        share = np.clip((x - start) @ along / (along @ along), 0.0, 1.0)
+        return _from_places(x, start + share[:, None] * along, self.radius)
+
+    def lines(self, x: Floats) -> Floats:  # noqa: ARG002
+        """As `Body.lines`: three circles, and lines from the first to the last."""
+        start, along = np.array(self.start), np.subtract(self.end, self.start)
+        around = [
+            _circle(start + s * along, self.radius, along / np.linalg.norm(along))
+            for s in (0.0, 0.5, 1.0)
+        ]
+        beside = np.stack([around[0][::6, 0], around[2][::6, 0]], axis=1)
+        return np.concatenate([*around, beside])
+
+
+@dataclass(frozen=True)
+class PlateBody:
+    """A box along the axes; m.
+
+    Attributes
+    ----------
+    centre, size : m, `size` from face to face
+    """
+
+    centre: tuple[float, float, float]
+    size: tuple[float, float, float]
+    pieces: int = 1
+
+    def __post_init__(self) -> None:
+        for name in ("centre", "size"):
+            place = np.array(getattr(self, name), dtype=np.float64)
+            _refuse_unless_place(place, f"plate: {name}")
+        if not min(self.size) > 0.0:
+            raise ValueError(f"plate: size is {self.size}: give positive numbers, m")
+
+    def distance(self, x: Floats) -> tuple[Floats, Floats]:
+        """As `Body.distance`."""
+        p, half = x - np.array(self.centre), 0.5 * np.array(self.size)
+        apart = p - np.clip(p, -half, half)
+        far = np.linalg.norm(apart, axis=1)
+        deep = np.abs(p) - half
+        face = np.eye(3)[deep.argmax(axis=1)] * np.where(p < 0.0, -1.0, 1.0)
+        out = np.where(far[:, None] > 0.0, apart, face)
+        out /= np.linalg.norm(out, axis=1, keepdims=True)
+        return np.where(far > 0.0, far, deep.max(axis=1)), out
+
+    def lines(self, x: Floats) -> Floats:  # noqa: ARG002
+        """As `Body.lines`: its twelve edges."""
+        corners = np.indices((2, 2, 2)).reshape(3, 8).T
+        at = np.array(self.centre) + (corners - 0.5) * self.size
+        near = np.abs(corners[:, None] - corners).sum(axis=2) == 1
+        return np.asarray(at[np.argwhere(np.triu(near))])
+
+
+def _circle(centre: Floats, radius: float, axis: Floats) -> Floats:
+    """(24, 2, 3) lines."""
+    one, other = contact_tangents(axis[None, :])[0]
+    angle = np.linspace(0.0, 2.0 * np.pi, 25)[:, None]
+    at = centre + radius * (np.cos(angle) * one + np.sin(angle) * other)
+    return np.stack([at[:-1], at[1:]], axis=1)
+
+
+def _from_places(x: Floats, places: Floats, radius: float) -> tuple[Floats, Floats]:
+    """Distances of points from a skin about the nearest places of an axis."""
+    apart = x - places
+    far = np.maximum(np.linalg.norm(apart, axis=1), 1e-300)
+    return far - radius, apart / far[:, None]
+
+
+Surface = Callable[[Floats, Floats], Floats]
+
+
+@dataclass(frozen=True, eq=False)
+class HeightField:
+    """All that is below the surface w = f(u, v).
+
+    The closest point is exact where the surface bends less than the way to it: rods
+    must be thinner than its hollows are narrow.
+
+    Attributes
+    ----------
+    surface : of u and v (k,): f, its slopes by u and v, its second slopes by u u, u v
+        and v v, (6, k)
+    pieces : of an edge, each with at most one place where it is closest
+    axes : (3, 3) directions of u, v and w
+    """
+
+    surface: Surface
+    pieces: int = 4
+    axes: Floats | None = None
+
+    def __post_init__(self) -> None:
+        refuse_unless_count(self, "pieces", of="height field")
+        turn = self._turn
+        if turn.shape != (3, 3) or not np.allclose(turn @ turn.T, np.eye(3)):
+            raise ValueError(
+                "height field: axes are not three unit vectors across each other"
+            )
+
+    @property
+    def _turn(self) -> Floats:
+        return np.eye(3) if self.axes is None else np.asarray(self.axes)
+
+    def distance(self, x: Floats) -> tuple[Floats, Floats]:
+        """As `Body.distance`."""
+        p = x @ self._turn.T
+        foot = self._feet(p)
+        f, fu, fv, *_ = self.surface(foot[:, 0], foot[:, 1])
+        up = np.column_stack([-fu, -fv, np.ones(len(f))])
+        up /= np.linalg.norm(up, axis=1, keepdims=True)
+        apart = p - np.column_stack([foot, f])
+        return np.sum(apart * up, axis=1), up @ self._turn
+
+    def lines(self, x: Floats) -> Floats:
+        """As `Body.lines`: one along u, below the middle of the nodes."""
+        p = x @ self._turn.T
+        away = 0.25 * float(np.ptp(p, axis=0).max())
+        u = np.linspace(p[:, 0].min() - away, p[:, 0].max() + away, DRAWN)
+        v = np.full(DRAWN, p[:, 1].mean())
+        at = np.column_stack([u, v, self.surface(u, v)[0]]) @ self._turn
+        return np.stack([at[:-1], at[1:]], axis=1)
+
+    def _feet(self, p: Floats) -> Floats:
+        """(k, 2) u and v of the closest points, by Newton's method that descends."""
+        foot = p[:, :2].copy()
+        least = CLOSE * (1.0 + np.abs(p).max(initial=0.0))
+        left = np.arange(len(p))
+        for _ in range(FEET):
+            step = self._towards(p[left], foot[left])
+            foot[left] += step
+            left = left[np.abs(step).max(axis=1) > least]
+            if not len(left):
+                return foot
+        raise NotConvergedError(
+            f"height field: no closest point to {p[left[0]]} m is found: give a "
+            "smoother field",
+            best=foot,
+        )
+
+    def _towards(self, p: Floats, foot: Floats) -> Floats:
+        """(k, 2) steps to closer points, shortened until they are closer."""
+        f, fu, fv, fuu, fuv, fvv = self.surface(foot[:, 0], foot[:, 1])
+        over = f - p[:, 2]
+        g = foot - p[:, :2] + over[:, None] * np.column_stack([fu, fv])
+        flat = np.array([1.0 + fu * fu, fu * fv, 1.0 + fv * fv])
+        a, b, c = flat + over * np.array([fuu, fuv, fvv])
+        bent = (a > 0.0) & (a * c - b * b > 0.0)
+        a, b, c = np.where(bent, [a, b, c], flat)
+        step = -np.column_stack([c * g[:, 0] - b * g[:, 1], a * g[:, 1] - b * g[:, 0]])
+        step /= (a * c - b * b)[:, None]
+        before = np.sum((foot - p[:, :2]) ** 2, axis=1) + over**2
+        for _ in range(30):
+            to = foot + step
+            after = np.sum((to - p[:, :2]) ** 2, axis=1)
+            after += (self.surface(to[:, 0], to[:, 1])[0] - p[:, 2]) ** 2
+            far = after > before * (1.0 + 1e-12)
+            if not far.any():
+                break
+            step[far] *= 0.5
+        return step
+
+
+def swept(ground: Wave | Terrain) -> HeightField:
+    """A height field; its offset is 0, as skins touch it."""
+    if ground.offset != 0.0:
+        raise ValueError(
+            f"ground: offset is {ground.offset:g} m: in space skins touch it: leave it "
+            "at 0"
+        )
+    relief = ground.relief
+
+    def surface(u: Floats, v: Floats) -> Floats:
+        f, slope, bent = np.empty((3, len(u)))
+        fill_curve(relief, np.ascontiguousarray(u), f, slope, bent)
+        none = 0.0 * v
+        return np.array([f, slope, none, bent, none, none])
+
+    return HeightField(surface)
+
+
+def tabled(
+    x: Sequence[float], y: Sequence[float], z: Sequence[Sequence[float]], unit: float
+) -> HeightField:
+    """A height field through a table, smooth (bicubic); level beyond its ends.
+
+    Parameters
+    ----------
+    x, y : (p,), (q,) rising, 4 or more of each
+    z : (p, q) heights
+    unit : of all of them, m
+
+    Raises
+    ------
+    ValueError
+        where the table is none
+    """
+    if min(len(x), len(y)) < 4 or [len(row) for row in z] != [len(y)] * len(x):
+        raise ValueError(
+            f"ground: heights z of {len(z)} rows for {len(x)} x and {len(y)} y: give a "
+            "row for each x, of one height for each y, at 4 or more of both"
+        )
+    for name, values in (("x", x), ("y", y)):
+        if (np.diff(values) <= 0.0).any():
+            raise ValueError(f"ground: heights: {name} must rise from place to place")
+    at = unit * np.array(x), unit * np.array(y)
+    spline = RectBivariateSpline(at[0], at[1], unit * np.array(z))
+
+    def surface(u: Floats, v: Floats) -> Floats:
+        p, q = (np.clip(w, own[0], own[-1]) for w, own in zip((u, v), at, strict=True))
+        orders = ((0, 0), (1, 0), (0, 1), (2, 0), (1, 1), (0, 2))
+        found = [spline.ev(p, q, i, j) for i, j in orders]
+        on = [((p == u) | (i == 0)) & ((q == v) | (j == 0)) for i, j in orders]
+        return np.asarray(np.array(found) * on)
+
+    return HeightField(surface)
+
+
+@dataclass(frozen=True, eq=False)
+class DrivenBody:
+    """A rigid body on its way, where it is at a time; `body` is as it is at first."""
+
+    body: Body
+    motion: PrescribedMotion
+    time: float = 0.0
+
+    @property
+    def pieces(self) -> int:
+        """As `Body.pieces`."""
+        return self.body.pieces
+
+    def distance(self, x: Floats) -> tuple[Floats, Floats]:
+        """As `Body.distance`."""
+        far, out = self.body.distance(self.motion.back(x, self.time))
+        return far, self.motion.turned(out, self.time)
+
+    def lines(self, x: Floats) -> Floats:
+        """As `Body.lines`."""
+        lines = self.body.lines(self.motion.back(x, self.time))
+        return self.motion.placed(lines.reshape(-1, 3), self.time).reshape(lines.shape)
+
+    def at(self, time: float) -> "DrivenBody":
+        """The same at another time."""
+        return replace(self, time=time)
+
+    def farthest(self, x: Floats, h: float) -> float:
+        """m, how far it would take any of points x (n, 3) in h seconds."""
+        way = self.carried(x, self.time + h) - x
+        return float(np.linalg.norm(way, axis=1).max())
+
+    def carried(self, x: Floats, time: float) -> Floats:
+        """(k, 3) m, where points x would come to with it until a time."""
+        return self.motion.placed(self.motion.back(x, self.time), time)

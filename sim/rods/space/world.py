@@ -1,0 +1,403 @@
+"""A rod in space that moves, and what acts on it.
+
+`SpaceLimbs` are actuated as in the plane: eq. (7) of [Hu20]. `scaled` changes what fits
+of measured motions find.
+
+`TurningClamps` turn and move held edges in time, carried by tables. Each is turned
+about an axis that keeps its direction, through one node of its edge, and moved; its
+frame goes with it. Between two times of a table it goes evenly.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+
+from sim.core.arrays import Floats, Ints
+from sim.core.options import Choice
+from sim.rods.plane.actuation import Actuator, Pulses, Schedule, actuate
+from sim.rods.plane.elastic_energy import Actuated, Elements, join
+from sim.rods.plane.motion_loop import lowest_limb
+from sim.rods.plane.rod import GRAVITY
+from sim.rods.plane.world import (
+    Damping,
+    DistributedLoad,
+    EdgeForces,
+    Fluid,
+    FollowerForce,
+    NodeLoad,
+    edge_forces,
+    overlap,
+    refuse_unfitting,
+)
+from sim.rods.prescribed_motion import PrescribedMotion
+from sim.rods.space.contact_detection import (
+    REACHED,
+    LevelGround,
+    Touching,
+    refuse_overlap,
+)
+from sim.rods.space.frames import SpaceState, turns
+from sim.rods.space.rigid_bodies import HeightField
+from sim.rods.space.rod import SpaceElements, SpaceRod, StretchLaw
+from sim.rods.space.system import SpaceLoads, SpaceSystem, no_loads
+from sim.rods.space.tendon_hinge_friction import DryPlaces, dry_places
+from sim.rods.space.tendons import Tendon
+
+
+@dataclass(frozen=True, eq=False)
+class SpaceLimbs:
+    """What drives a rod that was lifted from the plane, or is drawn in space.
+
+    Attributes
+    ----------
+    edge_limb, bend_limb : (m,), (b,) of each, -1 for none
+    plane : elements of the planar rod that was lifted, whose limbs unbend as there. If
+        None, a limb that is on unbends about both axes of its section, and keeps the
+        twist that it is built with
+    """
+
+    edge_limb: Ints
+    bend_limb: Ints
+    actuator: Actuator = field(default_factory=Actuator)
+    plane: Elements | None = None
+
+    @property
+    def count(self) -> int:
+        """Limbs."""
+        last = max(self.edge_limb.max(initial=-1), self.bend_limb.max(initial=-1))
+        return int(last) + 1
+
+    def part(self, passive: SpaceElements, time: float, pulse: Floats) -> SpaceElements:
+        """Elements as actuated at a time: moduli, and natural curvature.
+
+        Parameters
+        ----------
+        passive : the rod, no limb actuated
+        pulse : (limbs,) s, when each was last switched on; inf if never
+        """
+        own, edge, bend = self.plane, self.edge_limb, self.bend_limb
+        ones = np.ones(self.count + 1 + (0 if own is None else len(own.joint_half)))
+        actuated, natural = Actuated(ones, ones.copy()), passive.curvature.copy()
+        actuate(time, pulse, self.actuator.law, actuated)
+        if own is None:
+            natural[:, :2] *= actuated.curvature[bend][:, None]
+        else:
+            join(own, actuated)
+            edge, bend = own.edge_limb, own.bend_limb
+            natural[:, 1] = own.curvature * actuated.curvature[bend]
+        stiffer = actuated.modulus[bend]
+        return passive._replace(
+            stretching=passive.stretching * actuated.modulus[edge],
+            bending=passive.bending * stiffer[:, None],
+            twisting=passive.twisting * stiffer,
+            curvature=natural,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class TurningClamp:
+    """A held edge on its way, from where the rod has it.
+
+    Attributes
+    ----------
+    edge, about : of the rod, and its node that it turns about
+    axis : of any length
+    times, angles : s, rising, and rad by the right hand, 0 first
+    moves : rows of time, s, and the way along x, y and z, m, 0 first
+    """
+
+    edge: int
+    about: int
+    axis: Sequence[float]
+    times: Sequence[float] = (0.0,)
+    angles: Sequence[float] = (0.0,)
+    moves: Sequence[Sequence[float]] = ((0.0, 0.0, 0.0, 0.0),)
+
+    def __post_init__(self) -> None:
+        self.motion(np.zeros(3))
+
+    def motion(self, about: Floats) -> PrescribedMotion:
+        """About a point (3,), m."""
+        return PrescribedMotion(about, self.axis, self.times, self.angles, self.moves)
+
+    def placed(self, rod: SpaceRod, time: float) -> tuple[Floats, Floats]:
+        """(2, 3) m of tail and head, and (3,) d1, at a time."""
+        motion, ends = self.motion(rod.nodes[self.about]), rod.edges[self.edge]
+        d1 = motion.turned(rod.directors[[self.edge]], time)[0]
+        return motion.placed(rod.nodes[ends], time), d1
+
+
+@dataclass(frozen=True, eq=False)
+class TurningClamps:
+    """All clamps of a rod that turn or move."""
+
+    rod: SpaceRod
+    clamps: Sequence[TurningClamp]
+
+    def __post_init__(self) -> None:
+        for clamp in self.clamps:
+            held = self.rod.held[self.rod.edges[clamp.edge]].all()
+            if not (held and self.rod.held_frames[clamp.edge]):
+                raise ValueError(f"turns: edge {clamp.edge} is not held: clamp it")
+
+    @cached_property
+    def _edges(self) -> list[int]:
+        return [clamp.edge for clamp in self.clamps]
+
+    def _at(self, time: float) -> SpaceState:
+        """Their edges alone, two nodes each."""
+        placed = [clamp.placed(self.rod, time) for clamp in self.clamps]
+        x, d = (np.array([one[k] for one in placed]) for k in (0, 1))
+        return SpaceState(x.reshape(-1, 3), d, np.empty(0))
+
+    def moved(self, time: float, h: float) -> tuple[Floats, Floats]:
+        """(n, 3) m, (m,) rad, in a step of h seconds."""
+        before, after = self._at(time), self._at(time + h)
+        shift, spun = np.zeros_like(self.rod.nodes), np.zeros(len(self.rod.edges))
+        shift[self.rod.edges[self._edges].ravel()] = after.x - before.x
+        own = np.arange(2 * len(self.clamps)).reshape(-1, 2)
+        spun[self._edges] = turns(before, after, own)
+        return shift, spun
+
+    def refuse_within(self, touching: Touching) -> None:
+        """A ValueError if a node of one comes to be within a plane or a body."""
+        allowed = REACHED * float(touching.radius.min())
+        for clamp in self.clamps:
+            own = clamp.motion(self.rod.nodes[clamp.about])
+            both = own, *(body.motion for body in touching.moved)
+            times = np.unique(np.concatenate([one.finely for one in both]))
+            radius = float(touching.radius[clamp.edge])
+            found = [
+                (radius - float(gap.min()), time, name)
+                for time in times.tolist()
+                for x in [clamp.placed(self.rod, time)[0]]
+                for name, gap in _gaps(touching.at(time), x)
+            ]
+            low, at, name = max(found, default=(0.0, 0.0, ""))
+            if low > allowed:
+                raise ValueError(
+                    f"{name}: a clamp that moves or turns, or the held edge behind "
+                    f"it, is {low:.3g} m within it at {at:.3g} s: keep it away"
+                )
+
+
+def _gaps(touching: Touching, x: Floats) -> Iterator[tuple[str, Floats]]:
+    """What touches by name, and (k,) how far from it points x (k, 3) are, m."""
+    if isinstance(touching.ground, LevelGround):
+        normal = np.array(touching.ground.normal)
+        normal = normal / np.linalg.norm(normal)
+        yield "ground", x @ normal - touching.ground.height
+    for k, body in enumerate(touching.bodies):
+        name = "ground" if isinstance(body, HeightField) else f"bodies[{k}]"
+        yield name, body.distance(x)[0]
+
+
+class Drive(Protocol):
+    """How supports move."""
+
+    def moved(self, time: float, h: float) -> tuple[Floats, Floats]:
+        """(n, 3) m, of held nodes, (m,) rad, of held frames, in h seconds."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class SpaceWorld:
+    """A rod and what acts on it.
+
+    Attributes
+    ----------
+    gravity : m/s^2
+    force : (n, 3) on nodes, N
+    natural : (b, 3) natural curvature and twist by time, 1/m; the rod's own if None
+    velocity, spin : (n, 3) m/s, (m,) rad/s at the start
+    drive : of what is held
+    touching : contact; None lets rods pass through each other
+    limbs, schedule : what actuates a rod as in the plane, and when
+    load : on nodes for a time
+    tendons : within the rod
+    pulling : (tendons,) shares of their tensions by time; 1 if None
+    fluid : at rest, that resists
+    distributed_loads, follower_forces : spread along edges, and turning with ends
+    """
+
+    rod: SpaceRod
+    gravity: tuple[float, float, float] = (0.0, 0.0, -GRAVITY)
+    damping: Damping = field(default_factory=lambda: Damping(beta=0.0))
+    force: Floats | None = None
+    natural: Callable[[float], Floats] | None = None
+    velocity: Floats | None = None
+    spin: Floats | None = None
+    drive: Drive | None = None
+    touching: Touching | None = None
+    limbs: SpaceLimbs | None = None
+    schedule: Schedule | None = None
+    load: NodeLoad | None = None
+    tendons: tuple[Tendon, ...] = ()
+    pulling: Callable[[float], Floats] | None = None
+    fluid: Fluid | None = None
+    distributed_loads: tuple[DistributedLoad, ...] = ()
+    follower_forces: tuple[FollowerForce, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.rod.law is not StretchLaw.HOOKE:
+            raise ValueError("motion: the stretch law is rubber: choose hooke")
+        if self.damping.rayleigh:
+            raise ValueError("damping: rayleigh is of the plane only: leave it out")
+        _refuse_unfitting(self)
+        if self.touching is not None:
+            refuse_overlap(self.rod, self.touching, self.rod.nodes)
+            if isinstance(self.drive, TurningClamps):
+                self.drive.refuse_within(self.touching)
+
+    @property
+    def motions(self) -> list[PrescribedMotion]:
+        """Of clamps and bodies."""
+        clamps = self.drive.clamps if isinstance(self.drive, TurningClamps) else ()
+        bodies = self.touching.moved if self.touching else ()
+        own = [clamp.motion(self.rod.nodes[clamp.about]) for clamp in clamps]
+        return own + [body.motion for body in bodies]
+
+    @cached_property
+    def system(self) -> SpaceSystem:
+        return SpaceSystem(self.rod, self.loads)
+
+    @cached_property
+    def dry(self) -> DryPlaces | None:
+        """Where it has friction within; None where nothing rubs."""
+        return dry_places(self.system)
+
+    @cached_property
+    def loads(self) -> SpaceLoads:
+        force = np.zeros_like(self.rod.nodes) if self.force is None else self.force
+        gravity = np.array(self.gravity, dtype=np.float64)
+        return replace(
+            no_loads(self.rod), gravity=gravity, force=force, tendons=self.tendons
+        )
+
+    @cached_property
+    def inertia(self) -> Floats:
+        """(3 n + m,) kg, kg m^2."""
+        return np.concatenate([np.repeat(self.rod.mass, 3), self.rod.inertia])
+
+    @cached_property
+    def pull(self) -> Floats:
+        """(3 n + m,) of weight and forces, N."""
+        on_nodes = self.loads.on_nodes(self.rod).ravel()
+        return np.concatenate([on_nodes, np.zeros(len(self.rod.edges))])
+
+    def loaded(self, time: float, h: float) -> Floats:
+        """(3 n + m,) `pull`, and the mean of `load` over a step from `time`, N."""
+        if self.load is None:
+            return self.pull
+        on = overlap(self.load.window, time, h) / h
+        force = np.zeros_like(self.rod.nodes)
+        of = self.load.force  # two numbers are along x and y
+        force[self.load.nodes, : len(of)] = on * np.array(of)
+        total = self.pull.copy()
+        total[: force.size] += force.ravel()
+        return total
+
+    @cached_property
+    def along(self) -> EdgeForces:
+        """Loads of edges."""
+        return edge_forces(self.rod, None, self.distributed_loads, self.follower_forces)
+
+    def part(self, time: float, pulse: Floats) -> SpaceElements:
+        """Elements as actuated at a time.
+
+        Parameters
+        ----------
+        pulse : (limbs,) s, when each was last switched on; inf if never
+        """
+        own = self.system.part
+        if self.limbs is not None:
+            return self.limbs.part(own, time, pulse)
+        if self.natural is None:
+            return own
+        found = np.ascontiguousarray(self.natural(time), dtype=np.float64)
+        _refuse_unless_like("natural curvature", found, self.rod.curvature.shape)
+        return own._replace(curvature=found)
+
+
+def limb_in_contact(world: SpaceWorld, x: Floats) -> int:
+    """The limb whose actuated edges lie lowest above the ground."""
+    assert world.limbs is not None
+    edges, limb = world.rod.edges, world.limbs.edge_limb
+    ground = world.touching.ground if world.touching else None
+    height = x[edges].mean(axis=1) @ np.array((ground or LevelGround()).normal)
+    return lowest_limb(height, limb, world.limbs.count)
+
+
+def _refuse_unfitting(world: SpaceWorld) -> None:
+    nodes, edges = world.rod.nodes.shape, (len(world.rod.edges),)
+    given: list[tuple[str, Floats | None, tuple[int, ...]]] = [
+        ("force", world.force, nodes),
+        ("velocity", world.velocity, nodes),
+        ("spin", world.spin, edges),
+    ]
+    refuse_unfitting(world, 3)
+    if world.schedule is not None and world.limbs is None:
+        raise ValueError(
+            "actuation: a schedule needs limbs: give them, or leave it out"
+        )
+    if world.natural is not None and world.limbs is not None:
+        raise ValueError(
+            "motion: natural, and pulses of limbs, both actuate: leave one out"
+        )
+    if isinstance(world.schedule, Pulses) and world.limbs is not None:
+        world.schedule.refuse_missing(world.limbs.count)
+    for name, values, shape in given:
+        if values is not None:
+            _refuse_unless_like(name, values, shape)
+
+
+def _refuse_unless_like(name: str, values: Floats, shape: tuple[int, ...]) -> None:
+    if values.shape != shape or not np.isfinite(values).all():
+        raise ValueError(
+            f"motion: {name} of shape {values.shape}: give finite numbers of {shape}"
+        )
+
+
+class SpaceParameter(Choice):
+    """What may be fitted, each as a multiple of what a world has."""
+
+    MODULUS = "modulus"  # of stretching, bending and twisting together
+    BETA = "beta"
+    ALPHA = "alpha"
+    DENSITY = "density"
+    GRAVITY = "gravity"
+    TENSION = "tension"  # of all tendons
+    FRICTION = "friction"  # of contact with a plane
+
+    @property
+    def positive(self) -> bool:
+        """Whether it makes sense above zero only."""
+        return True
+
+
+def scaled(world: SpaceWorld, times: Mapping[SpaceParameter, float]) -> SpaceWorld:
+    """The world with some parameters so many times what they are."""
+    by = {one: times.get(one, 1.0) for one in SpaceParameter}
+    stiff, dense, pull, tight, rough = (
+        by[SpaceParameter(name)]
+        for name in ("modulus", "density", "gravity", "tension", "friction")
+    )
+    rod, damping, touching = world.rod, world.damping, world.touching
+    rod = replace(
+        rod, stretching=stiff * rod.stretching, bending=stiff * rod.bending,
+        twisting=stiff * rod.twisting, mass=dense * rod.mass,
+        inertia=dense * rod.inertia,
+    )  # fmt: skip
+    alpha = by[SpaceParameter.ALPHA] * damping.alpha
+    damping = replace(damping, alpha=alpha, beta=by[SpaceParameter.BETA] * damping.beta)
+    if touching is not None:
+        touching = replace(touching, friction=rough * touching.friction)
+    x, y, z = world.gravity
+    return replace(
+        world, rod=rod, gravity=(pull * x, pull * y, pull * z), damping=damping,
+        touching=touching,
+        tendons=tuple(replace(t, tension=tight * t.tension) for t in world.tendons),
+    )  # fmt: skip

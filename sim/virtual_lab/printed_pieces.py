@@ -1,0 +1,332 @@
+"""What is printed: a piece for each body, link, free ball and clamp, and the target.
+
+`pieces` makes them, `overlaps` names those that would be at one place, and `laid_out`
+puts them side by side on the beds of a printer.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from sim.contact.distance import edge_edge_distance
+from sim.core.arrays import Floats, Ints
+from sim.core.options import Choice
+from sim.virtual_lab.assembled_part import (
+    ball_numbers,
+    clamped_ends,
+    open_bars,
+    rod_pairs,
+)
+from sim.virtual_lab.lab_settings import Sizes
+from sim.virtual_lab.solids_of_revolution import (
+    PrintedRod,
+    Solid,
+    ball,
+    bar,
+    bare_rod,
+    clamp,
+)
+
+
+class Clamps(Choice):
+    """How clamps are printed."""
+
+    JOINED = "joined"
+    SEPARATE = "separate"
+
+
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """Something to print.
+
+    Attributes
+    ----------
+    count : how many of it
+    nodes : balls it has or joins, by the first node of each
+    length_mm : of a link, ball centre to ball centre; nan for others
+    assembled : in the frame of the nodes, every copy in its place
+    alone : one copy, in a frame of its own
+    flat : whether it is printed as flat as it can lie, else as it is
+    """
+
+    name: str
+    count: int
+    nodes: tuple[int, ...]
+    length_mm: float
+    assembled: tuple[Solid, ...]
+    alone: tuple[Solid, ...]
+    flat: bool = False
+
+
+class PlacedRod(NamedTuple):
+    """A rod between two nodes, and the piece it belongs to."""
+
+    nodes: tuple[int, int]
+    rod: PrintedRod
+    piece: str
+
+
+@dataclass(frozen=True, eq=False)
+class Assembly:
+    """Nodes of a structure with its balls and rods, in mm.
+
+    Attributes
+    ----------
+    balls : (n,) the first node at the place of each
+    owner : name of the piece that each ball belongs to, by first node
+    """
+
+    nodes: Floats
+    balls: Ints
+    owner: dict[int, str]
+    rods: tuple[PlacedRod, ...]
+
+
+def assembly(
+    nodes: Floats, bodies: Sequence[Sequence[int]], links: Ints, sizes: Sizes
+) -> Assembly:
+    """Which balls and rods there are; a rod that does not fit is refused.
+
+    Parameters
+    ----------
+    nodes : (n, 3) mm, where all constraints hold
+    links : (p, 2) nodes with a link or edge between them
+    """
+    balls = ball_numbers(nodes)
+    pairs = rod_pairs(nodes, bodies, links)
+    clamped = clamped_ends(nodes, bodies, pairs)
+    large = [tuple(body) for body in bodies if len(body) > 2]
+    owner: dict[int, str] = {}
+    for k, body in enumerate(large):
+        for node in body:
+            owner.setdefault(int(balls[node]), f"body-{k}")
+    for b in balls.tolist():
+        owner.setdefault(int(b), "ball")
+    rods = []
+    for (i, j), ends in zip(pairs.tolist(), clamped.tolist(), strict=True):
+        if balls[i] == balls[j]:
+            continue
+        own = (k for k, body in enumerate(large) if {i, j} <= set(body))
+        number = next(own, None)
+        name = f"link-{i}-{j}" if number is None else f"body-{number}"
+        rod = PrintedRod(float(np.linalg.norm(nodes[j] - nodes[i])), (ends[0], ends[1]))
+        if not rod.fits(sizes):
+            raise ValueError(
+                f"the rod {i}-{j} is {rod.length:.2f} mm long, too short for its balls "
+                f"and seats, which take {2.0 * sizes.seat_mm:.2f} mm: enlarge scale_mm "
+                "or make the balls smaller"
+            )
+        rods.append(PlacedRod((i, j), rod, name))
+    return Assembly(nodes, balls, owner, tuple(rods))
+
+
+def pieces(made: Assembly, sizes: Sizes, clamps: Clamps, sides: int) -> list[Piece]:
+    """Every piece of the mechanism, balls first."""
+    found = []
+    free = [b for b in np.unique(made.balls).tolist() if made.owner[b] == "ball"]
+    if free:
+        one = ball(sizes.ball_radius_mm, sides)
+        there = tuple(one.at(made.nodes[b]) for b in free)
+        found.append(Piece("ball", len(free), tuple(free), np.nan, there, (one,)))
+    for name in dict.fromkeys(placed.piece for placed in made.rods):
+        rods = [placed for placed in made.rods if placed.piece == name]
+        if name.startswith("body"):
+            found.append(_body(name, made, rods, sizes, sides))
+        else:
+            found.append(_link(rods[0], made, sizes, clamps))
+    links = [placed for placed in made.rods if placed.piece.startswith("link")]
+    if clamps is Clamps.SEPARATE and links:
+        one, count = clamp(sizes), 2 * len(links)
+        ends = (nodes for p in links for nodes in (p.nodes, p.nodes[::-1]))
+        there = tuple(one.between(*made.nodes[list(pair)]) for pair in ends)
+        found.append(Piece("clamp", count, (), np.nan, there, (one,)))
+    return found
+
+
+def _body(
+    name: str, made: Assembly, rods: Sequence[PlacedRod], sizes: Sizes, sides: int
+) -> Piece:
+    """Balls and rods in one piece, laid flat."""
+    own = [b for b in np.unique(made.balls).tolist() if made.owner[b] == name]
+    one = ball(sizes.ball_radius_mm, sides)
+    solids = [one.at(made.nodes[b]) for b in own]
+    for placed in rods:
+        start, end = made.nodes[list(placed.nodes)]
+        solids.append(placed.rod.solid(start, end, sizes))
+    return Piece(name, 1, tuple(own), np.nan, tuple(solids), tuple(solids), flat=True)
+
+
+def _link(placed: PlacedRod, made: Assembly, sizes: Sizes, clamps: Clamps) -> Piece:
+    start, end = made.nodes[list(placed.nodes)]
+    rod = placed.rod
+    along_x = np.array([[0.0, 0.0, 0.0], [rod.length, 0.0, 0.0]])
+    one = bare_rod(rod, sizes)
+    if clamps is Clamps.JOINED:
+        one = rod.solid(start, end, sizes)
+    there, alone = one.between(start, end), one.between(*along_x)
+    return Piece(placed.piece, 1, placed.nodes, rod.length, (there,), (alone,))
+
+
+def target_piece(
+    target: tuple[Floats, Ints], balls: Floats, sizes: Sizes
+) -> Piece | None:
+    """The open target around balls (n, 3) in place; None if nothing of it is left."""
+    bars = bars_of_target(target, balls, sizes)
+    if not bars:
+        return None
+    solids = tuple(bar(a, b, sizes.target_radius_mm) for a, b in bars)
+    return Piece("target", 1, (), np.nan, solids, solids)
+
+
+def bars_of_target(
+    target: tuple[Floats, Ints], balls: Floats, sizes: Sizes
+) -> list[tuple[Floats, Floats]]:
+    """Ends of the open target's bars, but for crumbs."""
+    clearance = sizes.ball_radius_mm + sizes.target_clearance_mm
+    least = 0.1 * sizes.target_radius_mm
+    bars = open_bars(target, balls, clearance)
+    return [(a, b) for a, b in bars if np.linalg.norm(b - a) > least]
+
+
+def fragments(bars: Sequence[tuple[Floats, Floats]], radius: float) -> int:
+    """How many pieces round bars are that hold together where they overlap."""
+    n = len(bars)
+    touch = [
+        (i, j)
+        for i, j in combinations(range(n), 2)
+        if edge_edge_distance(np.array([*bars[i], *bars[j]])) < 2.0 * radius
+    ]
+    i, j = np.array(touch, dtype=np.int64).reshape(-1, 2).T
+    graph = coo_array((np.ones(len(i)), (i, j)), shape=(n, n))
+    return int(connected_components(graph, directed=False)[0])
+
+
+TOUCH_MM = 1e-6
+
+
+def overlaps(made: Assembly, nodes: Floats, sizes: Sizes) -> Iterator[str]:
+    """Say of every two pieces that overlap at `nodes` (n, 3) which and by how much.
+
+    Sleeves on one ball overlap where the angle between their rods is less than the sum
+    of the half angles that they take of it; all else is balls and round bars.
+    """
+    balls = np.unique(made.balls).tolist()
+    yield from _balls(nodes, balls, sizes)
+    for placed in made.rods:
+        yield from _ball_and_rod(made, nodes, balls, placed, sizes)
+    for one, other in combinations(made.rods, 2):
+        if one.piece != other.piece:
+            yield from _two_rods(made, nodes, (one, other), sizes)
+
+
+def _balls(nodes: Floats, balls: list[int], sizes: Sizes) -> Iterator[str]:
+    for i, j in combinations(balls, 2):
+        clearance = (
+            float(np.linalg.norm(nodes[j] - nodes[i])) - 2.0 * sizes.ball_radius_mm
+        )
+        if clearance < -TOUCH_MM:
+            yield f"the balls of nodes {i} and {j} overlap by {-clearance:.2f} mm"
+
+
+def _ball_and_rod(
+    made: Assembly, nodes: Floats, balls: list[int], placed: PlacedRod, sizes: Sizes
+) -> Iterator[str]:
+    a, b = nodes[list(placed.nodes)]
+    own = set(made.balls[list(placed.nodes)].tolist())
+    for node in balls:
+        if node in own or made.owner[node] == placed.piece:
+            continue
+        t = float(np.clip((nodes[node] - a) @ (b - a) / ((b - a) @ (b - a)), 0.0, 1.0))
+        away = float(np.linalg.norm(nodes[node] - a - t * (b - a)))
+        clearance = away - sizes.ball_radius_mm - sizes.rod_radius_mm
+        if clearance < -TOUCH_MM:
+            yield (
+                f"the ball of node {node} and {_called(placed)} overlap by "
+                f"{-clearance:.2f} mm"
+            )
+
+
+def _two_rods(
+    made: Assembly, nodes: Floats, pair: tuple[PlacedRod, PlacedRod], sizes: Sizes
+) -> Iterator[str]:
+    ends = [made.balls[list(placed.nodes)].tolist() for placed in pair]
+    names = f"{_called(pair[0])} and {_called(pair[1])}"
+    shared = set(ends[0]) & set(ends[1])
+    for node in shared:
+        ways = []
+        taken = 0.0
+        for placed, own in zip(pair, ends, strict=True):
+            end = own.index(node)
+            other = nodes[placed.nodes[1 - end]] - nodes[node]
+            ways.append(other / np.linalg.norm(other))
+            taken += np.arctan2(sizes.clamp_radius_mm, placed.rod.inside(end, sizes))
+        angle = float(np.arccos(np.clip(ways[0] @ ways[1], -1.0, 1.0)))
+        if angle < taken - 1e-9:
+            yield (
+                f"the clamps of {names} overlap on the ball of node {node}: "
+                f"{np.rad2deg(angle):.0f} degrees apart, they take "
+                f"{np.rad2deg(taken):.0f}"
+            )
+    if shared:
+        return
+    x = np.concatenate([nodes[list(placed.nodes)] for placed in pair])
+    clearance = edge_edge_distance(x) - 2.0 * sizes.rod_radius_mm
+    if clearance < -TOUCH_MM:
+        yield f"{names} overlap by {-clearance:.2f} mm"
+
+
+def _called(placed: PlacedRod) -> str:
+    i, j = placed.nodes
+    return f"{placed.piece} (rod {i}-{j})" if "body" in placed.piece else placed.piece
+
+
+class Box(NamedTuple):
+    """What a piece takes on the bed, mm, and how many of it there are."""
+
+    name: str
+    copies: int
+    width: float
+    depth: float
+
+
+class Place(NamedTuple):
+    """Where one copy of a piece lies: its corner, mm, on which bed."""
+
+    name: str
+    bed: int
+    x: float
+    y: float
+
+
+def laid_out(
+    boxes: Sequence[Box], bed: tuple[float, float], clearance: float
+) -> list[Place]:
+    """Rows of pieces, the deepest first; a full bed is followed by another.
+
+    Parameters
+    ----------
+    bed : its width and depth, mm
+    clearance : between two pieces, mm
+    """
+    for name, _, width, depth in boxes:
+        if width > bed[0] or depth > bed[1]:
+            raise ValueError(
+                f"{name} takes {width:.0f} x {depth:.0f} mm, the bed has "
+                f"{bed[0]:g} x {bed[1]:g}: enlarge bed_mm or lower scale_mm"
+                + (", or leave it out with target: false" * (name == "target"))
+            )
+    copies = [box for box in boxes for _ in range(box.copies)]
+    places, number, x, y, row = [], 0, 0.0, 0.0, 0.0
+    for name, _, width, depth in sorted(copies, key=lambda box: -box.depth):
+        if x + width > bed[0]:
+            x, y, row = 0.0, y + row + clearance, 0.0
+        if y + depth > bed[1]:
+            number, x, y, row = number + 1, 0.0, 0.0, 0.0
+        places.append(Place(name, number, x, y))
+        x, row = x + width + clearance, max(row, depth)
+    return places

@@ -1,0 +1,28 @@
+"""What moved most, in a file's own coordinates."""
+
+import numpy as np
+import pytest
+
+from pipeline.cases.record import LengthUnit, moved_most
+
+START = np.array([[0.0, 0.0], [0.1, 0.0]])
+
+
+@pytest.mark.parametrize(
+    ("lengths", "said"),
+    [
+        (LengthUnit(), "node 1 by 0.05 m, the most, to (0.07, 0.04) m"),
+        (
+            LengthUnit("mm", 1e-3, drawn=True),
+            "the point drawn at (100, 0) mm by 50 mm, the most, to (70, 40) mm",
+        ),
+        (LengthUnit(""), "node 1 by 0.05, the most, to (0.07, 0.04)"),
+    ],
+)
+def test_the_node_that_moved_most_is_told_with_its_way_and_end(lengths, said):
+    end = START + np.array([[1e-9, 0.0], [-0.03, 0.04]])
+    assert moved_most(START, end, lengths) == said
+
+
+def test_where_nothing_moved_no_node_is_named():
+    assert moved_most(START, START, LengthUnit()) == "no node"

@@ -1,0 +1,81 @@
+"""`morphtrack simulate FILE` runs the case that the file is for."""
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from pipeline.cli.app import called
+from pipeline.cli.simulate import with_case
+from pipeline.terminal import InputError
+
+BAR = {
+    "nodes": [[0, 0, 0], [1, 0, 0]],
+    "links": [[0, 1]],
+    "fixed": [0],
+    "planar": "z",
+    "target": {"nodes": [[1, 0.6, 0.8, 0]]},
+}
+
+
+@pytest.fixture(autouse=True)
+def file(project):
+    path = project / "my bar (1).yaml"
+    path.write_text(yaml.safe_dump(BAR))
+    return path
+
+
+def keys(project: Path) -> list[str]:
+    return sorted(path.name for path in (project / "results/runs").iterdir())
+
+
+def test_a_file_runs_as_its_case_would(project, file, capsys):
+    assert called(["simulate", file.name, "case.max_steps=200"]) == 0
+    assert "target reached: node 1" in capsys.readouterr().out
+    (key,) = keys(project)
+    record = json.loads((project / f"results/runs/{key}/run.json").read_text())
+    assert record["tags"]["case"] == "structure_file"
+    words = ["case=structure_file", f"case.path='{file.name}'", "case.max_steps=200"]
+    assert called(["simulate", *words]) == 0
+    assert keys(project) == [key]
+
+
+def test_a_file_is_named_where_a_case_was_offered(project, file, capsys, refused):
+    file.rename(project / "gripper.yaml")
+    assert called(["simulate", "gripper.yaml", "--cfg", "job"]) == 0
+    assert "path: gripper.yaml" in capsys.readouterr().out
+    said = refused("simulate", "griper.yaml")
+    assert said == "error: there is no file griper.yaml: did you mean gripper.yaml?"
+
+
+def test_a_file_runs_into_a_folder_of_its_own(project, file):
+    assert called(["simulate", file.name, "--out", "results/simulate/bar"]) == 0
+    record = json.loads((project / "results/simulate/bar/run.json").read_text())
+    assert (record["name"], keys(project)) == ("bar", [record["key"]])
+
+
+def test_a_bad_value_in_a_file_is_one_line(file, refused):
+    file.write_text(yaml.safe_dump(BAR | {"links": [[0, 7]]}))
+    assert "the structure has nodes 0 to 1" in refused("simulate", file.name)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["a.yaml", "b.svg"], "a.yaml and b.svg are several files: give one"),
+        (["a.yaml", "case=miura"], "a.yaml and case=miura both name what runs: leave"),
+        (["conf/case/miura.yaml"], "is part of a configuration: write case=miura"),
+        (["a.ply"], "a.ply: no case reads .ply files: give one of .fold, .cp"),
+    ],
+)
+def test_what_names_no_one_case_is_refused(words, said):
+    Path("a.ply").touch()
+    with pytest.raises(InputError) as error:
+        with_case(words)
+    assert said in str(error.value)
+
+
+def test_words_without_a_file_stay_as_they_are():
+    words = ["case=miura", "case.path=a.yaml", "pentapod"]
+    assert with_case(words) == words

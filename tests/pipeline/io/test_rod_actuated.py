@@ -1,0 +1,206 @@
+"""Clamps that turn and move, limbs, and natural shapes in time, of files in space."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from pipeline.cases.user_rods import RodFileCase
+from sim.core.arrays import Floats
+from sim.rods.plane.actuation import Actuator
+from sim.rods.plane.options import Integrator, StepOptions
+from sim.rods.plane.world import Damping
+from sim.rods.space.simulate import SpaceMotionStep, moves
+from sim.rods.space.world import TurningClamps
+from tests.helpers.refusals import refused_in_one_line
+
+OPTIONS = StepOptions(h=5e-3, integrator=Integrator.ENERGY_MOMENTUM, tolerance=1e-11)
+WIRE: dict[str, Any] = {
+    "unit": "mm",
+    "dimension": 3,
+    "section": {"round": {"diameter": 4}},
+    "material": {"modulus": 3e6, "density": 1000, "poisson": 0.5},
+    "spacing": 10,
+    "rods": [{"line": [[0, 0, 0], [80, 0, 0]], "across": [0, 0, 1]}],
+    "clamps": [{"at": [0, 0, 0]}],
+    "gravity": [0, 0, 0],
+}
+
+
+def made(folder: Path, **content: Any) -> RodFileCase:
+    path = folder / "rods.json"
+    path.write_text(json.dumps({**WIRE, **content}))
+    return RodFileCase(str(path), damping=Damping(alpha=20.0, beta=0.02))
+
+
+def last(case: RodFileCase, duration: float) -> SpaceMotionStep:
+    *_, end = moves(case.space_world, OPTIONS, duration, every=10**6)
+    return end
+
+
+WAY = {
+    "turns": [[0, 0], [0.4, 150]],
+    "axis": [1, 2, 0],
+    "moves": [[0, 0, 0, 0], [0.3, 5, -9, 20]],
+}
+
+
+@pytest.mark.parametrize("stiffness", [None, 1.0])
+@pytest.mark.parametrize("joined", [False, True])
+def test_a_clamp_of_a_file_takes_its_rods_where_its_tables_say(
+    stiffness, joined, tmp_path
+):
+    """A free rod, or three at a joint that is clamped, as one body."""
+    clamp = {"at": [0, 0, 0], **WAY}
+    rods = [*WIRE["rods"]]
+    if joined:
+        rods += [{"line": [[0, 0, 0], [0, 50, 0]]}, {"line": [[0, 0, 40], [0, 0, 0]]}]
+    elif stiffness:
+        clamp["stiffness"] = stiffness
+    case = made(tmp_path, rods=rods, clamps=[clamp])
+    assert isinstance(case.space_world.drive, TurningClamps)
+    end, rod = last(case, 2.5), case.space_world.rod
+    axis = np.array([1.0, 2.0, 0.0]) / np.sqrt(5.0)
+    turn = Rotation.from_rotvec(np.radians(150.0) * axis).as_matrix()
+    apart = end.x - (rod.nodes @ turn.T + [5e-3, -9e-3, 20e-3])
+    assert np.abs(apart).max() < 2e-5
+    assert np.abs(apart[rod.held]).max() < 1e-14
+
+
+def ends(x: Floats, beside: int) -> Floats:
+    """(3,) way of the tip of a rod along x, seen along y, z or both."""
+    tip = int(np.argmax(np.linalg.norm(x, axis=1)))
+    return np.asarray(x[tip] * (np.arange(3) != beside))
+
+
+@pytest.mark.parametrize(("towards", "beside"), [(120, 0), (0, 120), (60, -90)])
+def test_a_natural_bend_curls_a_rod_to_an_arc_of_that_turn(towards, beside, tmp_path):
+    """Towards `across`, z, and beside it, -y: its tip at L (sin f, 1 - cos f) / f."""
+    natural = [{"rod": 0, "bend": [[0, 0, 0], [0.5, towards, beside]]}]
+    case = made(tmp_path, natural=natural, spacing=2.5)
+    world = case.space_world
+    end = last(case, 3.0)
+    f = np.radians(np.hypot(towards, beside))
+    way = np.array([0.0, -beside, towards]) / np.hypot(towards, beside)
+    expected = 0.08 / f * (np.sin(f) * np.array([1.0, 0, 0]) + (1.0 - np.cos(f)) * way)
+    tip = int(np.argmax(world.rod.nodes[:, 0]))
+    assert np.abs(end.x[tip] - expected).max() < 1e-4
+    assert end.stretching + end.bending + end.twisting < 1e-6 * end.moving.ledger.given
+    assert world.natural is not None
+    assert np.abs(world.natural(0.25) - 0.5 * world.natural(9.0)).max() < 1e-12
+
+
+def test_a_natural_twist_turns_the_free_end_by_itself(tmp_path):
+    """And twists a rod that is held at both ends not at all, but by its energy."""
+    twist = [{"rod": 0, "twist": [[0, 0], [0.5, 200]]}]
+    end = last(made(tmp_path, natural=twist), 2.0)
+    # from the held edge to the middle of the last, half an edge before the end
+    turned = np.radians(200.0) * (80.0 - 5.0) / 80.0
+    assert end.moving.state.twist.sum() == pytest.approx(turned, abs=1e-5)
+    both = [{"at": [0, 0, 0]}, {"at": [80, 0, 0]}]
+    case = made(tmp_path, natural=twist, clamps=both)
+    end, rod = last(case, 1.0), case.space_world.rod
+    assert end.moving.state.twist.sum() == pytest.approx(0.0, abs=1e-9)
+    energy = 0.5 * rod.twisting[3] * np.radians(200.0) ** 2 / 0.08
+    assert end.twisting == pytest.approx(energy, rel=1e-6)
+
+
+def test_a_natural_bend_of_a_closed_rod_is_that_of_its_whole_way_round(tmp_path):
+    """What closes it is as much of it as any other edge."""
+    turn = np.linspace(0.0, 2.0 * np.pi, 9)
+    ring = 20.0 * np.column_stack([np.cos(turn), np.sin(turn), 0.0 * turn])
+    rods = [{"curve": ring.tolist(), "closed": True}]
+    natural = [{"rod": 0, "bend": [[0, 0, 0], [1, 90, 30]], "twist": [[0, 0], [1, 60]]}]
+    world = made(tmp_path, rods=rods, clamps=[], natural=natural).space_world
+    assert world.natural is not None
+    more = (world.natural(1.0) - world.rod.curvature) * world.rod.voronoi[:, None]
+    assert np.degrees(more.sum(axis=0)) == pytest.approx([-30.0, 90.0, 60.0])
+
+
+CURVE = [[0, 0, 0], [20, 8, 2], [40, 12, 10], [60, 6, 22], [80, 0, 30]]
+
+
+def test_a_limb_unbends_and_stiffens_by_eq_7_while_its_pulse_lasts(tmp_path):
+    """At the extremes of eq. (7), which later times come from: 0.21 and 2.68."""
+    rods = [{"curve": CURVE, "limb": 0}, {"line": [[80, 0, 30], [90, 0, 60]]}]
+    case = made(tmp_path, rods=rods, pulses=[{"limb": 0, "time": 0.1}])
+    world, off = case.space_world, np.array([np.inf])
+    on = world.part(0.1 + Actuator().ramp - 1e-9, np.array([0.1]))
+    still = world.part(0.0, off)
+    mine = np.arange(len(still.curvature)) < len(case.space_world.rod.bends) - 4
+    factor = on.curvature[:, :2] / np.where(
+        still.curvature[:, :2], still.curvature[:, :2], 1
+    )
+    bent = np.abs(still.curvature[:, 0]) > 1e-6
+    assert factor[bent & mine][:5] == pytest.approx(0.21, rel=1e-6)
+    assert on.twisting[:5] / still.twisting[:5] == pytest.approx(2.68, rel=1e-6)
+    assert on.twisting[-3:] == pytest.approx(still.twisting[-3:])
+    assert on.curvature[-1] == pytest.approx(still.curvature[-1])
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_the_spring_of_a_clamp_is_as_soft_as_told_while_a_limb_is_on(
+    dimension, tmp_path
+):
+    """It was 2.6 times as stiff as told."""
+    line, k = [[0, 0, 0][:dimension], [80, 0, 0][:dimension]], 1e-4
+    case = made(
+        tmp_path, dimension=dimension, rods=[{"line": line, "limb": 0}],
+        clamps=[{"at": line[0], "stiffness": k}], gravity=[0] * dimension,
+        pulses=[{"limb": 0, "time": 0.1}],
+    )  # fmt: skip
+    world = RodFileCase(case.path, dimension=3).space_world
+    on = world.part(0.1 + Actuator().ramp - 1e-9, np.array([0.1]))
+    turned = (on.bending / on.voronoi[:, None])[:, 1]
+    assert turned.min() == pytest.approx(k, rel=0.02)
+    assert np.sort(turned)[1] > 10.0 * k
+
+
+BAD: list[tuple[dict[str, Any], str]] = [
+    (
+        {"clamps": [{"at": [0, 0, 0], "turns": [[0, 0], [1, 9]]}]},
+        "clamps[0]: turns are",
+    ),
+    ({"clamps": [{"at": [0, 0, 0], "axis": [0, 0, 1]}]}, "give both, or neither"),
+    (
+        {"clamps": [{"at": [0, 0, 0], "moves": [[0, 0, 0]]}]},
+        "clamps[0].moves[0] is [0, 0, 0], 3 numbers: give time, x, y and z",
+    ),
+    (
+        {
+            "clamps": [
+                {"at": [0, 0, 0], "turns": [[0, 0], [1, 9]], "axis": [0, 0, 1e-300]}
+            ]
+        },
+        "clamps[0].axis is [0.0, 0.0, 1e-300], of no length",
+    ),
+    (
+        {"clamps": [{"at": [0, 0, 0], "moves": [[0, 1, 0, 0]]}]},
+        "clamps[0].moves: they begin at 0 s with 1 mm and 0 mm and 0 mm: begin at 0 s",
+    ),
+    (
+        {"clamps": [{"at": [0, 0, 0], "turns": [[1, 0], [1, 9]], "axis": [1, 0, 0]}]},
+        "clamps[0].turns: 1 s comes after 1 s",
+    ),
+    (
+        {
+            "clamps": [{"at": [0, 0, 0], "moves": [[0, 0, 0, 0], [1, 0, 0, -30]]}],
+            "ground": {"height": -25},
+        },
+        "ground: a clamp that moves or turns, or the held edge behind it, is 7 mm",
+    ),
+    ({"natural": [{"rod": 1, "twist": [[0, 0], [1, 9]]}]}, "there is no rods[1]"),
+    ({"natural": [{"rod": 0}]}, "says no change: give bend or twist"),
+    ({"natural": [{"rod": 0, "bend": [[0, 0], [1, 9]]}]}, "it needs 3 numbers"),
+    ({"natural": [{"rod": 0, "twist": [[1, 0], [1, 9]]}]}, "let times rise"),
+    ({"pulses": [{"limb": 0, "time": 1}]}, "no rod has a limb: give"),
+]
+
+
+@pytest.mark.parametrize(("values", "words"), BAD)
+def test_what_no_rod_does_is_refused_in_one_line(values, words, tmp_path):
+    with refused_in_one_line("rods.json", words):
+        made(tmp_path, **values)

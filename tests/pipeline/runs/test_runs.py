@@ -1,0 +1,191 @@
+import errno
+import json
+import os
+import shutil
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pipeline.runs.atomic_files import write_text
+from pipeline.runs.run_attempts import is_alive, run_once, sweep_dead
+from pipeline.runs.run_directory import Job, Ledger, finished, run_record
+from pipeline.runs.run_keys import identity, write_digests
+from pipeline.terminal import InputError, RunFailedError, command
+from sim.core.options import NotConvergedError
+
+
+def job(n: int = 1) -> Job:
+    config = {"n": n}
+    return Job("simulate", "toy", identity("simulate", config), config)
+
+
+def places(results: Path) -> list[str]:
+    found = results.glob("*/*")
+    return sorted(str(p.relative_to(results)) for p in found if p.is_dir())
+
+
+def test_a_finished_run_is_in_its_place_with_its_record(tmp_path):
+    def body(out: Path) -> dict[str, float]:
+        owner = json.loads((out / "owner.json").read_text())
+        assert owner["process"] == os.getpid()
+        assert is_alive(out)
+        write_text(out / "steps.csv", "step\n0\n")
+        return {"E": 0.5}
+
+    directory = run_once(job(), body, tmp_path)
+    record = run_record(directory)
+    assert directory == finished(job().key, tmp_path)
+    assert (record["status"], record["result"]) == ("finished", {"E": 0.5})
+    assert record["cpu_s"] >= 0
+    assert record["identity"] == job().identity
+    names = sorted(p.name for p in directory.iterdir())
+    assert names == ["SHA256SUMS", "run.json", "steps.csv"]
+
+
+def test_the_same_key_runs_once(tmp_path):
+    calls = []
+
+    def body(out: Path) -> dict[str, float]:
+        calls.append(out)
+        return {}
+
+    assert run_once(job(), body, tmp_path) == run_once(job(), body, tmp_path)
+    run_once(job(2), body, tmp_path)
+    assert len(calls) == 2
+
+
+def test_a_failed_run_leaves_the_steps_it_made(tmp_path):
+    def body(out: Path) -> dict[str, float]:
+        write_text(out / "steps.csv", "step\n0\n")
+        raise NotConvergedError("residual 3 is above 1e-9", best=None)
+
+    for attempt in (1, 2):
+        with pytest.raises(RunFailedError, match="residual 3 is above 1e-9"):
+            run_once(job(), body, tmp_path)
+        kept = tmp_path / "failed" / f"{job().key}.{attempt}"
+        assert (kept / "steps.csv").read_text() == "step\n0\n"
+        assert run_record(kept)["status"] == "failed"
+        assert "residual 3" in run_record(kept)["reason"]
+    assert finished(job().key, tmp_path) is None
+
+
+def test_refused_input_leaves_nothing(tmp_path):
+    def body(out: Path) -> dict[str, float]:
+        write_text(out / "half.csv", "x")
+        raise InputError("the scan has 5 spheres for 6 nodes")
+
+    with pytest.raises(InputError, match="5 spheres"):
+        run_once(job(), body, tmp_path)
+    assert places(tmp_path) == []
+
+
+def test_who_wants_a_run_that_is_being_made_waits_for_it(tmp_path):
+    with ThreadPoolExecutor() as others:
+        waiting: list[Future[Path]] = []
+
+        def slow(out: Path) -> dict[str, int]:
+            waiting.append(others.submit(run_once, job(), lambda _: {}, tmp_path))
+            write_text(out / "steps.csv", "first")
+            return {"who": 1}
+
+        directory = run_once(job(), slow, tmp_path)
+        assert waiting[0].result() == directory
+    assert run_record(directory)["result"] == {"who": 1}
+    assert places(tmp_path) == [f"runs/{job().key}"]
+
+
+def test_an_interrupted_run_is_kept_and_counts_as_killed(tmp_path):
+    def body(_: Path) -> dict[str, float]:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run_once(job(), body, tmp_path)
+    kept = tmp_path / "failed" / f"{job().key}.1"
+    assert places(tmp_path) == [f"failed/{kept.name}"]
+    assert run_record(kept)["status"] == "killed"
+    assert Ledger(tmp_path).state(job().key) == "missing"
+
+
+def test_a_run_interrupted_after_its_last_file_is_a_finished_one(tmp_path, monkeypatch):
+    def interrupted(directory: Path) -> None:
+        write_digests(directory)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("pipeline.runs.run_attempts.write_digests", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        run_once(job(), lambda _: {"E": 0.5}, tmp_path)
+    assert places(tmp_path) == [f"runs/{job().key}"]
+    assert finished(job().key, tmp_path) is not None
+
+
+def test_a_directory_without_a_record_stops_nothing(tmp_path):
+    (tmp_path / "failed" / f"{job().key}.1").mkdir(parents=True)
+    assert Ledger(tmp_path).state(job().key) == "missing"
+    assert run_once(job(), lambda _: {"E": 1.0}, tmp_path).is_dir()
+    assert Ledger(tmp_path).state(job().key) == "finished"
+
+
+def test_a_run_s_place_without_a_record_is_refused_before_anything_is_computed(
+    tmp_path,
+):
+    place = tmp_path / "runs" / job().key
+    place.mkdir(parents=True)
+    (place / "steps.csv").write_text("step\n0\n")
+    calls: list[Path] = []
+    with pytest.raises(InputError, match=r"has no run\.json: a damaged folder"):
+        run_once(job(), lambda out: {"n": calls.append(out)}, tmp_path)
+    assert not calls
+    assert [p.name for p in place.iterdir()] == ["steps.csv"]
+    assert places(tmp_path) == [f"runs/{place.name}"]
+
+
+def test_garbage_under_running_is_closed_like_a_killed_run(tmp_path):
+    def body(out: Path) -> dict[str, float]:
+        left = tmp_path / "running" / f"{job(2).key}.1"
+        shutil.copytree(out, left)
+        (left / "run.json").write_text("{half")
+        owner = json.loads((left / "owner.json").read_text())
+        owner["process"] = 2**22 + 1  # no process has this number
+        (left / "owner.json").write_text(json.dumps(owner))
+        return {}
+
+    run_once(job(), body, tmp_path)
+    (closed,) = sweep_dead(tmp_path)
+    assert run_record(closed)["status"] == "killed"
+    assert not list((tmp_path / "running").iterdir())
+
+
+def test_a_disk_that_may_only_be_read_is_refused_in_one_line(capsys):
+    @command
+    def main() -> int:
+        raise OSError(errno.EROFS, "Read-only file system", "results")
+
+    assert main() == 2
+    assert capsys.readouterr().err == (
+        "error: [Errno 30] Read-only file system: 'results': give this user the right "
+        "to, or work in a copy of the folder, then the same command goes on where it "
+        "was\n"
+    )
+
+
+def test_a_full_disk_is_no_failure_of_the_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    wanted = Job(
+        "simulate", "toy", identity("simulate", {}), {}, tags={"study": "mine"}
+    )
+
+    def body(_: Path) -> dict[str, Any]:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with pytest.raises(RunFailedError, match="No space left"):
+        run_once(wanted, body)
+    assert Ledger().state(wanted.key) == "missing"  # so that a plain rerun runs it
+
+
+def test_results_that_lead_nowhere_are_refused_at_once(tmp_path):
+    results = tmp_path / "results"
+    results.symlink_to(tmp_path / "none")
+    with pytest.raises(FileExistsError):
+        run_once(job(), lambda _: {}, results)

@@ -1,0 +1,62 @@
+"""The page of a scan: complete in itself, and honest about what it shows."""
+
+import base64
+import json
+import re
+
+import numpy as np
+
+from analysis.spheres.detections import FittedSphere, Picks, Rejected, RejectionReason
+from pipeline.scans.scan_page import scan_page
+from sim.core.arrays import Floats
+
+SPHERE = FittedSphere(
+    np.array([1.0, 2.0, 3.0]), np.diag([1e-4, 1e-4, 1e-4]), 6.0, 0.05, 400,
+    6.01, 0.02, 0.4, 3,
+)  # fmt: skip
+REJECTED = Rejected(
+    np.zeros(3), RejectionReason.CAP, "0.01 <!--<script></script> wanted", 20
+)
+PICKS = Picks((SPHERE,), (REJECTED,), np.zeros((3, 3)), 0.05)
+
+
+def page_and_data(points: Floats, *, synthetic: bool) -> tuple[str, dict[str, object]]:
+    page = scan_page(points, PICKS, "1 sphere", synthetic=synthetic)
+    found = re.search(r"const data = (.*);\n", page)
+    assert found is not None
+    return page, json.loads(found.group(1))
+
+
+def test_the_page_needs_nothing_from_elsewhere(rng):
+    page, _ = page_and_data(rng.normal(size=(1000, 3)), synthetic=False)
+    assert not re.search(r"https?:|src=|@import|<link", page)
+    assert page.count("</script>") == 1
+    assert "<!--" not in page  # within a script it would hide where that ends
+
+
+def test_the_page_holds_the_points_to_a_part_in_65536(rng):
+    points = rng.uniform(-50, 50, (1000, 3))
+    _, data = page_and_data(points, synthetic=False)
+    packed = base64.b64decode(str(data["points"]))
+    steps = np.frombuffer(packed, dtype="<u2").reshape(-1, 3)
+    side = float(str(data["side"]))
+    found = np.array(data["low"]) + steps * (side / 65535)
+    assert len(found) == len(points)
+    assert np.abs(found - points).max() < side / 65535
+
+
+def test_one_stray_point_does_not_shrink_the_rest(rng):
+    points = rng.uniform(-50, 50, (2000, 3))
+    points[7] = 1e6
+    _, data = page_and_data(points, synthetic=False)
+    assert float(str(data["side"])) < 200
+
+
+def test_the_page_says_why_a_candidate_was_rejected_and_what_is_synthetic(rng):
+    points = rng.normal(size=(100, 3))
+    page, data = page_and_data(points, synthetic=True)
+    assert "Synthetic scan" in page
+    assert "0.01 <!--<script></script> wanted" in str(data["rejected"])
+    assert "6.010 +- 0.020 mm" in str(data["spheres"])
+    plain, _ = page_and_data(points, synthetic=False)
+    assert "Synthetic" not in plain

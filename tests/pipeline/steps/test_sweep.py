@@ -1,0 +1,71 @@
+"""The runs of one --multirun are a study."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from pipeline.steps.study_table import begin
+
+CASE = "case=pentapod"
+
+
+def members(folder: Path) -> list[dict]:
+    (path,) = folder.glob("results/study/*/members.json")
+    found: list[dict] = json.loads(path.read_text())["members"]
+    return found
+
+
+@pytest.mark.parametrize(
+    "launcher", [[], ["hydra/launcher=joblib", "hydra.launcher.n_jobs=2"]]
+)
+def test_a_multirun_lists_its_runs_and_leaves_a_table_and_a_plot(
+    launcher, command, project
+):
+    words = [CASE, "case.target.radius=1.3,1.4", "case.max_steps=400", *launcher]
+    done = command("simulate", "--multirun", *words)
+    assert done.returncode == 0, done.stderr
+    (study,) = (project / "results/study").iterdir()
+    assert f"study    results/study/{study.name}/table.csv: 2 finished" in done.stdout
+    listed = {
+        row["point"]["case.target.radius"]: row["key"] for row in members(project)
+    }
+    assert set(listed) == {1.3, 1.4}
+    for radius, key in listed.items():
+        record = json.loads((project / f"results/runs/{key}/run.json").read_text())
+        assert record["tags"] == {"case": "pentapod", "study": study.name}
+        assert record["config"]["case"]["target"]["radius"] == radius
+    table = pd.read_csv(study / "table.csv")
+    assert sorted(table["case.target.radius"]) == [1.3, 1.4]
+    assert "case.max_steps" not in table
+    assert (study / "effects.png").is_file()
+
+
+def test_the_same_sweep_is_the_same_study_and_computes_nothing(command, project):
+    words = ["simulate", "--multirun", CASE, "case.target.radius=1.3,1.4"]
+    assert command(*words).returncode == 0
+    before = {p: p.stat().st_mtime_ns for p in project.glob("results/runs/*/run.json")}
+    assert command(*words).returncode == 0
+    assert before == {
+        p: p.stat().st_mtime_ns for p in project.glob("results/runs/*/run.json")
+    }
+    assert len(members(project)) == len(before) == 2
+
+
+def test_a_run_that_fails_is_a_row_and_one_that_is_refused_is_none(command, project):
+    named = "hydra.sweep.dir=results/study/few steps"
+    done = command("simulate", "--multirun", CASE, "case.max_steps=0,1,400", named)
+    assert done.returncode == 1
+    assert len(done.stderr.splitlines()) == 2
+    table = pd.read_csv(project / "results/study/few steps/table.csv")
+    found = dict(zip(table["case.max_steps"], table["status"], strict=True))
+    assert found == {1: "failed", 400: "finished"}
+
+
+def test_a_study_is_named_after_its_words(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    words = ["case=pentapod", "case.target.radius=0.9,1", "record_every=2"]
+    name = "pentapod-target.radius-0.9-1-record_every-2"
+    assert begin(words) == (name, [f"hydra.sweep.dir=results/study/{name}"])
+    assert begin([*words, "hydra.sweep.dir=results/study/mine"]) == ("mine", [])

@@ -1,0 +1,267 @@
+"""Motions with a known answer, and what a motion keeps."""
+
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.integrate import solve_ivp
+from scipy.special import ellipj
+
+from pipeline.io.structure_file import structure_file
+from sim.core.arrays import Floats
+from sim.core.options import NotConvergedError
+from sim.mechanism.constraints import (
+    Constraint,
+    ConstraintKind,
+    ConstraintTable,
+    dist,
+)
+from sim.mechanism.dynamics.moving_mechanism import Driver, DriverKind, MotionLaw
+from sim.mechanism.dynamics.rigid_masses import RigidMass
+from sim.mechanism.dynamics.time_step import Coordinates, Dampers
+from sim.mechanism.joints import Ranges, prismatic, rigid
+from sim.mechanism.statics.elastic import Elastic
+from sim.mechanism.structure import Structure
+from sim.mechanism.structure_builder import Draft
+from tests.sim.mechanism.dynamics.moving import largest, moved, moving
+from tests.sim.mechanism.solid_structures import solids
+
+G = 9.81
+NOWHERE = np.zeros(3)
+
+
+def pendulum(links: int) -> Structure:
+    """Links in a row along x from a held node, in the plane z = 0."""
+    draft = Draft([[float(i), 0.0, 0.0] for i in range(links + 1)]).held(0)
+    for i in range(links):
+        draft.link(i, i + 1).held(i + 1, "z")
+    return draft.structure()
+
+
+def double_pendulum(_: float, y: Floats) -> list[float]:
+    """Two rods of mass and length 1; angles from below, minimal coordinates."""
+    a, b, p, q = y
+    mass = np.array(
+        [[4.0 / 3.0, 0.5 * np.cos(a - b)], [0.5 * np.cos(a - b), 1.0 / 3.0]]
+    )
+    turn = 0.5 * np.sin(a - b)
+    force = [
+        -turn * q * q - 1.5 * G * np.sin(a),
+        turn * p * p - 0.5 * G * np.sin(b),
+    ]
+    return [p, q, *np.linalg.solve(mass, force)]
+
+
+def test_a_double_pendulum_of_rods_is_that_of_minimal_coordinates():
+    rods = [RigidMass((0, 1), 1.0), RigidMass((1, 2), 1.0)]
+    start = [0.5 * np.pi, 0.5 * np.pi, 0.0, 0.0]
+    exact = solve_ivp(
+        double_pendulum, (0.0, 2.0), start, method="DOP853", rtol=1e-12, atol=1e-12
+    )
+    a, b = exact.y[:2, -1]
+    end = np.array([np.sin(a) + np.sin(b), -np.cos(a) - np.cos(b), 0.0])
+    errors = []
+    for h in (0.02, 0.01, 0.005):
+        steps = moved(moving(pendulum(2), rods), h, 2.0)
+        errors.append(float(np.linalg.norm(steps[-1].r[2] - end)))
+        assert largest(steps, "balance") < 1e-11
+        assert largest(steps, "worst") < 1e-13
+        assert largest(steps, "hidden") < 1e-12
+    assert errors[-1] < 5e-3
+    assert [a / b for a, b in pairwise(errors)] == pytest.approx([4.0, 4.0], abs=0.3)
+
+
+def test_a_free_top_follows_the_elliptic_functions_of_jacobi():
+    r = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], dtype=np.float64)
+    r -= r.mean(axis=0)
+    table = ConstraintTable.of(rigid(r, (0, 1, 2, 3)))
+    J, turn = np.array([1.0, 2.0, 2.5]), np.array([0.6, 0.0, 2.0])
+    mass = RigidMass((0, 1, 2, 3), 1.0, NOWHERE, np.diag(J))
+    drift = np.array([0.3, -0.2, 0.1])
+    free = moving(Structure(r, table, np.arange(4)), [mass], NOWHERE)
+    given = {j: drift + np.cross(turn, r[j]) for j in range(4)}
+    twice = 2.0 * float(J @ turn**2) / 2.0
+    square, T = float((J * turn) @ (J * turn)), 3.0
+    rate = np.sqrt((J[2] - J[1]) * (square - twice * J[0]) / J.prod())
+    m = (
+        (J[1] - J[0])
+        * (twice * J[2] - square)
+        / ((J[2] - J[1]) * (square - twice * J[0]))
+    )
+    _, cn, dn, _ = ellipj(rate * T, m)
+    errors = []
+    for h in (0.02, 0.01):
+        steps = moved(free, h, T, given)
+        last = steps[-1]
+        frame = np.linalg.lstsq(r, last.r - last.r.mean(axis=0), rcond=None)[0].T
+        own = (last.v - last.v.mean(axis=0)) @ frame
+        axes = [np.cross(e, r).ravel() for e in np.eye(3)]
+        found = np.linalg.lstsq(np.array(axes).T, own.ravel(), rcond=None)[0]
+        errors.append(abs(found[0] - turn[0] * cn) + abs(found[2] - turn[2] * dn))
+        assert largest(steps, "balance") < 1e-13
+        for name in ("momentum", "angular"):
+            ways = np.array([getattr(step, name) for step in steps])
+            assert np.abs(ways - ways[0]).max() < 1e-12
+        assert last.r.mean(axis=0) == pytest.approx(drift * T, abs=1e-12)
+    assert errors[1] < 2e-4
+    assert errors[0] / errors[1] == pytest.approx(4.0, abs=0.1)
+
+
+def test_a_driven_slider_crank_needs_the_moment_of_its_equations():
+    """Crank 1, rod l, slider s on the x axis; work of all inertia by virtual power."""
+    made = structure_file("conf/structure/slider_crank.yaml")
+    masses = [RigidMass((0, 1), 1.0), RigidMass((1, 2), 2.0), RigidMass((2,), 0.5)]
+    rate, begin = 6.0, np.arctan2(0.8, 0.6)
+    length = float(np.linalg.norm(made.r0[2] - made.r0[1]))
+    driver = Driver(DriverKind.ANGLE, (3, 0, 1), MotionLaw(rate))
+
+    def energy(t: float) -> float:
+        """Kinetic and potential energy, of the closed positions."""
+
+        def places(t: float) -> Floats:
+            pin = np.array([np.cos(begin + rate * t), np.sin(begin + rate * t)])
+            slide = pin[0] + np.sqrt(length**2 - pin[1] ** 2)
+            return np.array([pin, [slide, 0.0]])
+
+        d = 1e-5
+        (u, w), r = (places(t + d) - places(t - d)) / (2.0 * d), places(t)
+        kinetic = u @ u / 6.0 + (u @ u + u @ w + w @ w) / 3.0 + 0.25 * w @ w
+        return float(kinetic + G * (0.5 * r[0, 1] + 1.0 * r[0, 1]))
+
+    steps = moved(moving(made, masses, drivers=[driver]), 0.005, 1.0)
+    assert largest(steps, "balance") < 1e-11
+    assert steps[-1].r[1, :2] == pytest.approx(
+        [np.cos(begin + rate), np.sin(begin + rate)], abs=1e-13
+    )
+    for step in steps[50::50]:
+        middle, d = step.time - 0.0025, 1e-3
+        power = (energy(middle + d) - energy(middle - d)) / (2.0 * d)
+        assert step.effort[0] * rate == pytest.approx(power, abs=0.05)
+    driven = steps[-1].driven
+    assert driven == pytest.approx(energy(1.0) - energy(0.0), abs=5e-3)
+
+
+def test_a_bricard_with_a_row_too_many_keeps_its_energy_for_a_whole_cycle():
+    made = structure_file("conf/structure/bricard.yaml")
+    bodies = [RigidMass(body, 1.0) for body in made.bodies[1:]]
+    mechanism = moving(made, bodies, np.array([0.0, 0.0, -G]))
+    steps = moved(mechanism, 0.02, 4.5)
+    state, energy = steps[-1].state, [step.kinetic + step.potential for step in steps]
+    assert np.count_nonzero(~state.kept) == 1
+    assert max(energy) - min(energy) < 1e-11
+    assert largest(steps, "worst") < 1e-12
+    assert np.isnan(steps[-1].reaction).all()  # any of them may carry another share
+    moving_on = [step.kinetic for step in steps]
+    still = [i for i in range(1, len(steps) - 1) if moving_on[i] < 0.01]
+    assert len(still) > 2
+    away = [float(np.abs(step.r - steps[0].r).max()) for step in steps]
+    assert max(away) > 2.0
+    assert min(away[150:]) < 0.1
+
+
+def test_a_slider_on_a_spinning_guide_keeps_energy_and_momenta():
+    """A prismatic joint has triple products, the only rows that are cubic."""
+    r = np.array(
+        [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1],
+         [0.2, 0, 0], [0.7, 0, 0], [0.3, 0.5, 0.4], [0.4, -0.3, 0.6]],
+        dtype=np.float64,
+    )  # fmt: skip
+    rows = [*rigid(r, (0, 1, 2, 3)), *rigid(r, (4, 5, 6, 7))]
+    rows += prismatic(r, (0, 1, 2), (4, 5, 6))
+    sides = (0, 1, 2, 3), (4, 5, 6, 7)
+    joined = Structure(r, ConstraintTable.of(rows), np.arange(8), sides)
+    bodies = [RigidMass((0, 1, 2, 3), 1.0), RigidMass((4, 5, 6, 7), 2.0)]
+    spring = Elastic.between(r, np.array([[0, 4]]), 3.0)
+    mechanism = moving(joined, bodies, NOWHERE, spring)
+    given = {j: np.cross([0.3, 1.0, 0.7], r[j]) for j in range(8)}
+    steps = moved(mechanism, 0.05, 3.0, given)
+    assert abs(steps[-1].r[4] - steps[-1].r[0]) @ np.ones(3) > 0.3
+    assert largest(steps, "balance") < 1e-11
+    assert largest(steps, "worst") < 1e-12
+    for name in ("momentum", "angular"):
+        ways = np.array([getattr(step, name) for step in steps])
+        assert np.abs(ways - ways[0]).max() < 1e-11
+
+
+def test_springs_and_hinges_swing_without_loss_and_dampers_take_what_is_lost():
+    r = np.array([[0, 0, 0], [1, 0, 0], [0.5, 0.9, 0], [0.5, -0.5, 0.7]])
+    elastic = Elastic.between(
+        r, np.array([[0, 2], [1, 2], [0, 3], [1, 3]]), 40.0, np.array([[2, 0, 1, 3]]), 2
+    )
+    joined = Draft(r).link(0, 1).structure()
+    points = [RigidMass((j,), 0.5 + 0.1 * j) for j in range(4)]
+    given = {2: np.array([0.0, 0.3, 2.0]), 3: np.array([0.5, 0.0, 1.0])}
+    steps = moved(moving(joined, points, NOWHERE, elastic), 0.02, 2.0, given)
+    assert max(s.potential for s in steps) > 0.2
+    assert largest(steps, "balance") < 1e-12
+    angular = np.array([step.angular for step in steps])
+    assert np.abs(angular - angular[0]).max() < 1e-12
+    damper = Dampers(
+        Coordinates.of(lengths=[[2, 3]], hinges=[[2, 0, 1, 3]]), np.array([0.3, 0.2])
+    )
+    damped = moving(joined, points, NOWHERE, elastic, dampers=damper)
+    lost = moved(damped, 0.02, 2.0, given)
+    assert largest(lost, "balance") < 1e-12
+    gone = [step.damped for step in lost]
+    assert gone == sorted(gone)
+    assert gone[-1] > 0.2
+    angular = np.array([step.angular for step in lost])
+    assert np.abs(angular - angular[0]).max() < 1e-12
+
+
+def test_a_slide_between_limits_turns_round_at_both_with_its_speed():
+    slide = Draft([[0.0, 0, 0], [1.0, 0, 0]]).held(0).held(1, "yz").structure()
+    length = ConstraintTable.of([Constraint(ConstraintKind.DIST, (0, 1), 0.0)])
+    bounds = Ranges(length, np.array([0.25]), np.array([4.0]))
+    mechanism = moving(
+        replace(slide, ranges=bounds), [RigidMass((1,), 1.0)], NOWHERE,
+        contact_energy=1.0,
+    )  # fmt: skip
+    steps = moved(mechanism, 0.01, 3.0, {1: np.array([2.0, 0, 0])})
+    x, v = [step.r[1, 0] for step in steps], [step.v[1, 0] for step in steps]
+    assert largest(steps, "balance") < 1e-12
+    assert 0.5 < min(x) < max(x) < 2.0
+    assert sum(a * b < 0.0 for a, b in pairwise(v)) == 4
+    free = [abs(a) for a, place in zip(v, x, strict=True) if 1.2 < place < 1.65]
+    assert len(free) > 40
+    assert free == pytest.approx([free[0]] * len(free), abs=1e-12)
+
+
+def test_a_crank_without_mass_stops_its_slider_at_the_dead_centre_and_says_so():
+    knee, far = [0.5, 0.75**0.5, 0.0], 0.5 + 3.25**0.5
+    draft = Draft([[0.0, 0, 0], knee, [far, 0, 0]]).held(0).held(1, "z").held(2, "yz")
+    crank = draft.link(0, 1).link(1, 2).structure()  # of 1, and its rod of 2
+    slider, outward = RigidMass((2,), 1.0), {2: np.array([1.0, 0, 0])}
+    with pytest.raises(NotConvergedError, match="node 1 has no mass and moves") as told:
+        moved(moving(crank, [slider], NOWHERE), 0.02, 2.0, outward)
+    assert "give it a mass" in str(told.value)
+    assert told.value.best.z[6] == pytest.approx(3.0, abs=1e-4)  # 1 + 2, in line
+    pin = RigidMass((1,), 0.1)
+    steps = moved(moving(crank, [slider, pin], NOWHERE), 0.02, 2.0, outward)
+    assert largest(steps, "balance") < 1e-10
+    assert max(step.r[2, 0] for step in steps) == pytest.approx(3.0, abs=1e-2)
+    assert steps[-1].r[2, 0] < 2.5
+
+
+@pytest.mark.parametrize("radius", [1e-3, 1e-5])
+def test_thin_rods_that_meet_part_as_rigid_ones_do(radius):
+    """In steps many times as long as the rods are thick."""
+    r = np.array([[-1.0, 0, 0.2], [1, 0.1, 0.2], [0, -1, -0.2], [0.1, 1, -0.2]])
+    rows = ConstraintTable.of([dist(r, 0, 1), dist(r, 2, 3)])
+    rods = solids(capsules=[(0, 1, radius), (2, 3, radius)])
+    made = Structure(r, rows, np.arange(4), ((0, 1), (2, 3)), solids=rods)
+    masses = [RigidMass((0, 1), 1.0), RigidMass((2, 3), 1.0)]
+    down = np.array([0.0, 0.0, -1.0])
+    start = {0: down, 1: down, 2: NOWHERE, 3: NOWHERE}
+    mechanism = moving(made, masses, NOWHERE, contact_energy=1.0)
+    *_, before, last = moved(mechanism, 0.01, 0.6, start)
+    one, other = r[1] - r[0], r[3] - r[2]
+    along = np.linalg.solve(np.stack([one, -other], axis=1)[:2], (r[2] - r[0])[:2])
+    s, t = along - 0.5  # where they cross, of their lengths, from their middles
+    impulse = 2.0 / (2.0 + 12.0 * s**2 + 12.0 * t**2)
+    ends = np.array([-0.5, 0.5])
+    gained = impulse * (1.0 + 12.0 * s * ends), -impulse * (1.0 + 12.0 * t * ends)
+    speed = (last.r - before.r)[:, 2] / 0.01
+    assert_allclose(speed, [*(gained[0] - 1.0), *gained[1]], atol=1e-3)

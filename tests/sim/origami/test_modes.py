@@ -1,0 +1,85 @@
+"""Modes and stiffness of two panels on a crease are those of a hinge."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from sim.origami.folding.fold_simulation import run
+from sim.origami.folding.sheet import Sheet
+from sim.origami.loading import Fold
+from sim.origami.mechanics import (
+    Probe,
+    eigenmodes,
+    smallest_eigenvalues,
+    stiffness_along,
+)
+from sim.origami.model.mesh import concentrated_mesh
+from tests.sim.origami.sheets import MATERIAL, sheet, strip
+
+LENGTH = 0.02
+RIGID = replace(MATERIAL, panel_thickness=5e-3, crease_thickness=5e-5)
+HINGE = RIGID.whole_crease(LENGTH)
+
+
+@pytest.fixture(scope="module")
+def folded():
+    """Two rigid squares, the crease between them by 60 degrees."""
+    mesh = concentrated_mesh(strip(2), RIGID)
+    two = sheet(mesh)
+    fold = Fold(creases=[1], angles=[4 / 3], increments=4, tolerance=1e-10)
+    crease = int(mesh.pattern.creases[0])
+    fold = replace(fold, creases=[crease])
+    *_, last = run(two, [fold])
+    return two, fold, last
+
+
+def tip(two: Sheet) -> list[int]:
+    """The far corners of the second panel."""
+    rest = two.mesh.rest
+    return np.flatnonzero(np.abs(rest[:, 0] - 2 * LENGTH) < 1e-9).tolist()
+
+
+def test_the_softest_mode_turns_a_panel_about_its_crease(folded):
+    two, fold, last = folded
+    soft = eigenmodes(two, fold, last, 3)
+    panel = [*tip(two), int(two.mesh.centre[1])]
+    squares = 2 * LENGTH**2 + (LENGTH / 2) ** 2
+    assert soft.values[0] == pytest.approx(HINGE / squares, rel=1e-3)
+    assert soft.values[1] > 100 * soft.values[0]
+    normal = np.array([-np.sin(np.pi / 3), 0.0, np.cos(np.pi / 3)])
+    assert np.abs(soft.shapes[0, tip(two)] @ normal) == pytest.approx(
+        LENGTH / np.sqrt(squares), rel=1e-3
+    )
+    still = np.delete(soft.shapes[0], panel, axis=0)
+    assert np.abs(still).max() < 1e-3
+    values = smallest_eigenvalues(two, fold, last, 3)
+    assert soft.values == pytest.approx(values, rel=1e-6)
+
+
+def test_pushed_at_its_tip_a_panel_resists_as_its_crease(folded):
+    two, fold, last = folded
+    normal = [-np.sin(np.pi / 3), 0.0, np.cos(np.pi / 3)]
+    found = stiffness_along(two, fold, last, Probe(tip(two), normal))
+    assert found == pytest.approx(HINGE / LENGTH**2, rel=1e-3)
+    along = [np.cos(np.pi / 3), 0.0, np.sin(np.pi / 3)]
+    assert stiffness_along(two, fold, last, Probe(tip(two), along)) > 1e3 * found
+
+
+def test_a_probe_on_supports_meets_no_end_of_stiffness(folded):
+    two, fold, last = folded
+    held = int(two.supports[0][0])
+    assert stiffness_along(two, fold, last, Probe([held], [0, 0, 1])) == np.inf
+
+
+@pytest.mark.parametrize(
+    ("nodes", "direction", "said"),
+    [
+        ([1], [0, 0, 0], "direction"),
+        ([1], [0, 1], "give x, y and z"),
+        ([], [0, 0, 1], "no nodes"),
+    ],
+)
+def test_probes_that_push_nothing_are_refused(nodes, direction, said):
+    with pytest.raises(ValueError, match=said):
+        Probe(nodes, direction)

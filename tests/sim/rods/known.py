@@ -1,0 +1,66 @@
+"""Tables of known answers beside this file, and rods that several tests use."""
+
+import csv
+from pathlib import Path
+
+import numpy as np
+
+from sim.core.arrays import Floats
+from sim.rods.plane.block_factorisation import analyse, dense, empty
+from sim.rods.plane.elastic_energy import (
+    Actuated,
+    Rates,
+    Strains,
+    add_stiffness,
+    elements,
+    passive,
+    unstrained,
+)
+from sim.rods.plane.rod import GRAVITY, Rod, RodMaterial, chain, ring
+
+ELASTIC = Rates(elastic=1.0, viscous=0.0)
+DATA = Path(__file__).parent / "data"
+SOFT = RodMaterial(modulus=4.0e6, density=1000.0, thickness=2.0e-3, width=2.0e-3)
+THIN = RodMaterial(modulus=4.0e9, density=1000.0, thickness=2.0e-4, width=2.0e-3)
+
+
+def table(name: str) -> list[dict[str, float]]:
+    """The rows of a table, numbers by column."""
+    with (DATA / name).open() as lines:
+        rows = csv.DictReader(line for line in lines if not line.startswith("#"))
+        return [{key: float(value) for key, value in row.items()} for row in rows]
+
+
+def straight(length: float, n: int, material: RodMaterial) -> Rod:
+    """A straight rod of n nodes along x, from the origin."""
+    return chain(np.column_stack([np.linspace(0.0, length, n), np.zeros(n)]), material)
+
+
+def ribbon(gamma: float, radius: float, n: int) -> Rod:
+    """A ring whose (EI / rho g A)^(1/3) / R is gamma."""
+    t, rho = 1.0e-3, 1912.0
+    modulus = 12.0 * (gamma * radius) ** 3 * rho * GRAVITY / t**2
+    return ring(radius, n, RodMaterial(modulus, rho, t, 0.018))
+
+
+def dense_stiffness(
+    rod: Rod,
+    x: Floats,
+    actuated: Actuated | None = None,
+    weight: Rates = ELASTIC,
+    before: Strains | None = None,
+) -> Floats:
+    """(2n, 2n) stiffness of a step, that of the energy unless said otherwise."""
+    pattern = analyse(len(x), rod.edges, rod.bends)
+    matrix = empty(pattern)
+    add_stiffness(
+        x,
+        elements(rod),
+        actuated or passive(rod),
+        weight,
+        before or unstrained(rod),
+        pattern,
+        1.0,
+        matrix,
+    )
+    return dense(pattern, matrix)

@@ -1,0 +1,93 @@
+"""Rods in space and their matrices, as the tests want them."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sim.core.arrays import Floats
+from sim.rods.space.frames import SpaceState, moved_on
+from sim.rods.space.rod import (
+    SpaceMaterial,
+    SpaceRod,
+    StretchLaw,
+    clamped,
+    disc,
+    rectangle,
+    through,
+)
+from sim.rods.space.system import SpaceLoads, SpaceSystem, no_loads
+
+WIRE = SpaceMaterial(1.0e7, 1000.0, 0.3)
+ROUND = disc(1.0e-3)
+B = WIRE.modulus * ROUND.second[0]
+C = WIRE.shear * ROUND.torsion
+
+
+@dataclass(frozen=True, eq=False)
+class MovingSupports:
+    """Held nodes and frames that move and turn evenly, for a time.
+
+    Attributes
+    ----------
+    velocity, spin : (n, 3) m/s, (m,) rad/s
+    """
+
+    velocity: Floats
+    spin: Floats
+    start: float = 0.0
+    end: float = np.inf
+
+    def moved(self, time: float, h: float) -> tuple[Floats, Floats]:
+        """As `Drive.moved`."""
+        on = max(0.0, min(self.end, time + h) - max(self.start, time))
+        return on * self.velocity, on * self.spin
+
+
+def crooked(rng: np.random.Generator, law: StretchLaw) -> tuple[SpaceRod, SpaceState]:
+    """A short rod of flat tapered sections, bent, twisted and stretched at random."""
+    n = 6
+    s = np.linspace(0.0, 2.0, n)
+    x = np.column_stack([np.cos(s), np.sin(s), 0.3 * s])
+    x += 0.1 * rng.normal(size=(n, 3))
+    sections = [rectangle(0.1 * (1.0 + 0.1 * k), 0.2) for k in range(n - 1)]
+    rod = through(x, SpaceMaterial(1e3, 1.0, 0.3), sections, first=(0, 0, 1), law=law)
+    move, turn = 0.1 * rng.normal(size=(n, 3)), 0.4 * rng.normal(size=n - 1)
+    return rod, moved_on(rod.state, rod.edges, rod.bends, move, turn)
+
+
+def along_x(length: float, edges: int, *, first: float = 0.5) -> SpaceRod:
+    """A straight wire; its start, x = 0, is a share of the first edge on."""
+    size = length / (edges - 2.0 * first)
+    x = size * (np.arange(edges + 1) - first)
+    return through(np.column_stack([x, 0 * x, 0 * x]), WIRE, ROUND)
+
+
+def on_curve(x: Floats, tangent: Floats) -> SpaceRod:
+    """A wire through nodes, its first edge clamped."""
+    return clamped(through(x, WIRE, ROUND, first=tuple(tangent)), 0)
+
+
+def with_force(rod: SpaceRod, node: int, force: Floats) -> SpaceLoads:
+    """One force on a node."""
+    loads = no_loads(rod)
+    loads.force[node] += force
+    return loads
+
+
+def dense(system: SpaceSystem, state: SpaceState) -> tuple[Floats, Floats]:
+    """Gradient and Hessian of all unknowns, moments of fixed direction included."""
+    everything = replace(
+        system.rod,
+        held=np.zeros_like(system.rod.held),
+        held_frames=np.zeros_like(system.rod.held_frames),
+    )
+    whole = SpaceSystem(everything, system.loads)
+    g, values = whole.gradient(state, whole.tensions(state))
+    still = np.zeros(whole.count)
+    return g, whole.turned(state, values, still).toarray()
+
+
+def negative(system: SpaceSystem, state: SpaceState) -> int:
+    """Directions in which the energy of free unknowns falls, by the factor."""
+    _, values = system.gradient(state, system.tensions(state))
+    return system.factor(values, np.zeros(system.count)).negative
