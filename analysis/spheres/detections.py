@@ -5,11 +5,13 @@ All lengths are in mm, all covariances in mm^2.
 
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import Annotated
 
 import numpy as np
 
 from analysis.spheres.thresholds import FUSED, SHARED
 from sim.core.arrays import Bools, Floats
+from sim.core.options import Checked, NotNegative, Positive, within
 
 
 class RejectionReason(Enum):
@@ -27,19 +29,22 @@ class RejectionReason(Enum):
     DUPLICATE = "duplicate"  # overlaps a better sphere
 
 
+UpToHalf = Annotated[float, within(0.0, 0.5, "between 0 and 0.5")]
+
+
 @dataclass(frozen=True)
-class PickOptions:
+class PickOptions(Checked):
     """What is looked for; only the radius has no default.
 
     Give `radius_max_mm` as well when the radius is known only as a range.
     """
 
-    radius_mm: float  # the radius, or the smallest one
-    radius_max_mm: float | None = None  # the largest radius
-    min_cap: float = 0.05  # visible share of the surface, 0 to 1
-    radius_tolerance: float = 0.04  # of the free radius, relative
-    registration_mm: float = 0.0  # sd of a view's misplacement in a merged cloud
-    repeatability_mm: float = 0.0  # sd that repeated scans of a centre show
+    radius_mm: Positive  # the radius, or the smallest one
+    radius_max_mm: Positive | None = None  # the largest radius
+    min_cap: UpToHalf = 0.05  # visible share of the surface
+    radius_tolerance: UpToHalf = 0.04  # of the free radius, relative
+    registration_mm: NotNegative = 0.0  # sd of a view's misplacement in a merged cloud
+    repeatability_mm: NotNegative = 0.0  # sd that repeated scans of a centre show
     # a mesh that software made of many views: lines of sight are lost, and the radius
     # that all spheres have in common is sought
     fused: bool = False
@@ -55,28 +60,13 @@ class PickOptions:
         return FUSED.rougher if self.fused else 1.0
 
     def __post_init__(self) -> None:
-        if not 0 < self.radius_mm < np.inf:
-            raise ValueError(
-                f"radius_mm must be positive, not {self.radius_mm}: give the "
-                "radius of the printed spheres in mm"
-            )
+        super().__post_init__()
         largest = self.radius_max_mm
-        if largest is not None and not self.radius_mm < largest < np.inf:
+        if largest is not None and not self.radius_mm < largest:
             raise ValueError(
                 f"radius_max_mm must exceed radius_mm {self.radius_mm}, not {largest}: "
                 "leave it out if the radius is known"
             )
-        for name, low, high in (
-            ("min_cap", 0.0, 0.5),
-            ("radius_tolerance", 0.0, 0.5),
-            ("registration_mm", 0.0, np.inf),
-            ("repeatability_mm", 0.0, np.inf),
-        ):
-            value = getattr(self, name)
-            if not low <= value < high:
-                raise ValueError(
-                    f"{name} must lie between {low:g} and {high:g}, not {value}"
-                )
 
 
 @dataclass(frozen=True, eq=False)

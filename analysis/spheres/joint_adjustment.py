@@ -66,45 +66,30 @@ def joint_radius(
     sums : the blocks A (v, 4, 4), g (v, 4) of a sphere, see
         `analysis.spheres.viewpoints`
     """
-    pivot, own = placed.pivot, 3 * len(accepted)
+    pivot, own = placed.pivot, 1 + 3 * len(accepted)
     reach = _reach(accepted, pivot)
     misplaced = np.repeat([VIEWS.misplaced_mm, VIEWS.misplaced_mm / reach], 3)
     weight = misplaced**-2.0
     prior = np.tile(weight, len(placed.motions))
     for _ in range(VIEWS.rounds):
-        H, right = _with_radius(accepted, [sums(c, placed) for c in accepted], pivot)
-        H[own + 1 :, own + 1 :] += np.diag(prior)
-        right[own + 1 :] -= prior * placed.motions.ravel()
-        inverse, rise = solved(H, right, own + 1, weight)
+        H, right = normal_equations(
+            accepted, [sums(c, placed) for c in accepted], pivot
+        )
+        H[own:, own:] += np.diag(prior)
+        right[own:] -= prior * placed.motions.ravel()
+        inverse, rise = solved(H, right, own, weight)
+        larger, moves = float(rise[0]), rise[1:own].reshape(-1, 3)
         accepted = [
-            _moved_and_larger(c, rise[3 * i : 3 * i + 3], rise[own])
-            for i, c in enumerate(accepted)
+            _moved_and_larger(c, by, larger)
+            for c, by in zip(accepted, moves, strict=True)
         ]
-        tau = rise[own + 1 :].reshape(-1, 6)
+        tau = rise[own:].reshape(-1, 6)
         placed = replace(placed, motions=placed.motions + tau)
-    return accepted[0].fit.radius, float(np.sqrt(inverse[own, own]))
-
-
-def _with_radius(
-    accepted: list[SphereCandidate], sums: list[tuple[Floats, Floats]], pivot: Floats
-) -> tuple[Floats, Floats]:
-    """Normal equations of the centres (3 m), the radius, and the motions (6 v)."""
-    own = 3 * len(accepted)
-    H, right = normal_equations(accepted, sums, pivot)
-    H = np.insert(np.insert(H, own, 0.0, axis=0), own, 0.0, axis=1)
-    right = np.insert(right, own, 0.0)
-    for i, (c, (A, g)) in enumerate(zip(accepted, sums, strict=True)):
-        phi, K = noise(c, A), lever(c, pivot)
-        H[own, 3 * i : 3 * i + 3] = A[:, :3, 3].sum(axis=0) / phi
-        H[own, own + 1 :] -= (A[:, :3, 3] @ K).ravel() / phi
-        H[own, own] += A[:, 3, 3].sum() / phi
-        right[own] += g[:, 3].sum() / phi
-    H[:, own] = H[own]
-    return H, right
+    return accepted[0].fit.radius, float(np.sqrt(inverse[0, 0]))
 
 
 def _moved_and_larger(c: SphereCandidate, by: Floats, larger: float) -> SphereCandidate:
-    fit = replace(c.fit, centre=c.fit.centre + by, radius=c.fit.radius + float(larger))
+    fit = replace(c.fit, centre=c.fit.centre + by, radius=c.fit.radius + larger)
     return replace(c, fit=fit)
 
 
@@ -138,9 +123,8 @@ def unmoved_radius(
     moved = (weight @ np.array(gain) / weight.sum()).reshape(-1, 6)
     at = [(A, g - larger * A[:, :, 3]) for A, g in sums]
     H, right = normal_equations(accepted, at, placed.pivot)
-    sd = misplacement(
-        H, right, 3 * len(sums), placed.motions, _reach(accepted, placed.pivot)
-    )
+    reach = _reach(accepted, placed.pivot)
+    sd = misplacement(H[1:, 1:], right[1:], 3 * len(sums), placed.motions, reach)
     square = 1.0 / weight.sum() + ((moved * sd) ** 2).sum()
     return accepted[0].fit.radius + larger, float(np.sqrt(square))
 

@@ -25,7 +25,7 @@ from analysis.spheres.sphere_criteria import (
     visible_cap,
 )
 from analysis.spheres.thresholds import FUSED, JUDGE, SEARCH
-from analysis.spheres.voxel_grid import Int32s, chosen, holding, members, within
+from analysis.spheres.voxel_grid import Int32s, holding, members, within
 from sim.core.arrays import Bools, Floats, Ints
 
 
@@ -85,7 +85,7 @@ def _starts(voxels: Surface, R: float, options: PickOptions) -> Floats:
 
 def _rest(scan: Scan, accepted: list[SphereCandidate], R: float) -> Surface | None:
     """Finer voxels of what no sphere explains, if that is enough for one."""
-    left = chosen(scan.points, _unexplained(scan, accepted))
+    left = scan.points[_unexplained(scan, accepted)]
     if len(left) < JUDGE.fewest:
         return None
     return surface(left, R / SEARCH.finest_again, R / SEARCH.coarsest_again)

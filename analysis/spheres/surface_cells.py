@@ -111,9 +111,8 @@ def hidden(
                 ways[side[p] - 1, small[p], d] += x[p, d] - c[d]
     on, above = _units(ways[0]), _units(ways[1])
     close = np.zeros(count, np.bool_)
-    groups = _groups(above, near)
     for m in range(len(on)):
-        close[int(on[m, 3])] = _is_close(on[m], above, groups, np.cos(near))
+        close[int(on[m, 3])] = _is_close(on[m], above, np.cos(near))
     out = np.zeros(len(x), np.bool_)
     for p in range(len(x)):
         out[p] = side[p] == 2 or close[small[p]]
@@ -152,44 +151,9 @@ def _units(ways: Floats) -> Floats:
 
 
 @kernel
-def _groups(units: Floats, near: float) -> Floats:
-    """(g, 6) runs of neighbours: mean direction m, least m.u, first, last.
-
-    No u of less is within the angle `near` of any of the run.
-    Rows come in the order of cells, row by row of a cube's face, so that short runs
-    of them are close together.
-    """
-    run = 8
-    out = np.zeros(((len(units) + run - 1) // run, 6))
-    for g in range(len(out)):
-        first, last = g * run, min((g + 1) * run, len(units))
-        size = 0.0
-        for d in range(3):
-            for k in range(first, last):
-                out[g, d] += units[k, d]
-            size += out[g, d] ** 2
-        least = 1.0
-        for d in range(3):
-            out[g, d] /= np.sqrt(size)
-        for k in range(first, last):
-            dot = 0.0
-            for d in range(3):
-                dot += units[k, d] * out[g, d]
-            least = min(least, dot)
-        reach = min(near + np.arccos(least), np.pi)
-        out[g, 3], out[g, 4], out[g, 5] = np.cos(reach), first, last
-    return out
-
-
-@kernel
-def _is_close(u: Floats, above: Floats, groups: Floats, least: float) -> bool:
+def _is_close(u: Floats, above: Floats, least: float) -> bool:
     """Whether u.v exceeds `least` for one of the directions v above."""
-    for g in range(len(groups)):
-        dot = u[0] * groups[g, 0] + u[1] * groups[g, 1] + u[2] * groups[g, 2]
-        if dot < groups[g, 3]:
-            continue
-        for k in range(int(groups[g, 4]), int(groups[g, 5])):
-            dot = u[0] * above[k, 0] + u[1] * above[k, 1] + u[2] * above[k, 2]
-            if dot > least:
-                return True
+    for k in range(len(above)):
+        if u[0] * above[k, 0] + u[1] * above[k, 1] + u[2] * above[k, 2] > least:
+            return True
     return False

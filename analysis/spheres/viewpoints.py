@@ -184,6 +184,7 @@ def place(
     own, views = 3 * len(accepted), len(before.motions)
     reach = max(float(np.linalg.norm(c.fit.centre - before.pivot)) for c in accepted)
     H, right = normal_equations(accepted, sums, before.pivot)
+    H, right = H[1:, 1:], right[1:]  # the radius is held
     weight = misplacement(H, right, own, before.motions, reach) ** -2
     prior = np.tile(weight, views)
     H[own:, own:] += np.diag(prior)
@@ -219,20 +220,23 @@ def _left(
 def normal_equations(
     accepted: list[SphereCandidate], sums: list[tuple[Floats, Floats]], pivot: Floats
 ) -> tuple[Floats, Floats]:
-    """Of the centres (3 m) and then the motions (6 v), without a prior.
+    """Of the radius that all share, the centres (3 m) and the motions (6 v), no prior.
 
     Parameters
     ----------
-    sums : of each sphere the blocks A (v, 4, 4) and g (v, 4), of which the centre's
-        count
+    sums : of each sphere the blocks A (v, 4, 4) and g (v, 4)
     """
-    own, views = 3 * len(accepted), len(sums[0][0])
+    own, views = 1 + 3 * len(accepted), len(sums[0][0])
     H = np.zeros((own + 6 * views, own + 6 * views))
     right = np.zeros(len(H))
     for i, (c, (A, g)) in enumerate(zip(accepted, sums, strict=True)):
-        A, g = A[:, :3, :3], g[:, :3]
         phi, K = noise(c, A), lever(c, pivot)
-        s = slice(3 * i, 3 * i + 3)
+        s = slice(1 + 3 * i, 4 + 3 * i)
+        H[0, 0] += A[:, 3, 3].sum() / phi
+        H[0, s] = A[:, :3, 3].sum(axis=0) / phi
+        H[0, own:] -= (A[:, :3, 3] @ K).ravel() / phi
+        right[0] += g[:, 3].sum() / phi
+        A, g = A[:, :3, :3], g[:, :3]
         H[s, s] = A.sum(axis=0) / phi
         right[s] = g.sum(axis=0) / phi
         for v in range(views):
@@ -241,6 +245,7 @@ def normal_equations(
             H[t, s] = H[s, t].T
             H[t, t] += K.T @ A[v] @ K / phi
             right[t] -= K.T @ g[v] / phi
+    H[:, 0] = H[0]
     return H, right
 
 

@@ -1,17 +1,17 @@
 """A sparse grid of cubes: which cube holds which point, and who its neighbours are.
 
-Cubes are numbered through a hash table with open addressing, so that a scan of any
-extent costs memory only where it has points, and then in the order of their keys, row
-by row: who goes through them in order meets their neighbours in order too, and a row
-is found by bisection.
+Cubes are numbered by a hash table (`pandas.factorize`), so a scan of any extent costs
+memory only where it has points. Their numbers follow the order of their keys, row by
+row: a loop over cubes meets their neighbours in order too, and bisection finds a row.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
-from sim.core.arrays import Bools, Floats, Ints
+from sim.core.arrays import Floats, Ints
 from sim.core.numba_kernels import kernel
 
 Int32s = NDArray[np.int32]
@@ -45,12 +45,8 @@ def grid(points: Floats, h: float) -> Grid:
             f"the scan is {extent:.1e} cells of {h:g} mm wide, at most {SPAN:.0e} "
             "can be distinguished: remove far outliers, or check the unit"
         )
-    _, keys, cube = _number_cubes(points, low, h)
-    order = np.argsort(keys)
-    rank = np.empty(len(keys), np.int32)
-    rank[order] = np.arange(len(keys), dtype=np.int32)
-    _renumber(cube, rank)
-    return Grid(low, h, keys[order], cube)
+    cube, keys = pd.factorize(_keys(points, low, h), sort=True)
+    return Grid(low, h, np.asarray(keys, np.int64), cube.astype(np.int32))
 
 
 @kernel
@@ -74,6 +70,15 @@ def _key(points: Floats, p: int, low: Floats, h: float) -> int:
 
 
 @kernel
+def _keys(points: Floats, low: Floats, h: float) -> Ints:
+    """(n,) of the cubes that hold the points."""
+    keys = np.empty(len(points), np.int64)
+    for p in range(len(points)):
+        keys[p] = _key(points, p, low, h)
+    return keys
+
+
+@kernel
 def holding(points: Floats, some: Ints, low: Floats, h: float, keys: Ints) -> Int32s:
     """Cube of some of the points; quick where one follows another of the same cube."""
     cube = np.empty(len(some), np.int32)
@@ -84,61 +89,6 @@ def holding(points: Floats, some: Ints, low: Floats, h: float, keys: Ints) -> In
             previous, number = key, int(np.searchsorted(keys, key))
         cube[k] = number
     return cube
-
-
-@kernel
-def _slot(slots: Ints, key: int) -> int:
-    """Where the key is, or the empty slot where it belongs."""
-    last = len(slots) - 1
-    mixed = key ^ key >> 32  # or all cubes along x would share their lowest bits
-    i = (mixed * 0x9E3779B97F4A7C1) >> 20 & last
-    while slots[i] != key and slots[i] != -1:
-        i = (i + 1) & last
-    return i
-
-
-@kernel
-def _number_cubes(points: Floats, low: Floats, h: float) -> tuple[Ints, Ints, Int32s]:
-    """Keys by hash, -1 where none is; keys as cubes were met; cube of each point."""
-    size = 1 << 14
-    slots = np.full(size, -1, np.int64)
-    numbers = np.empty(size, np.int32)
-    keys = np.empty(size >> 2, np.int64)
-    cube = np.empty(len(points), np.int32)
-    count = 0
-    previous, number = -1, 0
-    for p in range(len(points)):
-        key = _key(points, p, low, h)
-        if key != previous:
-            i = _slot(slots, key)
-            if slots[i] == -1:
-                if 4 * count + 4 > size:
-                    size *= 2
-                    slots = np.full(size, -1, np.int64)
-                    numbers = np.empty(size, np.int32)
-                    for k in range(count):
-                        i = _slot(slots, keys[k])
-                        slots[i] = keys[k]
-                        numbers[i] = k
-                    grown = np.empty(size >> 2, np.int64)
-                    for k in range(count):
-                        grown[k] = keys[k]
-                    keys = grown
-                    i = _slot(slots, key)
-                slots[i] = key
-                numbers[i] = count
-                keys[count] = key
-                count += 1
-            previous, number = key, numbers[i]
-        cube[p] = number
-    return slots, keys[:count].copy(), cube
-
-
-@kernel
-def _renumber(cube: Int32s, rank: Int32s) -> None:
-    """Put rank[k] in place of the number k of a cube; numpy would need a copy."""
-    for p in range(len(cube)):
-        cube[p] = rank[cube[p]]
 
 
 @kernel
@@ -161,18 +111,6 @@ def neighbours(keys: Ints, m: int, reach: int, rows: Ints, near: Ints) -> None:
             there = at < len(keys) and keys[at] == key
             near[3 * row + k] = at if there else -1
             key += reach
-
-
-@kernel
-def chosen(points: Floats, mask: Bools) -> Floats:
-    """The points of a mask; numpy would make a list of them as large as two columns."""
-    out = np.empty((mask.sum(), 3))
-    k = 0
-    for p in range(len(points)):
-        if mask[p]:
-            out[k] = points[p]
-            k += 1
-    return out
 
 
 @kernel

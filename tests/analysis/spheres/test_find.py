@@ -149,7 +149,7 @@ def test_bad_points_and_options_are_refused_in_one_line():
         (lambda: PickOptions(radius_mm=0.0), "radius_mm must be positive"),
         (lambda: PickOptions(radius_mm=float("nan")), "radius_mm must be positive"),
         (lambda: PickOptions(6.0, 5.0), "radius_max_mm must exceed"),
-        (lambda: PickOptions(6.0, min_cap=0.9), "min_cap must lie between 0 and 0.5"),
+        (lambda: PickOptions(6.0, min_cap=0.9), "min_cap must be between 0 and 0.5"),
         (lambda: PickOptions(6.0, registration_mm=-1.0), "registration_mm must"),
     ):
         with pytest.raises(ValueError, match=re.escape(words)) as refused:
