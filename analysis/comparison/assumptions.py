@@ -2,13 +2,13 @@
 
 from dataclasses import dataclass
 
-from sim.core.options import refuse_negative, refuse_unless_positive
+from sim.core.options import Checked, NotNegative, Positive
 
 SCAN_SCALE_SD = 1e-3  # relative: 0.05 to 0.1 % is usual of scanners
 
 
 @dataclass(frozen=True)
-class Acceptance:
+class Acceptance(Checked):
     """What is asked of the simulation.
 
     Parameters
@@ -19,17 +19,14 @@ class Acceptance:
     E_margin : largest acceptable error of the distance from the target
     """
 
-    k: float = 2.0
-    S_margin: float = 0.02
-    node_margin_mm: float = 3.0
-    E_margin: float = 0.02
-
-    def __post_init__(self) -> None:
-        refuse_unless_positive(self, *vars(self))
+    k: Positive = 2.0
+    S_margin: Positive = 0.02
+    node_margin_mm: Positive = 3.0
+    E_margin: Positive = 0.02
 
 
 @dataclass(frozen=True)
-class UncertaintyOptions:
+class UncertaintyOptions(Checked):
     """What is known of scanner, printer and joints, as standard deviations.
 
     Parameters
@@ -44,19 +41,16 @@ class UncertaintyOptions:
     scan_form_sd_mm : of a centre along each axis, from the scanner's error of form
     """
 
-    registration_sd_mm: float = 0.0
-    scan_scale_sd: float = SCAN_SCALE_SD
-    print_scale_sd: float = 1e-3
-    printing_sd_mm: float = 0.03
-    joint_play_sd_mm: float = 0.1
-    scan_form_sd_mm: float = 0.0
-
-    def __post_init__(self) -> None:
-        refuse_negative(self, *vars(self))
+    registration_sd_mm: NotNegative = 0.0
+    scan_scale_sd: NotNegative = SCAN_SCALE_SD
+    print_scale_sd: NotNegative = 1e-3
+    printing_sd_mm: NotNegative = 0.03
+    joint_play_sd_mm: NotNegative = 0.1
+    scan_form_sd_mm: NotNegative = 0.0
 
 
 @dataclass(frozen=True)
-class SeriesTerms:
+class SeriesTerms(Checked):
     """What is known and asked, in the unit of the measured values.
 
     Parameters
@@ -66,9 +60,6 @@ class SeriesTerms:
     margin : largest acceptable error, root mean square; 0: not stated
     """
 
-    u: float = 0.0
-    u_simulated: float = 0.0
-    margin: float = 0.0
-
-    def __post_init__(self) -> None:
-        refuse_negative(self, *vars(self))
+    u: NotNegative = 0.0
+    u_simulated: NotNegative = 0.0
+    margin: NotNegative = 0.0

@@ -18,7 +18,7 @@ gives each quantity a value, and the limits are those within which the required 
 draws has all quantities.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 from math import erf, sqrt
@@ -190,6 +190,15 @@ class Check:
         return abs(self.error) > self.limit
 
 
+DIFFERENCES = {
+    "S": "shape factor off by {:.4f} (chance: {:.4f})",
+    "rms_mm": "nodes {:.2f} mm apart, rms (chance: {:.2f} mm)",
+    "worst": "a node {:.1f} u away (chance: {:.1f} u)",
+    "length": "a rigid length off by {:.1f} u (chance: {:.1f} u)",
+    "E": "E off by {:.4f} (chance: {:.4f})",
+}
+
+
 @dataclass(frozen=True)
 class Checks:
     """The quantities that a verdict rests on.
@@ -212,21 +221,11 @@ class Checks:
 
     def differing(self) -> list[str]:
         """What chance does not explain, in words."""
-        S, rms, worst, length = self.S, self.rms_mm, self.worst, self.length
-        texts = [
-            (S, f"shape factor off by {abs(S.error):.4f} (chance: {S.limit:.4f})"),
-            (rms, f"nodes {rms.error:.2f} mm apart, rms (chance: {rms.limit:.2f} mm)"),
-            (worst, f"a node {worst.error:.1f} u away (chance: {worst.limit:.1f} u)"),
-            (
-                length,
-                f"a rigid length off by {length.error:.1f} u (chance: "
-                f"{length.limit:.1f} u)",
-            ),
+        return [
+            text.format(abs(check.error), check.limit)
+            for name, text in DIFFERENCES.items()
+            if (check := getattr(self, name)) is not None and check.differs
         ]
-        if self.E is not None:
-            E = self.E
-            texts.append((E, f"E off by {abs(E.error):.4f} (chance: {E.limit:.4f})"))
-        return [text for check, text in texts if check.differs]
 
 
 @dataclass(frozen=True, eq=False)
@@ -252,21 +251,15 @@ class Comparison:
 
 def check_covariance(covariance: Floats, name: str) -> None:
     """Refuse a covariance that cannot be one."""
-    if not np.isfinite(covariance).all():
-        raise ValueError(
-            f"the covariance of {name} holds nan or inf: correct its source"
-        )
-    largest = float(np.abs(covariance).max(initial=0.0))
-    if np.abs(covariance - covariance.T).max(initial=0.0) > 1e-9 * largest:
-        raise ValueError(
-            f"the covariance of {name} is not symmetric: correct its source"
-        )
-    lowest = float(np.linalg.eigvalsh(covariance).min(initial=0.0))
-    if lowest < -1e-9 * largest:
-        raise ValueError(
-            f"the covariance of {name} is not positive semidefinite (lowest "
-            f"eigenvalue {lowest:.2e} mm^2): correct its source"
-        )
+    wrong, largest = "", float(np.abs(covariance).max(initial=0.0))
+    if not np.isfinite(largest):
+        wrong = "holds nan or inf"
+    elif np.abs(covariance - covariance.T).max(initial=0.0) > 1e-9 * largest:
+        wrong = "is not symmetric"
+    elif (lowest := np.linalg.eigvalsh(covariance).min(initial=0.0)) < -1e-9 * largest:
+        wrong = f"is not positive semidefinite (lowest eigenvalue {lowest:.2e} mm^2)"
+    if wrong:
+        raise ValueError(f"the covariance of {name} {wrong}: correct its source")
 
 
 def compare_shapes(
@@ -362,64 +355,31 @@ def _rms_u(left: Floats) -> float:
 def decide(
     checks: Checks, budget: tuple[Contribution, ...], acceptance: Acceptance
 ) -> tuple[Verdict, str]:
-    """The verdict and its reason; where it is inconclusive, what must improve."""
+    """The verdict and its reason; where it is inconclusive, what must improve.
+
+    An error may be as large as |error| + k u. The nodes come first: they say most.
+    """
     found = checks.differing()
     if found:
         return Verdict.DIFFERS, "; ".join(found)
-    held = _reaches(checks, acceptance)
-    failed = [reach for reach in held if not reach.value < reach.margin]
-    reasons = "; ".join(reach.text for reach in held)
+    asked = [
+        ("node rms", checks.rms_mm, acceptance.node_margin_mm, "node_u_mm"),
+        ("|S error|", checks.S, acceptance.S_margin, "S_u"),
+    ]
+    if checks.E is not None:
+        asked.append(("|E error|", checks.E, acceptance.E_margin, "E_u"))
+    texts, failed = [], []
+    for name, check, margin, part in asked:
+        digits, unit = (2, " mm") if part == "node_u_mm" else (4, "")
+        reach = abs(check.error) + acceptance.k * check.u
+        size = f"{reach:.{digits}f}{unit} (margin {margin:g}{unit})"
+        texts.append(f"{name} + k u = {size}")
+        if not reach < margin:
+            failed.append(part)
+    reasons = "; ".join(texts)
     if not failed:
         return Verdict.AGREES, reasons
-    largest = max(budget, key=lambda line: np.nan_to_num(failed[0].part(line)))
+    largest = max(budget, key=lambda line: np.nan_to_num(getattr(line, failed[0])))
     return Verdict.CANNOT_TELL, (
         f"{reasons}: first reduce the uncertainty from {largest.source}"
     )
-
-
-@dataclass(frozen=True)
-class _Reach:
-    """How large an error may be, |error| + k u, and what is acceptable.
-
-    Parameters
-    ----------
-    part : a source's part of this quantity's uncertainty
-    """
-
-    name: str
-    value: float
-    margin: float
-    unit: str
-    part: Callable[[Contribution], float]
-
-    @property
-    def text(self) -> str:
-        """In words."""
-        digits = 2 if self.unit else 4
-        return (
-            f"{self.name} + k u = {self.value:.{digits}f}{self.unit} (margin "
-            f"{self.margin:g}{self.unit})"
-        )
-
-
-def _reaches(checks: Checks, acceptance: Acceptance) -> list[_Reach]:
-    """Of the quantities that have a margin; the nodes first, as they say most."""
-
-    def reach(check: Check) -> float:
-        return abs(check.error) + acceptance.k * check.u
-
-    S, rms, E = checks.S, checks.rms_mm, checks.E
-    found = [
-        _Reach(
-            "node rms",
-            reach(rms),
-            acceptance.node_margin_mm,
-            " mm",
-            lambda line: line.node_u_mm,
-        ),
-        _Reach("|S error|", reach(S), acceptance.S_margin, "", lambda line: line.S_u),
-    ]
-    if E is not None:
-        margin = acceptance.E_margin
-        found.append(_Reach("|E error|", reach(E), margin, "", lambda line: line.E_u))
-    return found

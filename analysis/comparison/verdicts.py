@@ -381,20 +381,19 @@ def with_printing_error_remark(
     tried = [sd for sd in TRIED_MM if sd > uncertainty.printing_sd_mm]
     compared = judged.comparison
     length = compared.checks.length
-    if compared.verdict is not Verdict.DIFFERS or not tried:
-        return judged
-    if length.error > ONE_LINK * length.limit:
+    one_link = length.error > ONE_LINK * length.limit
+    if compared.verdict is not Verdict.DIFFERS or not tried or one_link:
         return judged
     if verdict(tried[-1]) is Verdict.DIFFERS:
         return judged
-    enough = next((sd for sd in tried if verdict(sd) is Verdict.AGREES), None)
-    if enough is None:
-        return judged
-    return judged.because(
-        f"would agree from a printing error of {enough:g} mm on "
-        f"(printing_sd_mm, {uncertainty.printing_sd_mm:g} here): measure yours with "
-        "`morphtrack calibrate`"
-    )
+    for sd in tried:
+        if verdict(sd) is Verdict.AGREES:
+            return judged.because(
+                f"would agree from a printing error of {sd:g} mm on (printing_sd_mm, "
+                f"{uncertainty.printing_sd_mm:g} here): measure yours with "
+                "`morphtrack calibrate`"
+            )
+    return judged
 
 
 def with_scanner_scale_remark(

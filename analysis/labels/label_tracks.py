@@ -20,7 +20,7 @@ from scipy.spatial.distance import cdist
 
 from analysis.alignment import PlanarMotion, fit_planar_motion, turned
 from sim.core.arrays import Bools, Floats, Ints
-from sim.core.options import refuse_unless_count, refuse_unless_positive
+from sim.core.options import Checked, Count, Positive
 
 MOST_ROUNDS = 30  # of assigning and expecting anew; they end where nothing changes
 ASKED = 8  # rigid placements in which neighbours are asked: those of a symmetric body
@@ -31,7 +31,7 @@ class AmbiguousLabelError(ValueError):
 
 
 @dataclass(frozen=True)
-class TrackOptions:
+class TrackOptions(Checked):
     """When labels count as certain.
 
     Attributes
@@ -43,15 +43,11 @@ class TrackOptions:
     first_misfit : most rms misfit of the first frame, of the shortest link
     """
 
-    turns: int = 12
-    reach: float = 0.5
-    margin: float = 1.25
-    quarter: float = float(np.pi) / 4.0
-    first_misfit: float = 0.15
-
-    def __post_init__(self) -> None:
-        refuse_unless_count(self, "turns")
-        refuse_unless_positive(self, "reach", "margin", "quarter", "first_misfit")
+    turns: Count = 12
+    reach: Positive = 0.5
+    margin: Positive = 1.25
+    quarter: Positive = float(np.pi) / 4.0
+    first_misfit: Positive = 0.15
 
 
 @dataclass(frozen=True, eq=False)

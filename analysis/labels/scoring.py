@@ -9,6 +9,7 @@ joint), so what a pair can cost is bounded.  Each labelled node pays a fixed cos
 """
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
@@ -16,13 +17,14 @@ from analysis.alignment import fit_rigid_motion
 from analysis.labels.rigid_distances import Mechanism
 from analysis.labels.thresholds import WEIGH
 from sim.core.arrays import Bools, Floats, Ints
-from sim.core.options import refuse_unless_count, refuse_unless_positive
+from sim.core.options import Checked, Count, Positive, Requirement
 
 NOT_ASSIGNED = -1
+Share = Annotated[float, Requirement("between 0 and 1", lambda share: 0 < share < 1)]
 
 
 @dataclass(frozen=True)
-class LabelOptions:
+class LabelOptions(Checked):
     """What is assumed about a print and its scan when labels are sought.
 
     Parameters
@@ -37,26 +39,16 @@ class LabelOptions:
     beam, runs : width of the search, and how many starts it tries
     """
 
-    length_sd_mm: float = 0.1
-    fault_sd_mm: float = 1.0
-    fault_share: float = 0.05
-    misassembled: float = 0.05
+    length_sd_mm: Positive = 0.1
+    fault_sd_mm: Positive = 1.0
+    fault_share: Share = 0.05
+    misassembled: Share = 0.05
     node_cost: float = 2.5
-    prediction_sd_mm: float = 2.0
+    prediction_sd_mm: Positive = 2.0
     prediction_slope: float = 0.15
-    margin: float = 3.0
-    beam: int = 12
-    runs: int = 8
-
-    def __post_init__(self) -> None:
-        positive = ("length_sd_mm", "fault_sd_mm", "prediction_sd_mm", "margin")
-        refuse_unless_positive(self, *positive)
-        refuse_unless_count(self, "beam", "runs")
-        for name in ("fault_share", "misassembled"):
-            if not 0 < getattr(self, name) < 1:
-                raise ValueError(
-                    f"{name} must be between 0 and 1, not {getattr(self, name)}"
-                )
+    margin: Positive = 3.0
+    beam: Count = 12
+    runs: Count = 8
 
     def place_sd_mm(self, lever_mm: float) -> float:
         """How near a prediction should hold `lever_mm` away from what ties it."""
