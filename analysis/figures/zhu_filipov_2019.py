@@ -197,18 +197,11 @@ def draw_zhu_filipov_9(runs: Sequence[ShownRun]) -> DrawnFigure:
     style.put_letters([*states, curve], titles)
     _load_curves(curve, contact, free, " since folding")
     style.legend_below(figure, [*curve.get_legend_handles_labels()[0], *sheet_marks()])
-    table = contact.table
-    facts = {"load": table["load"].max(), "slips": _slips(table)}
+    rows = phase(contact, 1)
+    slips = past_limit_points(rows["displacement"].to_numpy(np.float64))
+    loads = [f"{1e3 * load:.3g}" for load in rows["load"].iloc[slips]]
+    facts = {"load": rows["load"].max(), "slips": loads}
     return DrawnFigure(figure, _by_contact(runs), facts)
-
-
-def _slips(table: pd.DataFrame) -> list[str]:
-    """Loads, mN, after which the corner jumps, or turns back, in one increment."""
-    loaded = table[table["load"] > 0.0]
-    moved = loaded["displacement"].diff()
-    jumps = (moved.abs() > JUMP * moved.abs().shift()) | (moved < 0.0)
-    at = loaded["load"].shift()[jumps]
-    return [f"{1e3 * load:.3g}" for load in at]
 
 
 SHOWN_SEQUENCES = 3  # rows shown as sheets; the others belong to the study
