@@ -256,17 +256,11 @@ def compare_series(
 def _add_command(name: str, step: Step) -> None:
     """The command of a step whose options are what it reads, and its settings."""
 
-    def made(
-        out: Path,
-        settings: dict[str, Any],
-        simulated: str,
-        scale_mm: float | None,
-        planned: str,
-        **folders: Path,
-    ) -> None:
-        run, scale = _printed(simulated, scale_mm)
-        config = asdict(step.kind(scale_mm=scale, **settings))
-        reads, tags = {"simulated": run, **folders}, {"comparison": out.name}
+    def made(out: Path, settings: dict[str, Any], planned: str, **reads: Any) -> None:
+        if "simulated" in reads:
+            run, scale = _printed(reads["simulated"], reads.pop("scale_mm"))
+            reads["simulated"], settings["scale_mm"] = run, scale
+        config, tags = asdict(step.kind(**settings)), {"comparison": out.name}
         make_and_show(name, config, out, reads, tags=tags, planned=planned)
 
     known = {"simulated": Simulated, "spheres": Spheres}
@@ -276,8 +270,8 @@ def _add_command(name: str, step: Step) -> None:
         )
         for role in (ROLES.get(one, one) for one in step.reads)
     }
-    hints |= {"out": Out, "settings": dict[str, Any]}
-    hints |= {"scale_mm": ScaleMm, "planned": Planned}
+    hints |= {"scale_mm": ScaleMm} if "simulated" in hints else {}
+    hints |= {"out": Out, "settings": dict[str, Any], "planned": Planned}
     defaults = {"scale_mm": None, "planned": ""}
     asked = [
         Parameter(name, Parameter.KEYWORD_ONLY, annotation=hint,
