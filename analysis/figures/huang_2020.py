@@ -293,14 +293,12 @@ def draw_huang_5(runs: Sequence[ShownRun]) -> DrawnFigure:
     for ax, (label, (times, shapes)) in zip(panels[0], tracks.items(), strict=False):
         _draw_track(ax, shapes)
         tables[f"{label}-shapes"] = nodes_at(times, shapes)
-    ways = [run.column("way_over_H") for run in runs]
-    low, high = zip(*[_range(way) for way in ways], strict=True)
-    for ax, run, way in zip(panels[-1], runs, ways, strict=True):
-        ax.plot(run.column("time"), way, color=LIMB)
+    for ax, run in zip(panels[-1], runs, strict=True):
+        ax.plot(run.column("time"), run.column("way_over_H"), color=LIMB)
         ax.set(xlabel="time $t$ (s)", ylabel=r"way $(x_c - x_c(0))/H$ (-)")
-        ax.set_ylim(min(low), max(high))  # one range: slopes are compared
         ax.grid(axis="x", color=GROUND, lw=0.3, alpha=0.5)
         ax.xaxis.set_major_locator(MultipleLocator(CYCLE))
+    style.compare(panels[-1])  # slopes are compared
     labels = [*tracks, *(run.label for run in runs)]
     style.put_letters(chain(*panels), [GROUNDS.get(label, label) for label in labels])
     if tracks:
@@ -308,7 +306,7 @@ def draw_huang_5(runs: Sequence[ShownRun]) -> DrawnFigure:
         looks = {"robot at rest and after each cycle, later ones darker": robot}
         looks["ground"] = {"color": GROUND, "lw": 0.8}
         style.legend_below(figure, style.marks(of=looks))
-    far = {run.label: float(way[-1]) for run, way in zip(runs, ways, strict=True)}
+    far = {run.label: float(run.column("way_over_H")[-1]) for run in runs}
     return DrawnFigure(figure, tables, {"way": far}, notes=[NOT_PUBLIC])
 
 
@@ -317,12 +315,6 @@ def _after_cycles(run: ShownRun) -> tuple[list[float], list[RodShape]]:
     cycles = int(run.column("time")[-1] / CYCLE + 1e-6)
     times = [k * CYCLE for k in range(cycles + 1)]
     return times, [rod_shape(run, time) for time in times]
-
-
-def _range(values: Floats) -> tuple[float, float]:
-    """From the least to the largest value, and some room."""
-    low, high = float(values.min()), float(values.max())
-    return low - 0.05 * (high - low), high + 0.05 * (high - low)
 
 
 def _draw_track(ax: Axes, shapes: Sequence[RodShape]) -> None:

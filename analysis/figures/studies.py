@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -30,14 +29,12 @@ def main_effects(
     )
     letters = iter("abcdefghijklmnopqrstuvwxyz" * 9)
     for response, axes in zip(responses, rows, strict=True):
-        low, high = _range(done[response])
         for ax, factor in zip(axes, factors, strict=True):
             _effect(ax, done, factor, response)
             ax.set_xlabel(f"{factor} (-)" if "(" not in factor else factor)
             ax.set_ylabel(f"{response} (-)" if "(" not in response else response)
-            if low < high:
-                ax.set_ylim(low, high)
             style.put_letter(ax, next(letters))
+        style.compare(axes)
     left_out = len(table) - len(done)
     note = f", {left_out} of {len(table)} not finished and not shown"
     figure.suptitle(f"{title}: {len(done)} runs{note * bool(left_out)}")
@@ -45,15 +42,6 @@ def main_effects(
     mean = Line2D([], [], marker="o", color=style.SIMULATED)
     style.legend_below(figure, [dot, mean], ["a run", "mean over all others"])
     return figure
-
-
-def _range(values: "pd.Series[float]") -> tuple[float, float]:
-    """From the least to the largest, and some room: one range for a row of panels."""
-    finite = values[np.isfinite(values)]
-    if finite.empty:
-        return 0.0, 0.0
-    room = 0.06 * float(finite.max() - finite.min())
-    return float(finite.min()) - room, float(finite.max()) + room
 
 
 def _effect(ax: Axes, done: pd.DataFrame, factor: str, response: str) -> None:

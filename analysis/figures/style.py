@@ -98,12 +98,12 @@ def page_of(width: float | str) -> PageSize:
     """
     if width == SLIDE:
         return PageSize(SLIDE_MM, ENLARGED)
-    given = str(width).removesuffix("mm").strip()
     known = {f"{one:g}": one for one in WIDTHS_MM}
-    if given not in known and given not in {f"{one}" for one in WIDTHS_MM}:
+    given = str(width).removesuffix("mm").strip().removesuffix(".0")
+    if given not in known:
         words = ", ".join([*known, SLIDE])
         raise ValueError(f"width of figures is {width!r}: give one of {words}")
-    return PageSize(float(given))
+    return PageSize(known[given])
 
 
 @contextmanager

@@ -276,22 +276,14 @@ class LabelScoring:
         """Share of labelled nodes found where nodes of other bodies put them."""
         held, asked = 1.0, 2.0
         for node in np.flatnonzero(assigned != NOT_ASSIGNED):
+            excluded = np.zeros(self.mechanism.n, dtype=np.bool_)
+            excluded[[mate for mate, _ in self.mechanism.mates[node]]] = True
+            centres = self.spheres.centres_mm
             guess = predict_from_neighbours(
-                self.mechanism.nodes_mm,
-                self.spheres.centres_mm,
-                assigned,
-                int(node),
-                self._mates(int(node)),
+                self.mechanism.nodes_mm, centres, assigned, int(node), excluded
             )
             if guess is not None:
-                found = self.spheres.centres_mm[assigned[node]]
-                near = np.linalg.norm(found - guess[0]) < 3 * self.options.place_sd_mm(
-                    guess[1]
-                )
+                off = np.linalg.norm(centres[assigned[node]] - guess[0])
+                near = off < 3 * self.options.place_sd_mm(guess[1])
                 held, asked = held + float(near), asked + 1
         return held / asked
-
-    def _mates(self, node: int) -> Bools:
-        mates = np.zeros(self.mechanism.n, dtype=np.bool_)
-        mates[[mate for mate, _ in self.mechanism.mates[node]]] = True
-        return mates
