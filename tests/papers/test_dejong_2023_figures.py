@@ -79,14 +79,6 @@ def test_fig_2_our_pentapod_reaches_its_target(fig_2):
     assert ends(fig_2)["E"]["pentapod"] < 1e-3
 
 
-@pytest.mark.parametrize("name", FIG_2)
-def test_fig_2_shows_a_selection_of_steps_with_both_ends(fig_2, name):
-    drawn = fig_2[fig_2["case"] == name]["drawn"].to_numpy()
-    assert drawn[0]
-    assert drawn[-1]
-    assert 2 <= drawn.sum() < len(drawn)
-
-
 def test_fig_2a_five_nodes_lead_and_one_motion_changes_the_shape(tmp_path):
     case, _ = run_of("pentapod", tmp_path)
     assert len(case.structure.leading) == 5
@@ -150,14 +142,6 @@ def final(fig_3: DrawnFigure, name: str) -> pd.DataFrame:
     return nodes[(nodes["case"] == name) & (nodes["state"] == "final")]
 
 
-def test_fig_3_the_circle_leaves_it_flat_and_the_others_bend_it(fig_3):
-    """ "in one plane along a line", "an out-of-plane shape", "a 3D shape"."""
-    depth = {name: np.ptp(final(fig_3, name)["z"]) for name in FIG_3}
-    assert depth["triangles_circle"] < 1e-9
-    assert depth["triangles_cylinder"] > 1.0
-    assert depth["triangles_ellipsoid"] > 1.0
-
-
 @pytest.mark.parametrize("name", FIG_3)
 def test_fig_3_the_drawn_nodes_lie_on_the_target(fig_3, name):
     """E of the table is that of the drawn nodes: "the resulting shapes matched"."""
@@ -205,14 +189,6 @@ def test_fig_5_moves_in_a_plane_to_the_nearest_bump(fig_5):
     np.testing.assert_allclose(
         np.linalg.norm(g[0][lead] - r[0][lead], axis=1), apart.min(axis=1)
     )
-
-
-def test_fig_5_iterates_until_the_change_of_E_is_below_a_threshold(fig_5):
-    table = fig_5[2].tables["steps"]
-    change = np.abs(np.diff(table["E"]))
-    assert change[-1] < TOLERANCE
-    assert (change[:-1] >= TOLERANCE).all()
-    assert table["E"].iloc[-1] < table["E"].iloc[0]
 
 
 def test_a_figure_with_another_S_would_be_noticed(fig_3):

@@ -58,12 +58,6 @@ def routes(tmp_path_factory):
 
 
 @pytest.mark.slow
-def test_fig_2b_without_friction_a_point_goes_as_far_as_the_centroid(routes):
-    """ "without any rotation ... delta = 1", for each Gamma_g."""
-    assert routes.loc[0.0].to_numpy() == pytest.approx(1.0, abs=2e-3)
-
-
-@pytest.mark.slow
 def test_fig_2b_delta_grows_with_friction_and_stays_from_1_on(routes):
     """ "the larger the friction, the higher the delta"; "a fixed constant value".
 
@@ -74,14 +68,6 @@ def test_fig_2b_delta_grows_with_friction_and_stays_from_1_on(routes):
     assert (np.diff(growing, axis=0) > 0.0).all()
     assert np.ptp(routes.loc[0.6:], axis=0).max() < 0.01
     assert routes.loc[1.2].to_numpy() == pytest.approx(routes.loc[1.0], rel=2e-3)
-
-
-@pytest.mark.slow
-def test_fig_2b_the_stiffest_ribbon_comes_nearest_to_a_cycloid(routes):
-    """ "any point on the ribbon traces a cycloid path, ... delta = 8/2pi"."""
-    away = (routes.loc[1.2] - RIGID).abs()
-    assert away.idxmin() == 5.0
-    assert away[5.0] < 0.01
 
 
 @pytest.fixture(scope="module")
@@ -134,52 +120,6 @@ def ways(tables: Tables, name: str) -> list[float]:
     at = CYCLE * np.arange(5)
     assert table["time"].iloc[-1] == pytest.approx(at[-1])
     return [float(x) for x in np.interp(at, table["time"], table["way_over_H"])]
-
-
-@pytest.mark.slow
-def test_fig_5d_rolls_on_alike_in_each_of_four_cycles(fig_5):
-    way = np.diff(ways(fig_5, "star_robot"))
-    assert way.min() > 0.2
-    assert way == pytest.approx(way.mean(), rel=0.05)
-
-
-@pytest.mark.slow
-def test_fig_5def_the_way_falls_from_minus_3_to_plus_3_degrees(fig_5):
-    """ "the distance traveled by the robot decreases"; "the gait ... is similar"."""
-    names = ("star_robot_down_3", "star_robot", "star_robot_up_3")
-    ends = [ways(fig_5, name)[-1] for name in names]
-    assert ends[0] > ends[1] > ends[2] > 0.7 * ends[1]
-
-
-@pytest.mark.slow
-def test_fig_5g_climbs_6_degrees_but_less_far_than_3(fig_5):
-    """ "the robot fails to roll up the incline when at theta = +6.0": ours does not."""
-    up_6 = ways(fig_5, "star_robot_up_6")
-    assert 0.8 < up_6[-1] < ways(fig_5, "star_robot_up_3")[-1]
-
-
-@pytest.mark.slow
-def test_fig_5h_rolls_once_from_the_crest_then_on_to_the_trough(fig_5):
-    """ "rolls multiple times, undergoes oscillatory motion, and settles": ours takes
-
-    two more cycles to the trough.
-    """
-    way = ways(fig_5, "star_robot_crest")
-    assert way[1] > 0.2
-    assert way[2] - way[1] > 2.5 * way[1]
-    assert way[4] == pytest.approx(CREST_TO_TROUGH / HEIGHT, abs=0.1)
-    table = fig_5["star_robot_crest"]
-    second = table[(table["time"] > CYCLE) & (table["time"] <= 2 * CYCLE)]
-    turns = np.diff(np.sign(np.diff(second["way_over_H"]))) != 0
-    assert turns.sum() >= 2  # to and fro
-
-
-@pytest.mark.slow
-def test_fig_5i_rolls_twice_from_the_trough_and_then_fails(fig_5):
-    """ "rolls once in the first two cycles, but fails to roll in the third cycle"."""
-    way = ways(fig_5, "star_robot_trough")
-    assert way[2] > way[1] + 0.1 > 0.2
-    assert way[3] < way[2]
 
 
 @pytest.mark.slow
