@@ -14,8 +14,8 @@ with the section. With J u = (-u_y, u_x) and angle a,
 
     p'' = r'' + a'' J u - a'^2 u,
 
-and it loads the node by m (p'' + g e_y) and by the moment m (p'' + g e_y) . J u
-+ m k^2 a'' with the radius of gyration k. A mass that hangs from that point on a spring
+and it loads the node by m (p'' + g e_y) and by the moment m (p'' + g e_y) . J u. A mass
+that hangs from that point on a spring
 of stiffness c and retardation time t, its height h counted from where the spring is
 slack, loads it by
 
@@ -88,13 +88,11 @@ class Clamp(Checked):
     ----------
     tilt : rad, how far the unloaded rod points down
     turning : N m/rad
-    sinking : N/m
     """
 
     of = "clamp"
     tilt: Finite = 0.0
     turning: Stiffness = inf
-    sinking: Stiffness = inf
 
 
 @dataclass(frozen=True)
@@ -106,7 +104,6 @@ class TipMass(Checked):
     mass : kg
     beyond, above : m, from the middle of that section to the centre of the mass, or to
         the point that it hangs from
-    gyration : m, radius of gyration about its centre
     spring : N/m of what it hangs on, which can pull only; inf for a rigid mass
     retardation : s, of that spring: its force is spring (stretch + retardation rate)
     """
@@ -115,16 +112,13 @@ class TipMass(Checked):
     mass: NotNegative = 0.0
     beyond: Finite = 0.0
     above: Finite = 0.0
-    gyration: NotNegative = 0.0
     spring: Stiffness = inf
     retardation: NotNegative = 0.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.spring < inf and not (self.mass > 0.0 and self.gyration == 0.0):
-            raise ValueError(
-                "tip mass: what hangs on a spring needs a mass, and has no gyration"
-            )
+        if self.spring < inf and not self.mass > 0.0:
+            raise ValueError("tip mass: the mass on a spring must be positive")
 
     @property
     def stretch(self) -> float:
@@ -317,9 +311,9 @@ class ThickNumbers(NamedTuple):
     ----------
     stiffness : (3,) by modulus
     inertia : (n, 3) kg, kg, kg m^2
-    tip : (4,) mass, beyond, above, radius of gyration
+    tip : (3,) mass, beyond, above
     hung : (2,) N/m of the spring that a mass hangs on, inf where the mass is rigid; s
-    spring : (2,) N/m, N m/rad at the clamp; inf where it does not give
+    clamp : N m/rad, inf where it does not give
     tilt, size, gravity, drag : rad, m, m/s^2, 1/s
     """
 
@@ -327,7 +321,7 @@ class ThickNumbers(NamedTuple):
     inertia: Floats
     tip: Floats
     hung: Floats
-    spring: Floats
+    clamp: float
     tilt: float
     size: float
     gravity: float
@@ -340,9 +334,9 @@ def parts(rod: ThickRod) -> ThickNumbers:
     return ThickNumbers(
         rod.stiffness,
         rod.inertia,
-        np.array([tip.mass, tip.beyond, tip.above, tip.gyration]),
+        np.array([tip.mass, tip.beyond, tip.above]),
         np.array([tip.spring, tip.retardation]),
-        np.array([clamp.sinking, clamp.turning]),
+        clamp.turning,
         clamp.tilt,
         rod.size,
         rod.gravity,
@@ -388,7 +382,7 @@ def _add_tip(
     band: Floats,
 ) -> None:
     """Weight, inertia and drag of the mass on the last section."""
-    mass, beyond, above, gyration = part.tip
+    mass, beyond, above = part.tip
     last = len(now.q) - 1
     c, s = np.cos(now.q[last, 2]), np.sin(now.q[last, 2])
     ux, uy = c * beyond - s * above, s * beyond + c * above
@@ -397,11 +391,9 @@ def _add_tip(
     py = now.a[last, 1] + turn * ux - spin * spin * uy
     px += part.drag * (now.v[last, 0] - spin * uy)
     py += part.drag * (now.v[last, 1] + spin * ux) + part.gravity
-    own = gyration * gyration
     force[last, 0] += mass * px
     force[last, 1] += mass * py
     force[last, 2] += mass * (py * ux - px * uy)
-    force[last, 2] += mass * own * (turn + part.drag * spin)
     rate = scheme.rate + part.drag * scheme.pace
     tilting = scheme.elastic * (py * uy + px * ux)
     k = 3 * last
@@ -409,7 +401,7 @@ def _add_tip(
     band[k + 1, 0] += mass * rate
     band[k + 2, 2] -= mass * rate * uy
     band[k + 2, 1] += mass * rate * ux
-    band[k + 2, 0] += mass * (rate * (ux * ux + uy * uy + own) - tilting)
+    band[k + 2, 0] += mass * (rate * (ux * ux + uy * uy) - tilting)
 
 
 @kernel
@@ -417,7 +409,7 @@ def pull_of_link(
     part: ThickNumbers, now: SectionMotion, scheme: NewmarkRates
 ) -> tuple[float, float, float]:
     """Tension of the spring, N; how it grows with height, N/m; height of the mass."""
-    mass, beyond, above, _ = part.tip
+    mass, beyond, above = part.tip
     stiffness, late = part.hung
     last = len(now.q) - 1
     c, s = np.cos(now.q[last, 2]), np.sin(now.q[last, 2])
@@ -443,7 +435,7 @@ def _add_hung(
     band: Floats,
 ) -> None:
     """Tension of the spring of a hung mass."""
-    _, beyond, above, _ = part.tip
+    _, beyond, above = part.tip
     last = len(now.q) - 1
     c, s = np.cos(now.q[last, 2]), np.sin(now.q[last, 2])
     ux, uy = c * beyond - s * above, s * beyond + c * above
@@ -482,11 +474,9 @@ def newton_step(
     n = len(now.q)
     force, band = -load, np.zeros((3 * n, 6))
     add_elements(now.q, part.size, part.stiffness, modulus, memory, force, band)
-    for side in range(2):
-        if part.spring[side] < np.inf:
-            off = now.q[0, 1] if side == 0 else now.q[0, 2] + part.tilt
-            force[0, side + 1] += part.spring[side] * off
-            band[side + 1, 0] += part.spring[side]
+    if part.clamp < np.inf:
+        force[0, 2] += part.clamp * (now.q[0, 2] + part.tilt)
+        band[2, 0] += part.clamp
     band *= scheme.elastic
     rate = scheme.rate + part.drag * scheme.pace
     for i in range(n):

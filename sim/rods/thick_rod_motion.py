@@ -48,8 +48,7 @@ FARTHEST = 0.3  # turn of a section in one iteration, rad
 def held_nodes(rod: ThickRod, *, tip: bool = False) -> Bools:
     """(n, 3) what the clamp holds, and with `tip` the height of the last node."""
     held = np.zeros((rod.elements + 1, 3), dtype=np.bool_)
-    clamp = rod.clamp
-    held[0] = [True, np.isinf(clamp.sinking), np.isinf(clamp.turning)]
+    held[0] = [True, True, np.isinf(rod.clamp.turning)]
     held[-1, 1] = tip
     return held
 

@@ -1,9 +1,7 @@
 """Where a rod in space rests: Newton's method that ends at minima.
 
-The method is that of `sim.optimize`. Moments of fixed direction have no energy: the
-work that they do in a step stands in its place, and the matrix is not symmetric, so
-that such a rest is balanced but not proven stable. The tension of tendons that rub is
-that of the start of a step.
+The method is that of `sim.optimize`. Tendons with friction have the tension of the
+start of a step.
 
 `followed` follows a rod as its loads, supports or natural shape change.
 """
@@ -14,7 +12,6 @@ from functools import cached_property
 from typing import ClassVar, NamedTuple
 
 import numpy as np
-from scipy.sparse.linalg import splu
 
 from sim.core.arrays import Floats
 from sim.core.options import Checked, Count, NotConvergedError, Positive
@@ -23,7 +20,7 @@ from sim.optimize.newton import End, Step, Trial, halved, minimise
 from sim.rods.space.elastic_energy import energies
 from sim.rods.space.frames import SpaceState, moved_on
 from sim.rods.space.rod import SpaceRod
-from sim.rods.space.system import SpaceLoads, SpaceSystem, moment_forces
+from sim.rods.space.system import SpaceLoads, SpaceSystem
 
 ROUNDING = 1e-14  # of forces, relative to EA
 FARTHEST = 0.5  # turn of an edge, or its stretch, in one step
@@ -125,9 +122,7 @@ class _RestProblem:
         return residual <= allowed
 
     def negative(self, at: _State) -> int:
-        if not self.options.stable or self.system.loads.turning:
-            return 0
-        return at.positive.negative
+        return at.positive.negative if self.options.stable else 0
 
     def escaped(self, at: _State) -> _State:
         """By a turn of LEAVING in a direction of negative curvature."""
@@ -148,25 +143,18 @@ class _RestProblem:
         matrix, belongs to the step (second-order correction, Nocedal and Wright sect.
         15.6).
         """
-        system, (g, values), tension = self.system, at.linear, at.tension
-        factor, shift, _ = at.positive
-        solve: Callable[[Floats], Floats] = factor.solve
-        if system.loads.turning:
-            solve = splu(
-                system.turned(at.state, values, shift * system.shift).tocsc()
-            ).solve
+        system, g, tension = self.system, at.linear[0], at.tension
+        solve = at.positive.factor.solve
         change = _all(system, -solve(g[system.free]))
         energy = system.energy(at.state, tension)
 
         def trials(share: float) -> Iterator[Trial[_State]]:
-            here, by, work = at.state, share * change, 0.0
+            here, by = at.state, share * change
             far = system.largest_turn(here, by)
             for _ in range(1 + CORRECTIONS):
                 there = system.moved(here, by)
-                work += _work(system, here, there, by)
-                yield Trial(
-                    _State(system, there), system.energy(there, tension) - energy - work
-                )
+                change_of_energy = system.energy(there, tension) - energy
+                yield Trial(_State(system, there), change_of_energy)
                 left = system.gradient(there, tension)[0][system.free]
                 here, by = there, _all(system, -solve(left))
                 if not system.largest_turn(here, by) < far:
@@ -184,19 +172,6 @@ def _all(system: SpaceSystem, of_free: Floats) -> Floats:
     change = np.zeros(len(system.free))
     change[system.free] = of_free
     return change
-
-
-def _work(
-    system: SpaceSystem, before: SpaceState, after: SpaceState, by: Floats
-) -> float:
-    """Of moments of fixed direction, J, along a step."""
-    if not system.loads.turning:
-        return 0.0
-    forces = [
-        moment_forces(system.rod, state, system.loads.moment)
-        for state in (before, after)
-    ]
-    return float(0.5 * (forces[0] + forces[1]) @ by)
 
 
 def rest(

@@ -5,11 +5,10 @@ Its unknowns are coordinates, then angles. `SpaceLoads` is what acts from outsid
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 import numpy as np
-from scipy.sparse import coo_array
 
 from sim.core.arrays import Bools, Floats, Ints
 from sim.core.numba_kernels import kernel
@@ -17,8 +16,6 @@ from sim.linalg.sparse import Factor, SparsityPattern, analyse, factorise
 from sim.rods.space.elastic_energy import OF_BEND, OF_EDGE, add_elastic, energies
 from sim.rods.space.frames import (
     SpaceState,
-    edge_lengths,
-    edge_tangents,
     moved_on,
     of_runs,
     run_ends,
@@ -72,82 +69,27 @@ class SpaceLoads:
     ----------
     gravity : (3,) m/s^2
     force : (n, 3) on nodes, N
-    moment : (m, 3) on edges, N m: it does not follow the edge, and has no energy
     tendons : within the rod
     """
 
     gravity: Floats
     force: Floats
-    moment: Floats
-    tendons: Sequence[Tendon] = field(default_factory=tuple)
-
-    @property
-    def turning(self) -> bool:
-        """Whether there are moments, so that work depends on the way."""
-        return bool(self.moment.any())
+    tendons: Sequence[Tendon] = ()
 
     def on_nodes(self, rod: SpaceRod) -> Floats:
         """(n, 3) weight and forces, N."""
         return self.force + rod.mass[:, None] * self.gravity
 
     def largest(self, rod: SpaceRod) -> float:
-        """Of forces, weight, tension, and moments over the length, N."""
-        pulled = [t.tension for t in self.tendons]
+        """Of forces, weight and tension, N."""
+        tensions = [t.tension for t in self.tendons]
         weight = float(np.linalg.norm(self.gravity)) * float(rod.mass.sum())
-        moment = float(np.abs(self.moment).max(initial=0.0)) / rod.length
-        return max(
-            float(np.abs(self.force).max(initial=0.0)), weight, moment, *pulled, 0
-        )
+        return max(float(np.abs(self.force).max(initial=0.0)), weight, *tensions)
 
 
 def no_loads(rod: SpaceRod) -> SpaceLoads:
     """Nothing acts."""
-    return SpaceLoads(
-        np.zeros(3), np.zeros_like(rod.nodes), np.zeros((len(rod.edges), 3))
-    )
-
-
-def moment_forces(rod: SpaceRod, state: SpaceState, moment: Floats) -> Floats:
-    """(3 n + m,) what moments on edges do to the unknowns.
-
-    An edge that moves turns by t x dt, and about itself by the change of its angle.
-    """
-    total = np.zeros_like(rod.nodes)
-    t = edge_tangents(state.x, rod.edges)
-    length = edge_lengths(state.x, rod.edges)
-    pull = np.cross(moment, t) / length[:, None]
-    np.add.at(total, rod.edges[:, 0], -pull)
-    np.add.at(total, rod.edges[:, 1], pull)
-    return np.concatenate([total.ravel(), np.sum(moment * t, axis=1)])
-
-
-def moment_stiffness(rod: SpaceRod, state: SpaceState, moment: Floats) -> Floats:
-    """(k, 7, 7) slopes of `moment_forces` in tail, head and angle of loaded edges.
-
-    Not symmetric: a moment of fixed direction has no energy. A move d carries frames
-    straight from where the rod is, so a further one e spins them by -t.(d x e) / 2.
-    """
-    found = []
-    for e in np.flatnonzero(moment.any(axis=1)).tolist():
-        M, (i, j) = moment[e], rod.edges[e]
-        edge = state.x[j] - state.x[i]
-        size = float(np.linalg.norm(edge))
-        t = edge / size
-        across = np.eye(3) - np.outer(t, t)
-        spun = _cross_matrix(M) @ across - 0.5 * (M @ t) * _cross_matrix(t)
-        by_edge = (spun - np.outer(np.cross(M, t), t)) / size**2
-        K = np.zeros((7, 7))
-        for a, one in ((0, -1.0), (3, 1.0)):
-            for b, other in ((0, -1.0), (3, 1.0)):
-                K[a : a + 3, b : b + 3] = one * other * by_edge
-            K[6, a : a + 3] = one * (across @ M) / size
-        found.append(K)
-    return np.array(found).reshape(-1, 7, 7)
-
-
-def _cross_matrix(a: Floats) -> Floats:
-    """(3, 3) of the cross product with a."""
-    return -np.cross(np.eye(3), a).T
+    return SpaceLoads(np.zeros(3), np.zeros_like(rod.nodes))
 
 
 TIE = 1e-9  # of a node to where it would go, in edges as long as the rod
@@ -296,7 +238,7 @@ class SpaceSystem:
         return tensions(self.rod, self.loads.tendons, state)
 
     def energy(self, state: SpaceState, tension: Floats) -> float:
-        """Of rod, weight, forces and tendons, J; moments have none."""
+        """Of rod, weight, forces and tendons, J."""
         stored = sum(energies(state, self.part))
         outer = float(np.sum(self.loads.on_nodes(self.rod) * state.x))
         if not len(tension):
@@ -311,8 +253,6 @@ class SpaceSystem:
         g[: self.rod.nodes.size] -= self.loads.on_nodes(self.rod).ravel()
         slopes, of_tendons = self.of_tendons(state, tension)
         g += self.spread(slopes, tension)
-        if self.loads.turning:
-            g -= moment_forces(self.rod, state, self.loads.moment)
         return g, self.kept(np.concatenate([values, of_tendons]))
 
     def of_tendons(self, state: SpaceState, tension: Floats) -> tuple[Floats, Floats]:
@@ -365,25 +305,6 @@ class SpaceSystem:
     def factor(self, values: Floats, shift: Floats) -> Factor:
         """Of the Hessian with `shift` (f,) on its diagonal."""
         return factorise(self.pattern, np.concatenate([values, shift]))
-
-    def turned(self, state: SpaceState, values: Floats, shift: Floats) -> coo_array:
-        """The matrix with what moments of fixed direction add: not symmetric."""
-        rows, cols, _ = self._places
-        off = rows != cols
-        number = self.number
-        loaded = np.flatnonzero(self.loads.moment.any(axis=1))
-        angle = self.rod.nodes.size + loaded[:, None]
-        places = number[np.hstack([edge_places(self.rod)[loaded], angle])]
-        r, c = (np.repeat(places, 7, axis=1), np.tile(places, (1, 7)))
-        K = -moment_stiffness(self.rod, state, self.loads.moment).reshape(r.shape)
-        kept = (r >= 0) & (c >= 0)
-        own = np.arange(self.count)
-        entries = np.concatenate([values, values[off], K[kept], shift])
-        at = (
-            np.concatenate([rows, cols[off], r[kept], own]),
-            np.concatenate([cols, rows[off], c[kept], own]),
-        )
-        return coo_array((entries, at), shape=(self.count, self.count))
 
     def moved(self, state: SpaceState, change: Floats) -> SpaceState:
         """The state after all unknowns changed by (3 n + m,), edges along arcs.

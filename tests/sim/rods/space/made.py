@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.sparse import coo_array
 
 from sim.core.arrays import Floats
 from sim.rods.space.frames import SpaceState, moved_on
@@ -75,7 +76,7 @@ def with_force(rod: SpaceRod, node: int, force: Floats) -> SpaceLoads:
 
 
 def dense(system: SpaceSystem, state: SpaceState) -> tuple[Floats, Floats]:
-    """Gradient and Hessian of all unknowns, moments of fixed direction included."""
+    """Gradient and Hessian of all unknowns."""
     everything = replace(
         system.rod,
         held=np.zeros_like(system.rod.held),
@@ -83,8 +84,9 @@ def dense(system: SpaceSystem, state: SpaceState) -> tuple[Floats, Floats]:
     )
     whole = SpaceSystem(everything, system.loads)
     g, values = whole.gradient(state, whole.tensions(state))
-    still = np.zeros(whole.count)
-    return g, whole.turned(state, values, still).toarray()
+    rows, cols, _ = whole._places
+    K = coo_array((values, (rows, cols)), shape=(whole.count, whole.count)).toarray()
+    return g, K + K.T - np.diag(K.diagonal())
 
 
 def negative(system: SpaceSystem, state: SpaceState) -> int:
