@@ -18,7 +18,7 @@ from sim.rods.plane.markers import centroid, route_ratio
 from sim.rods.plane.options import StepOptions
 from sim.rods.plane.rod import GRAVITY, RodMaterial, cantilever, moved
 from sim.rods.plane.state import RodStep
-from sim.rods.plane.statics import settle
+from sim.rods.plane.statics import solve_static
 from sim.rods.plane.world import Damping, World
 
 ALONE = 0.6  # gamma from which on the top of a ring stays off its bottom
@@ -60,7 +60,7 @@ class HeavyRingCase(RestingRod):
         return World(rod, GroundPlane(), friction=0.0, touching=touching)
 
     def steps(self) -> Iterator[RodStep]:
-        yield settle(self.world, tolerance=self.tolerance, minimum=False)
+        yield solve_static(self.world, tolerance=self.tolerance, minimum=False)
 
     def ends(self, last: RodStep) -> Summary:
         R, n = self.ribbon.radius, self.nodes
@@ -102,7 +102,7 @@ class CantileverCase(RestingRod):
         return World(cantilever(self.length, self.nodes, m), gravity=(0.0, -g))
 
     def steps(self) -> Iterator[RodStep]:
-        yield settle(self.world)
+        yield solve_static(self.world)
 
     def ends(self, last: RodStep) -> Summary:
         x, y = last.x[-1] / self.length
@@ -139,7 +139,7 @@ class RibbonCase(MovingRod):
         rod = self.ribbon.rod
         across = (0.0, -GRAVITY * float(np.cos(theta)))
         flat = World(rod, GroundPlane(), friction=0.0, gravity=across)
-        settled = replace(rod, nodes=settle(flat, minimum=False).x)
+        settled = replace(rod, nodes=solve_static(flat, minimum=False).x)
         start = moved(settled, by=np.zeros(2), angle=-float(theta))
         ground = GroundPlane(-self.angle)
         touching = ARCS if self.arcs else None

@@ -20,13 +20,13 @@ from sim.rods.plane.actuation import (
     relative,
 )
 from sim.rods.plane.builders import StarShape, jumper, star
-from sim.rods.plane.ground import Ground, GroundPlane, standing
+from sim.rods.plane.ground import Ground, GroundPlane, set_on_ground
 from sim.rods.plane.markers import centroid
 from sim.rods.plane.options import StepOptions
 from sim.rods.plane.rod import RodMaterial
 from sim.rods.plane.simulate import Loop, contact_limb
 from sim.rods.plane.state import RodStep
-from sim.rods.plane.statics import settle
+from sim.rods.plane.statics import solve_static
 from sim.rods.plane.world import Damping, NodeLoad, World
 
 
@@ -72,7 +72,7 @@ class StarCase(MovingRod):
         """As it is built, before its weight bends it."""
         robot = star(self.shape.refined(self.refinement), self.material)
         return World(
-            standing(robot, self.ground, self.first),
+            set_on_ground(robot, self.ground, self.first),
             self.ground,
             self.friction,
             damping=self.damping,
@@ -82,7 +82,7 @@ class StarCase(MovingRod):
 
     @cached_property
     def world(self) -> World:
-        rest = settle(replace(self.unsettled, schedule=None), tolerance=1e-7)
+        rest = solve_static(replace(self.unsettled, schedule=None), tolerance=1e-7)
         return replace(self.unsettled, rod=replace(self.unsettled.rod, nodes=rest.x))
 
     def columns(self, step: RodStep) -> Row:
@@ -145,7 +145,7 @@ class JumperCase(MovingRod):
         turn = float(np.radians(self.turn))
         rod = jumper(self.length, self.radius, turn, self.nodes, self.material)
         return World(
-            standing(rod, self.ground, 0.0),
+            set_on_ground(rod, self.ground, 0.0),
             self.ground,
             self.friction,
             damping=self.damping,
@@ -154,7 +154,7 @@ class JumperCase(MovingRod):
 
     @cached_property
     def world(self) -> World:
-        rest = settle(self._unsettled, tolerance=1e-7)
+        rest = solve_static(self._unsettled, tolerance=1e-7)
         start = replace(self._unsettled.rod, nodes=rest.x)
         return replace(
             self._unsettled, rod=start, schedule=self._pulse, load=self._pull

@@ -42,7 +42,7 @@ from sim.rods.space.simulate import moves
 from sim.rods.space.statics import SpaceOptions, followed
 from sim.rods.space.world import SpaceParameter, scaled
 
-CURVE = 400  # points of a drawn curve
+CURVE = 400  # points of a curve
 STEP = 1e-4  # of a parameter, for differences
 LEAST = 1e-3  # of its first value: its size where it comes near 0
 BLURRED = 1e-3  # see `analysis.calibration.parameter_fit.fit`
@@ -360,9 +360,7 @@ class RodFitCase(SeriesFit):
         if self.released_from is None:
             return
         if self.in_space:
-            raise ValueError(
-                "released_from: in space rods start as drawn: leave it out"
-            )
+            raise ValueError("released_from: in space rods start at rest: leave it out")
         if isinstance(self.specimen, ActuatorCase):
             raise ValueError("released_from: an actuator alone carries no load")
         replace(self.specimen.world, load=self.released_from)  # which checks its nodes

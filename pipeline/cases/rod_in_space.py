@@ -172,7 +172,7 @@ class HelixCase(RestingSpaceRod):
 
 @dataclass(frozen=True)
 class TendonArmCase(RestingSpaceRod):
-    """A hanging tapered arm whose tendons are pulled.
+    """A hanging tapered arm with tendons under tension.
 
     Parameters
     ----------

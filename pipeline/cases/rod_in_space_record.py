@@ -26,15 +26,15 @@ from sim.rods.space.state import SpaceMoving
 from sim.rods.space.statics import SpaceStep, followed
 from sim.rods.space.world import SpaceWorld
 
-CORNERS = 8  # of a section as it is drawn; the first shows the twist
-SLIM = 0.004  # of the length: radius of a thinner rod as it is drawn
+CORNERS = 8  # of a section in pictures; the first shows the twist
+SLIM = 0.004  # of the length: radius of a thinner rod in pictures
 
 
 class MovingSpaceRod(MovingRod):
     """How a case is run about a rod that moves in space, or in the plane.
 
-    It moves in its `space_world` where `in_space` is true, and its sections are drawn
-    with its `radii` (m,), m.
+    It moves in its `space_world` where `in_space` is true, and its sections have
+    `radii` (m,) in pictures, m.
     """
 
     @property
@@ -158,19 +158,19 @@ class SpaceRecorder(WholeRecorder[Any, SpaceStep]):
 
 
 def _ground_of(world: SpaceWorld) -> Arrays:
-    """What is drawn of what stays: lines on bodies, and of a plane normal . x = height
-    four numbers.
+    """For pictures, of what stays in place: lines on bodies, and of a plane
+    normal . x = height four numbers.
     """
     found: Arrays = {}
-    touching = world.touching
-    if touching is None:
+    model = world.contact
+    if model is None:
         return found
-    stay = [body for body in touching.bodies if not isinstance(body, DrivenBody)]
+    stay = [body for body in model.bodies if not isinstance(body, DrivenBody)]
     if stay:
         lines = [body.lines(world.rod.nodes) for body in stay]
         found["ground_lines"] = np.concatenate(lines)
-    if touching.ground is not None:
-        normal, height = np.array(touching.ground.normal), touching.ground.height
+    if model.ground is not None:
+        normal, height = np.array(model.ground.normal), model.ground.height
         size = float(np.linalg.norm(normal))
         found["ground_plane"] = np.array([*(normal / size), height])
     return found
@@ -178,7 +178,7 @@ def _ground_of(world: SpaceWorld) -> Arrays:
 
 def moved_lines(world: SpaceWorld, time: float, x: Floats) -> Floats:
     """(2 q, 3) ends of lines on bodies that move, m, for nodes x (n, 3)."""
-    moved = world.touching.at(time).moved if world.touching else []
+    moved = world.contact.at(time).moved if world.contact else []
     each = [body.lines(x).reshape(-1, 3) for body in moved]
     return np.concatenate([np.empty((0, 3)), *each])
 

@@ -30,7 +30,7 @@ from sim.rods.plane.world import World
 if TYPE_CHECKING:  # slow to import, and no need of a planar run
     from sim.rods.space.world import SpaceWorld
 
-GROUND_POINTS = 400  # of the drawn ground
+GROUND_POINTS = 400  # of the ground in pictures
 
 
 class RodCase(Checked):
@@ -110,7 +110,7 @@ class RodRecorder(Recorder[Any, RodStep]):
     def fixed_arrays(self) -> Arrays:
         world: World = self.case.world
         rod = attributes(world.rod, "edges", "edge_limb", "mass")
-        return {**rod, "ground": _drawn_ground(world)}
+        return {**rod, "ground": _ground_curve(world)}
 
     def summary(self) -> Summary:
         """Residuals are the largest of all steps.
@@ -152,7 +152,7 @@ class RestRecorder(RodRecorder):
         return {}
 
 
-def _drawn_ground(world: World) -> Floats:
+def _ground_curve(world: World) -> Floats:
     """(k, 2) points of the ground around the start, or none."""
     if world.ground is None:
         return np.empty((0, 2))
@@ -165,10 +165,10 @@ def _drawn_ground(world: World) -> Floats:
 
 REST = 0.01  # of the way moved, that a rest may still creep in as long a time again
 UNMOVED = 1e-6  # of the size, below which nothing moves
-GIVEN = 1e-3  # of the energies at work, that contacts may give by pushing nodes out
+GIVEN = 1e-3  # of the energies at work, that contacts may give where they lift nodes
 DEEP = 0.02  # of the shortest edge, by which nodes may be in the ground
-TOUCHING = "sim.rods.plane.contact_geometry.PlaneTouching"
-USUAL = 1e-4, 10.0  # m, sizes of robots that nobody doubts
+PLANE_CONTACT = "sim.rods.plane.contact_geometry.PlaneTouching"
+USUAL = 1e-4, 10.0  # m, sizes of robots without a warning
 
 
 def rod_end(start: Floats, x: Floats, v: Floats, time: float) -> Summary:
@@ -209,7 +209,7 @@ def user_end(
         around: Any = world
         warnings = _went_through(world, last, lengths)
     else:
-        around = world.touching
+        around = world.contact
     grounded = around and (around.ground or getattr(around, "bodies", ()))
     if not (rod.held.any() or grounded or world.fluid):
         warnings.append("no clamp, pin or ground holds the robot: it goes as a whole")
@@ -240,7 +240,7 @@ def _went_through(world: World, last: RodStep, lengths: LengthUnit) -> list[str]
     if found:
         found[-1] += (
             ": edges feel rods and ground with "
-            f"'case.touching={{_target_: {TOUCHING}}}'"
+            f"'case.touching={{_target_: {PLANE_CONTACT}}}'"
         )
     gave = -last.impact + max(-last.friction, 0.0)
     if gave > GIVEN * float(last.state.clock.at_work):

@@ -279,11 +279,11 @@ class RodFileCase(UserRod):
             return in_space(self.world, drawn.sections)
         if self.touching is not None:
             raise ValueError(OF_THE_PLANE)
-        touching = drawn.touching(self.friction)
+        contact = drawn.contact_model(self.friction)
         limbs = drawn.limbs and SpaceLimbs(*drawn.limbs, self.actuator)
         try:
             return SpaceWorld(
-                damping=self.damping, touching=touching, limbs=limbs, **drawn.world
+                damping=self.damping, contact=contact, limbs=limbs, **drawn.world
             )
         except OverlapError as error:
             raise ValueError(drawn.overlap(error)) from None

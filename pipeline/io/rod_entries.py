@@ -32,7 +32,7 @@ With `dimension: 3` places, forces and gravity have three numbers and z is up; a
 may say `across`, the direction of its thickness where it begins (z, or x where the rod
 rises more than it runs), and `twist`, degrees by which its section is turned from there
 to its end, and material a `poisson` (0.5). Rods with a point in common are joined
-rigidly there, or by a ball where `hinges` name it, or about an axis where that says
+rigidly there, by a ball joint where `hinges` name it, or about an axis where that says
 {at: [x, y, z], axis: [0, 0, 1], spring: 0 (N m/rad),
 friction: 0 (N m)}. There are no arcs.
 What loads along rods and on their ends have across is along the rod's `across`, and
@@ -46,12 +46,12 @@ do, about a point `about`, their middle unless it is given:
               end: [x, y, z], radius: 5}}, {plate: {centre: [x, y, z],
               size: [90, 60, 4]}}], bars with round ends, plates along x, y and z
     tendons   [{rod: 0, offset: [4, 0], tension: 3 (N), rise: 0.5 (s)}], along a rod:
-              its distances from the axis, along `across` and beside it, or rows of arc
+              its distances from the axis, along and square to `across`, or rows of arc
               length and both; from `begin` (0) to `end` (that of the rod); `start`, s
     natural   [{rod: 0, bend: [[0, 0, 0], [2, 90, 0]], twist: [[0, 0], [2, 30]]}], s and
-              degrees by which its end turns towards `across` and beside it, and about
+              degrees by which its end turns towards `across`, square to it, and about
 
-The shape that is drawn is the one at rest. Places name nodes: half a spacing away is
+The shape in the file is the one at rest. Places name nodes: half a spacing away is
 near enough. `name`, `description` and `source` are notes.
 """
 
@@ -149,29 +149,14 @@ class RoundEntry(Entry):
     bore: Coordinate = 0.0
 
 
-class TapeEntry(RectangularEntry):
-    """A flat tape: it bends as a beam does, free to curve across."""
-
-    camber: Coordinate = 0.0
-
-    @model_validator(mode="after")
-    def _is_flat(self) -> Self:
-        if self.camber != 0.0:
-            raise ValueError(
-                f"is a tape with a camber of {self.camber:g}: one curved across "
-                "flattens where it folds, which sections here do not; a flat one has 0"
-            )
-        return self
-
-
 class SectionEntry(OneOf):
-    """One of them."""
+    """One of them; a tape is flat, and bends as a beam does."""
 
     remedy = "give one of rectangular, round and tape"
 
     rectangular: RectangularEntry | None = None
     round: RoundEntry | None = None
-    tape: TapeEntry | None = None
+    tape: RectangularEntry | None = None
 
     @property
     def flat(self) -> RectangularEntry | None:
@@ -244,7 +229,7 @@ class RodEntry(OneOf):
 
 
 class RodHingeEntry(Entry):
-    """Where rods turn freely: in space as about a ball, or about an axis.
+    """Where rods turn freely: in space about a ball joint, or about an axis.
 
     spring : of each rod against the first about the axis, N m/rad
     friction : likewise, the moment that turning takes, N m
@@ -294,7 +279,7 @@ class ClampEntry(DrivenEntry):
 
 
 class RigidSphereEntry(Entry):
-    """A ball."""
+    """A sphere."""
 
     centre: Place
     radius: Positive
@@ -440,7 +425,7 @@ def _pair_or_rows(value: Any) -> str:
 
 
 class TendonEntry(Entry):
-    """A cable within a rod, pulled to a tension in N."""
+    """A cable within a rod, and its tension in N."""
 
     rod: Annotated[int, Field(ge=0)]
     tension: FromZero
@@ -459,7 +444,7 @@ class NaturalEntry(Entry):
     """How the shape at rest of a rod in space changes in time, evenly along it.
 
     bend : rows of time, s, and degrees by which its end turns towards `across` and
-        beside it
+        square to it
     twist : rows of time, s, and degrees from end to end, by the right hand along it
     """
 

@@ -43,8 +43,8 @@ def read_rod(path: str, finer: float = 1.0) -> DrawnRod | SpaceRobot:
     content = checked(RodFile, entries, path, entries)
     try:
         if content.dimension == 3:
-            return DrawnInSpace(content, finer).drawn()
-        return _Drawing(content, finer).drawn()
+            return DrawnInSpace(content, finer).read()
+        return _Drawing(content, finer).read()
     except ValueError as error:
         metre = unit_named(content.unit).mm / 1000.0
         raise ValueError(
@@ -61,7 +61,7 @@ class _Drawing(RodPlaces):
         self.chains: list[list[int]] = []
         self.edges: list[list[int]] = []  # of each rod
 
-    def drawn(self) -> DrawnRod:
+    def read(self) -> DrawnRod:
         content, draft = self.content, self.draft
         for k, rod in enumerate(content.rods):
             with located(f"rods[{k}]"):
@@ -102,7 +102,7 @@ class _Drawing(RodPlaces):
         return self.draft.node((x, y))
 
     def _turning(self) -> tuple[TurningEnd, ...]:
-        """The ends behind clamps, which come after all that is drawn."""
+        """The ends behind clamps, which come after all nodes of rods."""
         first, found = len(self.draft.points), []
         for k, clamp in enumerate(self.content.clamps):
             about, way = self.draft.clamps[k][0], self.way(f"clamps[{k}]", clamp)

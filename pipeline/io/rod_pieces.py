@@ -65,7 +65,7 @@ class SpaceJoint:
     ----------
     at : (3,) m
     turns : whether they turn freely there; else they are joined rigidly
-    axis : about which; None: about a ball
+    axis : about which; None: a ball joint
     ends : pieces, and 0 or 1 for their beginning or end
     """
 
@@ -75,7 +75,7 @@ class SpaceJoint:
     ends: list[tuple[int, int]] = field(default_factory=list)
 
     def stubs(self, pieces: Sequence[RodPiece]) -> dict[tuple[int, int], Stub]:
-        """Of each end, none at a ball."""
+        """Of each end, none at a ball joint."""
         if self.turns:
             return {end: Stub() for end in self.ends if self.axis is not None}
         ways = {end: pieces[end[0]].way_out(end[1]) for end in self.ends}
@@ -93,7 +93,7 @@ def joints_of(
     Parameters
     ----------
     closed : (rods,)
-    hinges : places, m, where rods turn freely, and about which axis if not a ball
+    hinges : places, m, where rods turn freely, and about which axis if not a ball joint
 
     Raises
     ------
@@ -245,7 +245,7 @@ def natural_of(
     Raises
     ------
     ValueError
-        where a rod is named that is none, or a table does not begin with what is drawn
+        where no rod has a number, or a table does not begin with the shape at rest
     """
     many = 1 + max(piece.rod for piece in pieces)
     for k, entry in enumerate(entries):
@@ -326,7 +326,7 @@ class TendonRoom(NamedTuple):
         a, b = self.across / metre, self.aside / metre
         if self.round:
             return f"less than {a:g} from it"
-        return f"less than +-{a:g} along `across`, +-{b:g} beside it"
+        return f"less than +-{a:g} along `across`, +-{b:g} square to it"
 
 
 def tendon_of(

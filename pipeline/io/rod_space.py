@@ -29,9 +29,9 @@ from sim.rods.plane.builders import NEAR
 from sim.rods.plane.rod import GRAVITY, PASSIVE
 from sim.rods.prescribed_motion import PrescribedMotion
 from sim.rods.space.contact_detection import (
+    ContactModel,
     LevelGround,
     OverlapError,
-    Touching,
     body_of,
 )
 from sim.rods.space.joints import (
@@ -85,14 +85,14 @@ class SpaceRobot(DrawnFile):
     bodies: tuple[Body, ...]
     limbs: tuple[Ints, Ints] | None
 
-    def touching(self, friction: float) -> Touching | None:
+    def contact_model(self, friction: float) -> ContactModel | None:
         """What rods touch; nothing where there is neither a ground nor a body."""
         field = (self.ground,) if isinstance(self.ground, HeightField) else ()
         bodies: tuple[Body, ...] = (*self.bodies, *field)
         level = self.ground if isinstance(self.ground, LevelGround) else None
         if level is None and not bodies:
             return None
-        return Touching(self.radii, friction, level, bodies=bodies)
+        return ContactModel(self.radii, friction, level, bodies=bodies)
 
     def overlap(self, error: OverlapError) -> str:
         """What starts within what, as a file names it."""
@@ -170,7 +170,7 @@ class DrawnInSpace(RodPlaces):
             made = settled(*drafts[p], self.held) if p in drafts else whole[piece.rod]
             self.rods.append(made)
 
-    def drawn(self) -> SpaceRobot:
+    def read(self) -> SpaceRobot:
         content, (rod, held_edges) = self.content, self._joined()
         mass, held = rod.mass.copy(), rod.held.copy()
         for one in content.masses:
@@ -377,7 +377,7 @@ class DrawnInSpace(RodPlaces):
         return LevelGround((-s, 0.0, c), c * self.m * given.height)
 
     def _body(self, k: int, given: RigidEntry) -> Body:
-        """As it is drawn, or on its way."""
+        """At rest, or on its way."""
         body, middle = self._drawn_body(given)
         if (way := self._way(f"bodies[{k}]", given)) is None:
             return body

@@ -6,9 +6,9 @@ about short cantilevers in the plane that shear and relax: sections of `plane.ro
 normal to the axis, those of a thick rod have an angle, Reissner, ZAMP 23 (1972).
 
 From Python: a `Rod` of a `RodMaterial`, by `chain`, `ring`, `network` or `star`; a
-`World` adds ground, gravity and actuation; `settle` finds its rest, `simulate` yields
-each `RodStep`, and `RodWorld` is stepped by a controller. In space a `SpaceRod` (by
-`through`) in a `SpaceWorld` moves by `moves`.
+`World` adds ground, gravity and actuation; `solve_static` finds its rest, `simulate`
+yields each `RodStep`, and `RodWorld` is stepped by a controller. In space a `SpaceRod`
+(by `through`) in a `SpaceWorld` moves by `moves`.
 """
 
 from sim.core.modules import exports
@@ -24,7 +24,7 @@ __getattr__, __dir__ = exports(
         "plane.world": "Damping NodeLoad World",
         "plane.options": "StepOptions",
         "plane.state": "RodStep",
-        "plane.statics": "settle",
+        "plane.statics": "solve_static",
         "plane.simulate": "simulate",
         "plane.control_environment": "RodWorld",
         "space.rod": "SpaceMaterial SpaceRod clamped through",

@@ -24,10 +24,10 @@ def refuse_table(name: str, times: Floats, values: Floats, unit: str) -> None:
             f"{name}: {times[k + 1]:g} s comes after {times[k]:g} s: let times rise"
         )
     if values[0].any() or times[0] < 0.0:
-        told = " and ".join(f"{value:g} {unit}" for value in values[0])
+        first = " and ".join(f"{value:g} {unit}" for value in values[0])
         raise ValueError(
-            f"{name}: they begin at {times[0]:g} s with {told}: begin at 0 s or "
-            "later with 0, where the rod is drawn"
+            f"{name}: they begin at {times[0]:g} s with {first}: begin at 0 s or "
+            "later with 0, the shape at rest"
         )
 
 

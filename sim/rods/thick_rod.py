@@ -155,9 +155,9 @@ class ThickRod(Checked):
     def stiffness(self) -> Floats:
         """(3,) of stretch, shear and bend, by modulus: m^2, m^2, m^4.
 
-        Shear is softened by h^2 / 12 I, what bending within an element of one strain
-        leaves out: nodes of a straight rod then lie exactly, MacNeal, Comput. Struct. 8
-        (1978).
+        The compliance of shear has h^2 / 12 I more, the bending within an element that
+        one strain leaves out: nodes of a straight rod then lie exactly, MacNeal,
+        Comput. Struct. 8 (1978).
         """
         block = self.block
         within = self.size**2 / (12.0 * block.second_moment)
@@ -190,7 +190,7 @@ class ThickRod(Checked):
         )
 
 
-BAND = 6  # diagonals kept of a matrix of three unknowns a node
+BAND = 6  # stored diagonals of a matrix of three unknowns a node
 
 
 @kernel
@@ -417,9 +417,9 @@ def pull_of_link(
     speed = now.v[last, 1] + now.v[last, 2] * (c * beyond - s * above)
     moved = mass * (scheme.past - part.gravity)
     stiff = stiffness * (1.0 + late * scheme.pace)
-    drawn = stiffness * (top + late * (speed + scheme.lag))
-    height = (drawn + moved) / (mass * scheme.rate + stiff)
-    pull = drawn - stiff * height
+    fixed = stiffness * (top + late * (speed + scheme.lag))
+    height = (fixed + moved) / (mass * scheme.rate + stiff)
+    pull = fixed - stiff * height
     if pull <= 0.0:
         return 0.0, 0.0, moved / (mass * scheme.rate)
     growth = stiff * mass * scheme.rate / (mass * scheme.rate + stiff)
@@ -479,12 +479,9 @@ def newton_step(
         band[2, 0] += part.clamp
     band *= scheme.elastic
     rate = scheme.rate + part.drag * scheme.pace
-    for i in range(n):
-        for axis in range(3):
-            m = part.inertia[i, axis]
-            force[i, axis] += m * (now.a[i, axis] + part.drag * now.v[i, axis])
-            band[3 * i + axis, 0] += m * rate
-        force[i, 1] += part.inertia[i, 1] * part.gravity
+    force += part.inertia * (now.a + part.drag * now.v)
+    force[:, 1] += part.inertia[:, 1] * part.gravity
+    band[:, 0] += rate * part.inertia.ravel()
     if part.hung[0] < np.inf:
         _add_hung(part, now, scheme, force, band)
     else:

@@ -294,7 +294,7 @@ GROWTH = 2.0
 ROUNDS = 3  # of a rest and the height above it
 
 
-EACH = 5  # steps between heights that are kept
+EACH = 5  # steps between stored heights
 
 
 def ringing_heights(
@@ -304,8 +304,8 @@ def ringing_heights(
     start = held(rod, series, hold)
     count = int(np.ceil(seconds / (EACH * h))) + 1
     steps = list(islice(motion(rod, series, start, h, EACH), count))
-    kept = np.array([(one.time, one.q[-1, 1], one.v[-1, 1]) for one in steps])
-    return CubicHermiteSpline(*kept.T), steps[-1]
+    stored = np.array([(one.time, one.q[-1, 1], one.v[-1, 1]) for one in steps])
+    return CubicHermiteSpline(*stored.T), steps[-1]
 
 
 def crept_height(

@@ -14,15 +14,21 @@ are stated assumptions, known from simulators derived from the paper's.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from numbers import Real
-from typing import NamedTuple
+from dataclasses import astuple, dataclass
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
 from sim.core.arrays import Floats
 from sim.core.numba_kernels import kernel
-from sim.core.options import Checked, Finite, NotNegative, Positive
+from sim.core.options import (
+    Checked,
+    Finite,
+    NotNegative,
+    Positive,
+    Requirement,
+    is_finite,
+)
 from sim.rods.plane.elastic_energy import Actuated
 
 SEAM = 1e-9  # of the ramp, before whose end the later branch holds: sums of steps round
@@ -51,13 +57,7 @@ class Actuator(Checked):
 
     @property
     def law(self) -> Law:
-        return Law(
-            self.ramp,
-            self.rate,
-            self.delay,
-            self.least_curvature,
-            self.most_modulus,
-        )
+        return Law(*astuple(self))
 
 
 @kernel
@@ -79,21 +79,26 @@ def actuate(time: float, pulse: Floats, law: Law, actuated: Actuated) -> None:
         actuated.curvature[limb] = relative(t, law.least_curvature, law)
 
 
+def _are_times(values: list[Any]) -> bool:
+    return all(is_finite(value) and value >= 0.0 for value in values)
+
+
+WholeNumbers = Annotated[
+    list[int],
+    Requirement("whole numbers", lambda given: all(type(k) is int for k in given)),
+]
+
+
 @dataclass(frozen=True)
-class Pulses:
+class Pulses(Checked):
     """Which limb is switched on when: a table of times (s) and limbs (from 0)."""
 
-    times: list[float]
-    limbs: list[int]
+    of = "actuation"
+    times: Annotated[list[float], Requirement("numbers from 0 s up", _are_times)]
+    limbs: WholeNumbers
 
     def __post_init__(self) -> None:
-        for pulse, time in enumerate(self.times):
-            if not (isinstance(time, Real) and np.isfinite(float(time))):
-                raise ValueError(
-                    f"actuation: pulse {pulse} is at {time}: give finite numbers, s"
-                )
-        if not all(type(limb) is int for limb in self.limbs):
-            raise ValueError(f"actuation: limbs are {self.limbs}: give whole numbers")
+        super().__post_init__()
         if len(self.times) != len(self.limbs):
             raise ValueError(
                 f"actuation: {len(self.times)} times for {len(self.limbs)} limbs: "
@@ -103,10 +108,6 @@ class Pulses:
             raise ValueError(
                 f"actuation: pulse {k + 1} at {self.times[k + 1]:g} s comes before "
                 f"pulse {k} at {self.times[k]:g} s: sort the table by time"
-            )
-        if self.times and not self.times[0] >= 0.0:
-            raise ValueError(
-                f"actuation: pulse 0 is at {self.times[0]:g} s: times start at 0"
             )
 
     def refuse_missing(self, count: int) -> None:

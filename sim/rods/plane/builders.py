@@ -1,4 +1,4 @@
-"""Rods that are built: drawn as curves, the ribbon and the star robot of [Hu20].
+"""Rods that are built: from curves, the ribbon and the star robot of [Hu20].
 
 `RodDraft` joins lines, arcs and curves to a network and counts its nodes. `Ribbon` is
 the closed ribbon of Fig. 2. `star` builds the rolling robot of Figs. 1
@@ -78,10 +78,10 @@ def along_curve(through: Floats, spacing: float, stops: Sequence[int] = ()) -> F
     fine = spline(shares)
     length = np.cumsum([0.0, *np.linalg.norm(np.diff(fine, axis=0), axis=1)])
     ends = [0.0, *np.interp(at[list(stops)], shares, length), length[-1]]
-    wanted = [np.zeros(1)]
+    places = [np.zeros(1)]
     for a, b in pairwise(ends):
-        wanted.append(np.linspace(a, b, _pieces(b - a, spacing) + 1)[1:])
-    return np.asarray(spline(np.interp(np.concatenate(wanted), length, shares)))
+        places.append(np.linspace(a, b, _pieces(b - a, spacing) + 1)[1:])
+    return np.asarray(spline(np.interp(np.concatenate(places), length, shares)))
 
 
 def _pieces(length: float, spacing: float) -> int:
@@ -155,7 +155,8 @@ class RodDraft:
         """The network, with what holds and loads it."""
         points, around = np.array(self.points), self._around()
         rigid = [k for k, near in around.items() if len(near) > 2]
-        bends = _triples([(n[0], k, n[1]) for k, n in around.items() if len(n) == 2])
+        triples = [(n[0], k, n[1]) for k, n in around.items() if len(n) == 2]
+        bends = np.array(triples, dtype=np.int64).reshape(-1, 3)
         limbs, (i, j, k) = self._limbs_of(bends), points[bends.T]
         e, f = j - i, k - j
         cross = e[:, 0] * f[:, 1] - e[:, 1] * f[:, 0]
@@ -198,10 +199,6 @@ class RodDraft:
     def _section_at(self, node: int) -> Section:
         which = next(m for m, edge in enumerate(self.edges) if node in edge)
         return self.sections[which]
-
-
-def _triples(bends: list[tuple[int, int, int]]) -> Ints:
-    return np.array(bends, dtype=np.int64).reshape(-1, 3)
 
 
 def _clamped(rod: Rod, at: int, section: Section, stiffness: float) -> Rod:
@@ -289,8 +286,8 @@ def polygon_loss(n: int, turns: float) -> float:
     """Part of its spin that a rigid hoop of n nodes loses in rolling `turns` rounds.
 
     It turns about one node until the next lands, without a bounce. The moment of its
-    momentum about that node is kept, so each landing leaves (1 + cos(2 pi / n)) / 2 of
-    the spin, a round 1 - pi^2 / n. A ribbon that lies on many nodes loses less.
+    momentum about that node is conserved, so each landing leaves (1 + cos(2 pi / n)) /
+    2 of the spin, a round 1 - pi^2 / n. A ribbon that lies on many nodes loses less.
     """
     return float(1.0 - (0.5 + 0.5 * np.cos(2.0 * np.pi / n)) ** (n * turns))
 
@@ -373,7 +370,7 @@ def _limb(shape: StarShape, k: int) -> Floats:
 
 
 def star(shape: StarShape, material: RodMaterial) -> Rod:
-    """The robot standing on two tails; limb k (from 0) is arc k and the tail before it.
+    """The robot on two tails; limb k (from 0) is arc k and the tail before it.
 
     Limbs count counter-clockwise, so that a robot that rolls to +x stands on limb 5,
     6, 7, 1 ... of Fig. 4 (here 4, 5, 6, 0 ...). The joints of three edges are rigid:

@@ -2,7 +2,7 @@
 
 Besides its nodes on the ground, edges of a rod may feel the ground and rods. Two
 polygons that do not cross can begin to do so only where a node of one passes an edge of
-the other, so contact of rods with rods is contact of nodes with edges. It is kept at a
+the other, so contact of rods with rods is contact of nodes with edges. It acts at a
 distance: the thickness of the rod, or where that is taken as zero, a skin.
 
 In a step, `node_to_edge` and `edge_to_ground` find when and where they meet.
@@ -59,7 +59,7 @@ class TouchSetting(NamedTuple):
     distance : m
     flat : m, of the middle of two neighbours above a node, below which an arc is flat
     before, after : (n,) neighbours of each node with which it spans an arc, or -1
-    first, own : (n + 1,), (k,) the edges beside each node, which it does not feel
+    first, own : (n + 1,), (k,) the edges near each node, which it does not feel
     """
 
     ground: bool
@@ -74,28 +74,28 @@ class TouchSetting(NamedTuple):
 
 
 def touch_of(
-    touching: PlaneTouching | None, rod: Rod, ground: Ground | None
+    model: PlaneTouching | None, rod: Rod, ground: Ground | None
 ) -> TouchSetting:
     """What the loop reads; a level ground touches no edge before a node."""
-    if touching is None:
+    if model is None:
         empty = np.zeros(0, dtype=np.int64)
         return TouchSetting(False, False, False, 0.0, 0.0, *4 * (empty,))
     curved = ground is not None and (
         ground.relief.amplitude != 0.0 or len(ground.relief.knots) > 1
     )
-    first, own = _beside(rod, ALONG * touching.thickness)
-    arcs = touching.ground and touching.arcs and ground is not None
-    edges = touching.ground and curved and not arcs
-    flat = FLAT * touching.gap * float(rod.rest_length.min())
+    first, own = _edges_near(rod, ALONG * model.thickness)
+    arcs = model.ground and model.arcs and ground is not None
+    edges = model.ground and curved and not arcs
+    flat = FLAT * model.gap * float(rod.rest_length.min())
     before, after = _neighbours(rod)
     return TouchSetting(
-        edges, touching.rods, arcs, touching.distance(rod), flat, before, after,
+        edges, model.rods, arcs, model.distance(rod), flat, before, after,
         first, own,
     )  # fmt: skip
 
 
 def _neighbours(rod: Rod) -> tuple[Ints, Ints]:
-    """Of each node those beside it; -1 at ends, and where more than two edges meet."""
+    """The neighbours of each node; -1 at ends, and where more than two edges meet."""
     n = len(rod.nodes)
     before, after = np.full(n, -1), np.full(n, -1)
     i, j, k = rod.bends.T
@@ -104,26 +104,24 @@ def _neighbours(rod: Rod) -> tuple[Ints, Ints]:
     return before, after
 
 
-def _beside(rod: Rod, reach: float) -> tuple[Ints, Ints]:
+def _edges_near(rod: Rod, reach: float) -> tuple[Ints, Ints]:
     """Of each node the edges that begin within `reach` (m) along the rod."""
     from scipy.sparse import coo_array  # slow to import
     from scipy.sparse.csgraph import dijkstra
 
     n, (i, j) = len(rod.nodes), rod.edges.T
     graph = coo_array((rod.rest_length, (i, j)), shape=(n, n)).tocsr()
-    beside = []
+    near = []
     for node in range(n):
         way = dijkstra(graph, directed=False, indices=[node], limit=reach)[0]
-        beside.append(np.flatnonzero(np.minimum(way[i], way[j]) <= reach))
-    first = np.concatenate([[0], np.cumsum([len(own) for own in beside])])
-    return first.astype(np.int64), np.concatenate(beside).astype(np.int64)
+        near.append(np.flatnonzero(np.minimum(way[i], way[j]) <= reach))
+    first = np.concatenate([[0], np.cumsum([len(own) for own in near])])
+    return first.astype(np.int64), np.concatenate(near).astype(np.int64)
 
 
-def refuse_start_inside(
-    touching: PlaneTouching, rod: Rod, ground: Ground | None
-) -> None:
+def refuse_start_inside(model: PlaneTouching, rod: Rod, ground: Ground | None) -> None:
     """A rod may not start inside itself, nor an edge in the ground."""
-    touch = touch_of(touching, rod, ground)
+    touch = touch_of(model, rod, ground)
     a, b = rod.nodes[rod.edges[:, 0]], rod.nodes[rod.edges[:, 1]]
     for node in range(len(rod.nodes)) if touch.rods else ():
         away = _distances(rod.nodes[node], a, b)
@@ -134,21 +132,18 @@ def refuse_start_inside(
                 f"touching: node {node} starts {away[k]:.3g} m from edge {k}, closer "
                 f"than {touch.distance:.3g} m: move them apart or make the rod thinner"
             )
-    if touch.arcs and ground is not None:
-        for k in range(len(rod.nodes)):
-            deep = -arc_gap(touch, rod.nodes, k, ground)
-            if deep > touching.gap * float(rod.rest_length.min()):
-                raise ValueError(
-                    f"touching: the arc of node {k} starts {deep:.3g} m below the "
-                    "ground: lift the rod"
-                )
-    if touch.ground and ground is not None:
-        for k in range(len(a)):
-            deep = -edge_gap(rod.edges[k : k + 1], rod.nodes, ground)
-            if deep > touching.gap * float(rod.rest_length.min()):
-                raise ValueError(
-                    f"touching: edge {k} starts {deep:.3g} m below the ground: lift it"
-                )
+    above: list[tuple[str, float]] = []
+    if ground is not None and touch.arcs:
+        arcs = (arc_gap(touch, rod.nodes, k, ground) for k in range(len(rod.nodes)))
+        above = [(f"the arc of node {k}", low) for k, low in enumerate(arcs)]
+    if ground is not None and touch.ground:
+        edges = (edge_gap(edge[None], rod.nodes, ground) for edge in rod.edges)
+        above = [(f"edge {k}", low) for k, low in enumerate(edges)]
+    for name, low in above:
+        if -low > model.gap * float(rod.rest_length.min()):
+            raise ValueError(
+                f"touching: {name} starts {-low:.3g} m below the ground: lift the rod"
+            )
 
 
 def arc_gap(touch: TouchSetting, x: Floats, node: int, ground: Ground) -> float:
@@ -165,9 +160,9 @@ def arc_gap(touch: TouchSetting, x: Floats, node: int, ground: Ground) -> float:
     return float(gaps(ground, x[node] + s * along + s * s * bent).min())
 
 
-def lowest_arc(touching: PlaneTouching, rod: Rod, ground: Ground) -> float:
+def lowest_arc(model: PlaneTouching, rod: Rod, ground: Ground) -> float:
     """The least gap above the ground of all arcs of a rod, m."""
-    touch = touch_of(touching, rod, ground)
+    touch = touch_of(model, rod, ground)
     nodes = range(len(rod.nodes))
     return min(arc_gap(touch, rod.nodes, node, ground) for node in nodes)
 

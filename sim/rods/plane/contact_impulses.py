@@ -1,7 +1,7 @@
 """The contact problem of a step: inelastic impact and Coulomb friction, eq. (3).
 
 At each of c contacts u = b + W p, with the velocity u at the end of the step and the
-impulse p of the step, each as (normal, tangential). W is the Delassus matrix. Wanted:
+impulse p of the step, each as (normal, tangential). W is the Delassus matrix. The law:
 
     take off    p = 0                       u_n >= 0
     stick       |p_t| <= mu p_n             u_n = 0, u_t = 0
@@ -29,7 +29,7 @@ from sim.core.arrays import Floats, Ints
 from sim.core.numba_kernels import kernel
 from sim.core.options import Choice
 
-OPEN, STICK, FORTH, BACK = 0, 1, 2, 3  # FORTH: u_t > 0, BACK: u_t < 0
+OPEN, STICK, SLIP_POSITIVE, SLIP_NEGATIVE = 0, 1, 2, 3  # by the sign of u_t
 ALL_AT_ONCE = 12  # rounds in which every contact may change its state
 ONE_BY_ONE = 8  # then so many rounds a contact, in which the first of them does
 SWEEPS = 200  # then block Gauss-Seidel, twice as long at each attempt
@@ -125,7 +125,7 @@ def without_friction(
     c, u, lowest = len(state), space.u, space.lowest
     lowest[:] = 0.0
     for k in range(c):
-        state[k] = OPEN if state[k] == OPEN else FORTH
+        state[k] = OPEN if state[k] == OPEN else SLIP_POSITIVE
     for _ in range(ROUNDS * c):
         impulses(W, b, 0.0, state, p, space)
         share = 1.0
@@ -145,15 +145,15 @@ def without_friction(
                 at = k
         if at < 0 or u[2 * at] >= -ROUNDING * largest_velocity(space.own, u, p):
             return
-        state[at] = FORTH
+        state[at] = SLIP_POSITIVE
 
 
 @kernel
-def _share(state: int, before: float, wanted: float) -> float:
-    """The part of the way to a wanted impulse on which a closed contact pushes."""
-    if state == OPEN or wanted > 0.0:
+def _share(state: int, before: float, target: float) -> float:
+    """The part of the way to a target impulse on which a closed contact pushes."""
+    if state == OPEN or target > 0.0:
         return 1.0
-    return before / (before - wanted) if before > 0.0 else 0.0
+    return before / (before - target) if before > 0.0 else 0.0
 
 
 @kernel
@@ -172,7 +172,7 @@ def _state_of(p_n: float, p_t: float, mu: float) -> int:
         return OPEN
     if abs(p_t) < (1.0 - 1e-9) * mu * p_n:
         return STICK
-    return BACK if p_t > 0.0 else FORTH
+    return SLIP_NEGATIVE if p_t > 0.0 else SLIP_POSITIVE
 
 
 @kernel
@@ -239,7 +239,7 @@ def impulses(
 @kernel
 def _slide_ratio(state: int, mu: float) -> float:
     """p_t / p_n of a sliding contact: friction opposes the velocity."""
-    return -mu if state == FORTH else mu
+    return -mu if state == SLIP_POSITIVE else mu
 
 
 @kernel
@@ -297,9 +297,9 @@ def change_states(
             found = OPEN
         elif state[k] == STICK:
             if (abs(p[t]) - mu * p[n]) * own[t] > small:
-                found = BACK if p[t] > 0.0 else FORTH
+                found = SLIP_NEGATIVE if p[t] > 0.0 else SLIP_POSITIVE
         elif mu > 0.0:
-            wrong = -u[t] if state[k] == FORTH else u[t]
+            wrong = -u[t] if state[k] == SLIP_POSITIVE else u[t]
             if wrong > small:  # held, unless friction is too weak: found next
                 found = STICK
         if found != state[k]:
@@ -345,10 +345,10 @@ def alone(
 
 
 @kernel
-def kept_friction(
+def fixed_friction(
     W: Floats, b: Floats, state: Ints, p: Floats, friction: Floats, space: Scratch
 ) -> None:
-    """Impulses for given states, where sliding contacts keep a given p_t.
+    """Impulses for given states, where sliding contacts have a given p_t.
 
     The modified-mass method sets the friction of a sliding node once. `b` is changed
     and changed back; friction (c,) N s.

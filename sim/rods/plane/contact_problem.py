@@ -18,21 +18,19 @@ from sim.rods.plane.contact_impulses import (
     OPEN,
     STICK,
     coulomb,
-    kept_friction,
+    fixed_friction,
     residual,
     take_diagonal,
     velocities,
 )
 from sim.rods.plane.edge_contact import (
+    COMPLIANCE,
+    COMPLIANCE_FACTORS,
     ON_GROUND,
-    SOFTER,
-    SOFTNESS,
     approach,
     arc_gap,
     closed_pairs,
-    closing,
     find_touches,
-    hand_over,
     lands_on_arc,
     lean_to_middle,
     lowest_place,
@@ -40,6 +38,8 @@ from sim.rods.plane.edge_contact import (
     meeting_time,
     place_arc,
     place_pair,
+    stabilisation_velocity,
+    transfer_contact,
 )
 from sim.rods.plane.ground import gap, surface
 from sim.rods.plane.state import Run, Work
@@ -113,10 +113,7 @@ def place_frames(run: Run, touch: TouchSetting | None, count: int, h: float) -> 
     setting, scheme, state, work = run.setting, run.scheme, run.state, run.work
     g = scheme.gamma
     if touch is not None:
-        for i in range(len(work.x)):
-            for a in range(2):
-                mean = g * work.v[i, a] + (1.0 - g) * state.v[i, a]
-                work.x[i, a] = state.x[i, a] + h * mean
+        work.x[:] = state.x + h * (g * work.v + (1.0 - g) * state.v)
     for c in range(count):
         if touch is not None and work.edge[c] != ON_GROUND:
             place_pair(run, c, h)
@@ -128,7 +125,7 @@ def place_frames(run: Run, touch: TouchSetting | None, count: int, h: float) -> 
         end = state.x[i, 0] + h * ((1.0 - g) * state.v[i, 0] + g * work.v[i, 0])
         left, tx, ty = end_gap(run, i, end, h)
         work.frame[c, 0], work.frame[c, 1] = tx, ty
-        work.push[c] = closing(scheme, touch is not None, left, h)
+        work.push[c] = stabilisation_velocity(scheme, touch is not None, left, h)
         work.middle[c, 0], work.middle[c, 1] = tx, ty
         slope = surface(setting.relief, state.x[i, 0])[1]
         if state.contact[i] != OPEN and scheme.gamma < 1.0 and slope * tx != ty:
@@ -191,8 +188,8 @@ def solve_coulomb(run: Run, count: int) -> float:
     size = 2 * count
     b, p, W = work.b[:size], work.p[:size], work.W[:size, :size]
     before, left = 0.0, np.inf
-    for times in SOFTER:
-        soft = SOFTNESS * times
+    for times in COMPLIANCE_FACTORS:
+        soft = COMPLIANCE * times
         pairs = 0
         for c in range(count):
             if work.edge[c] != ON_GROUND:
@@ -259,7 +256,7 @@ def add_impulses(run: Run, count: int) -> float:
     if scheme.exact:
         left = solve_coulomb(run, count)
     else:
-        kept_friction(W, b, work.state[:count], p, work.friction, work.space)
+        fixed_friction(W, b, work.state[:count], p, work.friction, work.space)
         velocities(W, b, p, work.space.u)
         take_diagonal(W, work.space.own)
         left = residual(work.space.own, work.space.u, setting.mu, p)
@@ -293,7 +290,7 @@ def _spread(run: Run, count: int) -> None:
 
 
 @kernel
-def find_landings(
+def find_contact_events(
     run: Run, touch: TouchSetting | None, count: int, h: float, uncut: bool
 ) -> tuple[int, float]:
     """What passes through the ground or through edges in the step just solved.
@@ -370,5 +367,5 @@ def keep_contacts(run: Run, touch: TouchSetting | None, count: int) -> None:
     for c in range(count):
         if work.edge[c] == ON_GROUND:
             if touch is not None and touch.arcs:
-                hand_over(run, c, count)
+                transfer_contact(run, c, count)
             state.contact[work.who[c]] = work.state[c]

@@ -3,7 +3,7 @@
     world = RodWorld(World(...), StepOptions())
     seen = world.observe()              # RodStep: time, x, v, contact, reaction, ...
     world.act(switch_on=[3])            # a pulse of eq. (7) of [Hu20] begins
-    world.act(curvatures={2: 0.4})      # kbar / kbar0 of a limb, until told otherwise
+    world.act(curvatures={2: 0.4})      # kbar / kbar0 of a limb, until the next
     seen = world.step(0.25)             # s
 
 The loop behind it is that of `sim.rods.plane.simulate`: switched on at the same
@@ -27,7 +27,7 @@ from sim.rods.plane.world import World
 
 @dataclass(frozen=True, eq=False)
 class SavedRod:
-    """Where a world was, and what its limbs were told."""
+    """Where a world was, and the curvatures of its limbs."""
 
     state: RodState
     curvature: Floats
@@ -79,24 +79,26 @@ class RodWorld:
         switch_on : limbs in which a pulse of the actuator begins
         curvatures : natural curvature of limbs, relative to that at rest; 1 ends it
         """
-        wanted = curvatures or {}
-        for limb in (*switch_on, *wanted):
+        ratios = curvatures or {}
+        for limb in (*switch_on, *ratios):
             if not 0 <= limb < self._limbs:
                 raise ValueError(
                     f"there is no limb {limb}: choose 0 to {self._limbs - 1}"
                 )
-        for limb, ratio in wanted.items():
+        for limb, ratio in ratios.items():
             if not np.isfinite(ratio):
-                raise ValueError(f"limb {limb} has the curvature {ratio}: it is finite")
+                raise ValueError(
+                    f"curvature of limb {limb} must be finite, not {ratio}"
+                )
         for limb in switch_on:
             self._loop.pulse(limb, self._loop.time)
-        if wanted:
-            for limb, ratio in wanted.items():
+        if ratios:
+            for limb, ratio in ratios.items():
                 self._ratio[limb] = ratio
             self._bend()
 
     def _bend(self) -> None:
-        """Let natural curvatures be those told."""
+        """Set natural curvatures by their ratios."""
         rod, curvature = self.world.rod, self._loop.setting.element.curvature
         before = sum(self._loop.elastic())
         curvature[:] = self._at_rest
@@ -141,9 +143,9 @@ class RodWorld:
     def restore(self, saved: SavedRod) -> None:
         """Go back to where the world was."""
         loop = self._loop
-        told = not np.array_equal(saved.curvature, self._ratio)
+        bent = not np.array_equal(saved.curvature, self._ratio)
         self._ratio = saved.curvature.copy()
-        if told:
+        if bent:
             self._bend()
         loop.state = copied(saved.state)
         loop.reaction = saved.reaction.copy()

@@ -37,8 +37,8 @@ from sim.rods.plane.state import Run, Work
 ON_GROUND = -1  # the edge of a contact of a node with the ground
 HALVINGS = 40  # of the time of a landing
 EMPTY = -1  # cell
-SOFTNESS = 1e-5  # of contacts of edges, of which several may be the same
-SOFTER = (1.0, 10.0, 100.0)  # times that, where eq. (3) is not met
+COMPLIANCE = 1e-5  # of contacts of edges, of which several may be the same
+COMPLIANCE_FACTORS = (1.0, 10.0, 100.0)  # times that, where eq. (3) is not met
 CORNER = 1e-3  # of an edge, from its end, within which its node is touched
 
 
@@ -59,7 +59,7 @@ def closed_pairs(run: Run, count: int) -> int:
 
 
 @kernel
-def closing(scheme: Scheme, edges: bool, left: float, h: float) -> float:
+def stabilisation_velocity(scheme: Scheme, edges: bool, left: float, h: float) -> float:
     """The velocity that closes the gap `left` that a contact would keep.
 
     Gaps are closed in a full step, or in several, however short its parts: closed in
@@ -147,7 +147,7 @@ def place_pair(run: Run, c: int, h: float) -> None:
     work.frame[c, 0], work.frame[c, 1] = ny, -nx
     work.middle[c, 0], work.middle[c, 1] = ny, -nx
     left = low - h * scheme.gamma * apart
-    work.push[c] = closing(scheme, True, left, h)
+    work.push[c] = stabilisation_velocity(scheme, True, left, h)
     if work.was[c] != OPEN and scheme.gamma < 1.0:
         share_halfway(run, c, s)
 
@@ -217,7 +217,7 @@ def cell(a: int, b: int, cells: int) -> int:
 
 @kernel
 def is_own(setting: Setting, i: int, e: int) -> bool:
-    """Whether an edge is beside a node of the same rod."""
+    """Whether an edge is near a node of the same rod."""
     touch = setting.touch
     found = False
     for m in range(touch.first[i], touch.first[i + 1]):
@@ -234,7 +234,7 @@ def is_listed(work: Work, node: int, e: int) -> bool:
 
 
 @kernel
-def says_the_same(run: Run, node: int, e: int, s: float) -> bool:
+def is_duplicate_contact(run: Run, node: int, e: int, s: float) -> bool:
     """Whether a contact at an end of an edge is of two nodes that touch already.
 
     Two nodes that meet are four contacts: of each with both edges of the other.
@@ -269,8 +269,8 @@ def find_touches(
 ) -> tuple[int, float]:
     """Edges that pass through the ground, or nodes through edges, in the step solved.
 
-    As `contacts.find_landings`: the new count, and when the first of those that are
-    too deep to be listed meets, or h.
+    As `contact_problem.find_contact_events`: the new count, and when the first of those
+    that are too deep to be listed meets, or h.
     """
     setting, state, work = run.setting, run.state, run.work
     first = h
@@ -307,7 +307,7 @@ def find_touches(
 
 @kernel
 def begins_to_cross(run: Run, i: int, e: int) -> bool:
-    """Whether an edge beside node i crosses edge e after the step, but not before.
+    """Whether an edge near node i crosses edge e after the step, but not before.
 
     Contact of nodes with edges keeps them from it, but where nodes pass each other's
     corners by more than the step knows of.
@@ -362,7 +362,7 @@ def land(
         work.memo.full = 1 if count >= len(work.friction) else work.memo.full
         return count, first
     low, s, nx, ny = meeting(run, node, e)
-    if says_the_same(run, node, e, s):
+    if is_duplicate_contact(run, node, e, s):
         return count, first
     set_arms(run, count, node, e, s)
     apart, still = 0.0, True
@@ -452,13 +452,13 @@ def arc_gap_at(run: Run, i: int, s: float, h: float) -> float:
 
 ITERATIONS = 4  # of Newton's method for the lowest point, one above a plane
 OWN = 0.5  # of an edge, how far a node's arc reaches
-REACH = 1.5  # of an edge, how far it is drawn on in a step
-BESIDE = 0.05  # of an edge, from the end of an arc, where the next is not listed too
+REACH = 1.5  # of an edge, how far it is extended in a step
+NEAR_END = 0.05  # of an edge, from the end of an arc, where the next is not listed too
 
 
 @kernel
 def lowest_place(setting: Setting, x: Floats, i: int) -> float:
-    """s of the lowest point above the ground of the arc of node i, drawn on."""
+    """s of the lowest point above the ground of the arc of node i, extended."""
     j, k = setting.touch.before[i], setting.touch.after[i]
     if j < 0:
         return 0.0
@@ -552,7 +552,7 @@ def place_arc(run: Run, c: int, count: int, h: float) -> None:
     of the step's start and end, as in `contacts.lean_to_middle`: it takes no energy.
     """
     setting, scheme, state, work = run.setting, run.scheme, run.state, run.work
-    hand_over(run, c, count)
+    transfer_contact(run, c, count)
     i = work.who[c]
     s = lowest_place(setting, work.x, i)
     half, slope = s, 0.0
@@ -565,7 +565,7 @@ def place_arc(run: Run, c: int, count: int, h: float) -> None:
     for a in range(work.arms[c]):
         work.share[c, a] = work.lever[c, a]
     left = approach(run, c, i, s, h)
-    work.push[c] = closing(scheme, True, left, h)
+    work.push[c] = stabilisation_velocity(scheme, True, left, h)
     work.middle[c, 0], work.middle[c, 1] = work.frame[c, 0], work.frame[c, 1]
     if halfway:
         lean_to_middle(work.middle[c], slope)
@@ -590,12 +590,12 @@ def is_handed_on(run: Run, i: int) -> bool:
         if n >= 0 and work.listed[n]:
             s = lowest_place(setting, work.x, n)
             towards = s if setting.touch.after[n] == i else -s
-            found = found or towards > OWN - BESIDE
+            found = found or towards > OWN - NEAR_END
     return found
 
 
 @kernel
-def hand_over(run: Run, c: int, count: int) -> None:
+def transfer_contact(run: Run, c: int, count: int) -> None:
     """Let contact c be that of the node on whose arc it is at work.x, if none is."""
     setting, work = run.setting, run.work
     i = work.who[c]

@@ -359,12 +359,8 @@ HELD = 1e30  # diagonal entry of a held coordinate, far above any stiffness
 @kernel
 def set_multiple(factor: float, source: BlockMatrix, target: BlockMatrix) -> None:
     """target <- factor * source."""
-    for i in range(len(source.diagonal)):
-        for a in range(3):
-            target.diagonal[i, a] = factor * source.diagonal[i, a]
-    for k in range(len(source.lower)):
-        for a in range(4):
-            target.lower[k, a] = factor * source.lower[k, a]
+    target.diagonal[:] = factor * source.diagonal
+    target.lower[:] = factor * source.lower
 
 
 @kernel

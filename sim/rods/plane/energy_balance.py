@@ -52,7 +52,12 @@ def account(run: Run, count: int, h: float) -> None:
 
 @kernel
 def _add_element(
-    flow: EnergyFlow, weight: float, old: float, told: float, moved: float, new: float
+    flow: EnergyFlow,
+    weight: float,
+    old: float,
+    driven: float,
+    moved: float,
+    new: float,
 ) -> None:
     """Share the change of an element's energy between actuation and motion.
 
@@ -60,13 +65,13 @@ def _add_element(
     ----------
     weight : of the actuation at the end of the step in the internal forces
     old, new : J, before and after the step
-    told, moved : J, with the actuation of the end, or the strain of the end, alone
+    driven, moved : J, with the actuation or the strain of the end alone
     """
-    given = weight * (told - old) + (1.0 - weight) * (new - moved)
+    given = weight * (driven - old) + (1.0 - weight) * (new - moved)
     flow.given += given
     flow.left += new - old
     flow.stored += new
-    flow.scale += abs(weight * (new - told) + (1.0 - weight) * (moved - old))
+    flow.scale += abs(weight * (new - driven) + (1.0 - weight) * (moved - old))
     flow.rounding += ROUNDING * (old + new)
 
 
@@ -96,9 +101,10 @@ def _add_bends(run: Run, h: float) -> None:
         s0, rest0 = bend_law(setting.element, work.earlier, b)
         s1, rest1 = bend_law(setting.element, work.actuated, b)
         t0, t1 = state.strain.turn[b], work.strain.turn[b]
-        old, told = 0.5 * s0 * (t0 - rest0) ** 2, 0.5 * s1 * (t0 - rest1) ** 2
+        old = 0.5 * s0 * (t0 - rest0) ** 2
+        driven = 0.5 * s1 * (t0 - rest1) ** 2
         moved, new = 0.5 * s0 * (t1 - rest0) ** 2, 0.5 * s1 * (t1 - rest1) ** 2
-        _add_element(work.flow, weight, old, told, moved, new)
+        _add_element(work.flow, weight, old, driven, moved, new)
         work.flow.damped += viscous * s1 * (t1 - t0) ** 2
 
 
@@ -115,14 +121,14 @@ def _add_nodes(run: Run, h: float) -> None:
             mean = 0.5 * (v + v0)
             raised = -m * setting.gravity[a] * h * mean
             gained = m * (v - v0) * mean
-            pushed = (loaded * setting.load[i, a] + work.support[i, a]) * mean
-            pushed += work.outer[i, a] * mean
+            given = (loaded * setting.load[i, a] + work.support[i, a]) * mean
+            given += work.outer[i, a] * mean
             damped = setting.alpha * m * h * mean * mean
             if setting.rayleigh:
                 damped += setting.beta * h * mean * work.product[place[i], a]
             damped += work.drag[i, a] * mean
             flow.left += gained + raised
-            flow.given += pushed
+            flow.given += given
             flow.damped += damped
             flow.fallen -= raised
             flow.stored += 0.5 * m * v * v
@@ -208,11 +214,11 @@ def keep_flow(run: Run) -> None:
 
 
 @kernel
-def is_sound(run: Run) -> bool:
+def strains_and_energy_valid(run: Run) -> bool:
     """Whether strains stay those of a rod, and no energy comes from nowhere.
 
-    What small errors of many steps add up to is told from what is stored, as each may
-    be as large as the tolerance explains. Contacts take energy, and what they give in a
+    The sum of errors of many steps is compared with the stored energy, as each may be
+    as large as the tolerance explains. Contacts take energy, and what they give in a
     step is an error of it: that of a node that rose and fell within the step, say.
     """
     scheme, state, work = run.scheme, run.state, run.work
@@ -230,16 +236,11 @@ def is_sound(run: Run) -> bool:
     if not flow.stored <= most + flow.rounding:
         return False
     gave = OF_CONTACTS * scheme.balance * at_work + flow.rounding
-    if scheme.exact and not max(flow.gave, given_by_contacts(clock, flow)) <= gave:
+    in_all = -(clock.friction + flow.friction) - (clock.impact + flow.impact)
+    if scheme.exact and not max(flow.gave, in_all) <= gave:
         return False
     rounding = _together(clock.rounding, flow.rounding)
     return bool(abs(clock.left + flow.left) <= scheme.balance * at_work + rounding)
-
-
-@kernel
-def given_by_contacts(clock: Clock, flow: EnergyFlow) -> float:
-    """What they gave since the start, beyond what they took."""
-    return -(clock.friction + flow.friction) - (clock.impact + flow.impact)
 
 
 @kernel

@@ -7,7 +7,7 @@ The gap is the distance from the ground, to first order in the gap itself. `offs
 half the thickness of the limbs; [Hu20] has none, and names that as the reason why its
 robot rolls less far than the real one.
 
-`standing` sets a rod down on its ground.
+`set_on_ground` sets a rod down on its ground.
 """
 
 from dataclasses import dataclass
@@ -21,7 +21,6 @@ from sim.core.options import (
     Checked,
     Finite,
     Positive,
-    refuse_unless_finite,
     within,
 )
 from sim.rods.plane.rod import Rod, moved
@@ -35,26 +34,14 @@ class Relief(NamedTuple):
     offset : m
     """
 
-    height: float
-    slope: float
-    amplitude: float
-    wavenumber: float
-    phase: float
-    knots: Floats
-    coefficients: Floats
-    offset: float
-
-
-def _relief(
-    *,
-    height: float = 0.0,
-    slope: float = 0.0,
-    wave: tuple[float, float, float] = (0.0, 0.0, 0.0),
-    table: tuple[Floats, Floats] | None = None,
-    offset: float = 0.0,
-) -> Relief:
-    knots, coefficients = table or (np.empty(0), np.empty((4, 0)))
-    return Relief(height, slope, *wave, knots, coefficients, offset)
+    height: float = 0.0
+    slope: float = 0.0
+    amplitude: float = 0.0
+    wavenumber: float = 0.0
+    phase: float = 0.0
+    knots: Floats = np.empty(0)
+    coefficients: Floats = np.empty((4, 0))
+    offset: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -69,7 +56,7 @@ class GroundPlane(Checked):
     @property
     def relief(self) -> Relief:
         slope = float(np.tan(np.radians(self.angle)))
-        return _relief(height=self.height, slope=slope, offset=self.offset)
+        return Relief(self.height, slope, offset=self.offset)
 
 
 @dataclass(frozen=True)
@@ -88,18 +75,20 @@ class Wave(Checked):
     @property
     def relief(self) -> Relief:
         k = 2.0 * np.pi / self.wavelength
-        return _relief(wave=(self.amplitude, k, k * self.start), offset=self.offset)
+        wave = self.amplitude, k, k * self.start
+        return Relief(0.0, 0.0, *wave, offset=self.offset)
 
 
 @dataclass(frozen=True, eq=False)
-class Terrain:
+class Terrain(Checked):
     """A smooth curve without overshoot through the points (x, y), x ascending."""
 
+    of = "ground"
     points: list[list[float]]
-    offset: float = 0.0
+    offset: Finite = 0.0
 
     def __post_init__(self) -> None:
-        refuse_unless_finite(self, "offset", of="ground")
+        super().__post_init__()
         try:
             points = np.array(self.points, dtype=np.float64)
         except (TypeError, ValueError):
@@ -122,8 +111,8 @@ class Terrain:
 
         x, y = np.asarray(self.points, dtype=np.float64).T
         curve = PchipInterpolator(x, y)
-        table = (x.copy(), np.ascontiguousarray(curve.c))
-        return _relief(table=table, offset=self.offset)
+        c = np.ascontiguousarray(curve.c)
+        return Relief(knots=x.copy(), coefficients=c, offset=self.offset)
 
 
 Ground = GroundPlane | Wave | Terrain
@@ -197,7 +186,7 @@ def _find_gaps(relief: Relief, x: Floats, found: Floats) -> None:
         found[i] = gap(relief, x[i, 0], x[i, 1])
 
 
-def standing(rod: Rod, ground: Ground, x: float) -> Rod:
+def set_on_ground(rod: Rod, ground: Ground, x: float) -> Rod:
     """The rod turned with the slope at x and set down there."""
     slope = surface(ground.relief, x)[1]
     turned = moved(rod, by=np.zeros(2), angle=float(np.arctan(slope)))

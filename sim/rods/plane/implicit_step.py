@@ -10,7 +10,7 @@ equilibrium. The unknown is v1. Each iteration solves
     A dv = -r + G^T p,     A = M (1 + h gamma alpha) + h^2 gamma dF,
 
 together with eq. (3) for G (v1 + dv), so that contact holds exactly at the end of
-every iteration, and only the elasticity has to converge. A is kept as long as the
+every iteration, and only the elasticity has to converge. A is reused as long as the
 iteration contracts by `reuse` or better: at convergence its value does not matter.
 
 With `conserving` the internal forces are those of `conserving_gradient`; A then keeps
@@ -66,7 +66,7 @@ from sim.core.numba_kernels import inlined, kernel
 from sim.rods.plane.actuation import actuate
 from sim.rods.plane.block_factorisation import backward, factorise, forward
 from sim.rods.plane.contact_geometry import TouchSetting
-from sim.rods.plane.contact_impulses import BACK, FORTH, OPEN, STICK
+from sim.rods.plane.contact_impulses import OPEN, SLIP_NEGATIVE, SLIP_POSITIVE, STICK
 from sim.rods.plane.contact_problem import add_impulses, place_frames
 from sim.rods.plane.elastic_energy import (
     Actuated,
@@ -492,7 +492,7 @@ def change_by_rules(run: Run, count: int, turn: int) -> bool:
             changed = True
         elif work.state[c] == STICK and abs(p_t) > setting.mu * max(p_n, 0.0):
             sign = 1.0 if p_t > 0.0 else -1.0
-            work.state[c] = BACK if p_t > 0.0 else FORTH
+            work.state[c] = SLIP_NEGATIVE if p_t > 0.0 else SLIP_POSITIVE
             work.friction[c] = sign * setting.mu * max(p_n, 0.0)
             changed = True
         elif work.state[c] > STICK and before * after < 0.0 and early:

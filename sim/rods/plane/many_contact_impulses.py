@@ -35,14 +35,14 @@ from sim.linalg.elimination_order import elimination_tree, front_rows, level_str
 from sim.rods.plane.block_factorisation import BlockMatrix
 from sim.rods.plane.contact_geometry import TouchSetting
 from sim.rods.plane.contact_impulses import (
-    FORTH,
     OPEN,
+    SLIP_POSITIVE,
     STICK,
     change_states,
     largest_velocity,
     residual,
 )
-from sim.rods.plane.edge_contact import SOFTER, SOFTNESS
+from sim.rods.plane.edge_contact import COMPLIANCE, COMPLIANCE_FACTORS
 from sim.rods.plane.elastic_energy import multiply
 from sim.rods.plane.state import ContactSystem, Run, Work
 
@@ -72,8 +72,8 @@ def solve_many(
             work.memo.full = 1
             return np.inf
     left = np.inf
-    for multiple in SOFTER:
-        soft = SOFTNESS * multiple
+    for multiple in COMPLIANCE_FACTORS:
+        soft = COMPLIANCE * multiple
         left = find_states(run, matrix, count, blocks, soft)
         if touch is None or left <= scheme.complementarity:
             break
@@ -300,7 +300,7 @@ def turn_row(run: Run, c: int) -> None:
     t = work.system.turn[work.arm[c, 0]]
     t[0], t[1], t[2], t[3] = 0.0, 0.0, 0.0, 0.0
     if work.state[c] != STICK:
-        ratio = -setting.mu if work.state[c] == FORTH else setting.mu
+        ratio = -setting.mu if work.state[c] == SLIP_POSITIVE else setting.mu
         mx, my = work.middle[c, 0], work.middle[c, 1]
         t[2], t[3] = mx + ratio * my, my - ratio * mx
 
@@ -340,7 +340,7 @@ def fill_contact(run: Run, c: int, soft: float) -> None:
     if state == STICK:
         full[3] = soft * system.own[2 * c + 1]
     else:
-        full[2] = setting.mu if state == FORTH else -setting.mu
+        full[2] = setting.mu if state == SLIP_POSITIVE else -setting.mu
     tx, ty = work.frame[c, 0], work.frame[c, 1]
     mx, my = work.middle[c, 0], work.middle[c, 1]
     z[0] = -work.push[c]
@@ -360,7 +360,7 @@ def fill_contact(run: Run, c: int, soft: float) -> None:
 
 @kernel
 def block_at(system: ContactSystem, row: int, column: int) -> Floats:
-    """(4,) the block of two of the nodes and contacts, beside the diagonal."""
+    """(4,) the block of two of the nodes and contacts, off the diagonal."""
     a, b = system.place[row], system.place[column]
     low, high = min(a, b), max(a, b)
     begin, end = system.start[low], system.start[low + 1]

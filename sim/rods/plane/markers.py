@@ -10,23 +10,12 @@ The parameters are Young's modulus and beta of eq. (1), and the constants of eq.
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from sim.core.arrays import Floats, Ints
 from sim.core.options import Choice
-
-
-class Moving(Protocol):
-    """A motion at one time: places and velocities of nodes."""
-
-    @property
-    def time(self) -> float: ...
-    @property
-    def x(self) -> Floats: ...
-    @property
-    def v(self) -> Floats: ...
 
 
 class Marker(NamedTuple):
@@ -67,41 +56,27 @@ def marker(name: str, nodes: Floats, mass: Floats) -> Marker:
 
 
 def observed(
-    motion: Iterable[Moving], markers: Sequence[Marker], which: Ints, at: Floats
+    motion: Iterable[Any], markers: Sequence[Marker], which: Ints, at: Floats
 ) -> Floats:
     """(m,) what would be measured.
 
     Parameters
     ----------
+    motion : steps in the plane or in space, with `time`, `x` and `v` of nodes
     which : (m,) its marker
     at : (m,) s, within the motion
     """
-    values = np.full(len(at), np.nan)
-    before: Moving | None = None
-    for now in motion:
-        early = now if before is None else before
-        span = now.time - early.time
-        inside = np.isnan(values) & (at <= now.time + 1e-9 * max(span, 1e-9))
-        for k in np.flatnonzero(inside).tolist():
-            weight, axis = markers[which[k]]
-            s = 1.0 if span == 0.0 else (at[k] - early.time) / span
-            a, b, c, d = _hermite(min(s, 1.0), span)
-            values[k] = (
-                weight @ (a * early.x + b * early.v + c * now.x + d * now.v)[:, axis]
-            )
-        before = now
-    return values
+    from scipy.interpolate import CubicHermiteSpline  # slow to import
 
-
-def _hermite(s: float, h: float) -> tuple[float, float, float, float]:
-    """Weights of place and velocity at the beginning, then at the end."""
-    q = 1.0 - s
-    return (
-        q * q * (1.0 + 2.0 * s),
-        h * s * q * q,
-        s * s * (3.0 - 2.0 * s),
-        -h * s * s * q,
-    )
+    times, rows = [], []
+    for step in motion:
+        times.append(step.time)
+        rows.append(
+            [[m.weight @ a[:, m.axis] for m in markers] for a in (step.x, step.v)]
+        )
+    x, v = np.array(rows).transpose(1, 0, 2)
+    curves = CubicHermiteSpline(times, x, v)(at)
+    return np.asarray(curves[np.arange(len(at)), which])
 
 
 class Parameter(Choice):

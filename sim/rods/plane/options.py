@@ -61,7 +61,7 @@ class StepOptions(Checked):
     balance : of the energies at work, which a step, or all of them, may make or lose
     locate_reversals : cut steps where sliding reverses, in place of an error of first
         order in h
-    reuse : contraction up to which a factorisation is kept; 0 renews it always
+    reuse : contraction up to which a factorisation is reused; 0 renews it always
     """
 
     of = "steps"
@@ -148,7 +148,7 @@ class Scheme(NamedTuple):
     least : likewise, where none so long will do
     exact : whether contact is exact, else the modified-mass rules of [Hu20]
     max_newton : iterations
-    reuse : contraction of Newton's iteration up to which the factorisation is kept
+    reuse : contraction of Newton's iteration up to which the factorisation is reused
     residual : of the largest force on a node, that a step may leave unbalanced
     stiffness, heaviest : N/m, kg, bounds of the rod's stiffness and of its masses
     strain : largest stretch of an edge
@@ -216,23 +216,23 @@ def scheme_of(options: StepOptions, world: World, *, gamma: float = 0.5) -> Sche
     On a ground steps are cut as short as contacts within their gaps ask for. Where
     edges feel touch, these are those that `PlaneTouching` allows.
     """
-    rod, touching = world.rod, world.touching
+    rod, model = world.rod, world.touching
     shortest = float(options.shortest)
     contact_gap, slow = options.contact_gap, leaving_time(world)
     landing = min(options.landing, contact_gap)
-    if touching is not None:
+    if model is not None:
         slow = 0.0
         if options.contact is not ContactRule.EXACT:
             raise ValueError("touching: contacts of edges are those of contact exact")
-        landing = contact_gap = touching.gap
+        landing = contact_gap = model.gap
         shortest = min(shortest, SHORTEST)
     lands = world.ground is not None and gamma < 1.0
     conserving = options.integrator is Integrator.ENERGY_MOMENTUM and gamma < 1.0
+    same = "tolerance", "complementarity", "reuse", "residual", "strain", "balance"
     return Scheme(
+        **{name: float(getattr(options, name)) for name in same},
         conserving=conserving,
         gamma=gamma,
-        tolerance=float(options.tolerance),
-        complementarity=float(options.complementarity),
         landing=float(landing * rod.rest_length.min()),
         contact_gap=float(contact_gap * rod.rest_length.min()),
         closing=float(options.closing) if gamma < 1.0 else 1.0,
@@ -240,12 +240,8 @@ def scheme_of(options: StepOptions, world: World, *, gamma: float = 0.5) -> Sche
         least=min(shortest, SHORTEST) if lands else shortest,
         exact=options.contact is ContactRule.EXACT,
         max_newton=int(options.max_newton),
-        reuse=float(options.reuse),
-        residual=float(options.residual),
         stiffness=stiffness_bound(rod),
         heaviest=float(rod.mass.max()),
-        strain=float(options.strain),
-        balance=float(options.balance),
         length=max(float(options.h), slow),
         reversals=bool(options.locate_reversals) and gamma < 1.0,
     )

@@ -23,39 +23,19 @@ infinite at 180 degrees.
 
 The moment in a rod is largest at its joints. Half an edge there and whole ones between
 are the trapezoidal rule for its energy, by which an arc of 9 edges is 2 % too soft. So
-the half edge counts 5 / 12 of its edge, k = 12 EI / 5 l, and the bend beside it a
+the half edge counts 5 / 12 of its edge, k = 12 EI / 5 l, and the next bend a
 twelfth more: Gregory's rule, of fourth order.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Annotated, NamedTuple, Protocol
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from sim.core.arrays import Bools, Floats, Ints
 from sim.core.options import Checked, NotNegative, Positive, Requirement, is_finite
-
-
-class Section(Protocol):
-    """What a planar rod needs to know of its section."""
-
-    @property
-    def stretching(self) -> float:
-        """EA, N."""
-        ...
-
-    @property
-    def bending(self) -> float:
-        """EI about the axis out of the plane, N m^2."""
-        ...
-
-    @property
-    def line_density(self) -> float:
-        """rho A, kg/m."""
-        ...
-
 
 PoissonRatio = Annotated[
     float,
@@ -80,6 +60,11 @@ class RoundSection(Checked):
                 f"section: a bore of {self.bore:g} m in a diameter of "
                 f"{self.diameter:g} m leaves nothing: make it smaller"
             )
+
+    @property
+    def thickness(self) -> float:
+        """m, in the plane of motion."""
+        return self.diameter
 
     @property
     def area(self) -> float:
@@ -117,7 +102,7 @@ class Joints(NamedTuple):
     turn: Floats
 
 
-END, BESIDE = 5.0 / 12.0, 1.0 / 12.0  # of the edge at a joint
+END, NEXT = 5.0 / 12.0, 1.0 / 12.0  # of the edge at a joint
 NONE = Joints(np.empty(0), np.empty((0, 2)), np.empty((0, 2), int), np.empty((0, 2)))
 
 
@@ -137,28 +122,19 @@ def pairs_at(nodes: Floats, edges: Ints, at: Sequence[int]) -> tuple[Ints, Float
     return table, np.where(np.sum(e * f, axis=1) < 0.0, -1.0, 1.0)
 
 
-class Chains(NamedTuple):
-    """What the half edges at a joint are parts of: the rods between joints.
+def joined(
+    rod: "Rod", EI: Floats, pairs: Ints, fold: Floats, tan: Floats
+) -> Joints:  # fmt: skip
+    """Stiffness and share of the half edges at each pair, which at rest has `tan`.
 
-    curvature : (b,) 1/m, natural
-    length, limb : (m,) of the edges, m
-    bending : (m,) EI of the edges, N m^2
+    Parameters
+    ----------
+    rod : the rods between joints, whose edges have the stiffness EI (m,), N m^2
     """
-
-    edges: Ints
-    bends: Ints
-    curvature: Floats
-    length: Floats
-    limb: Ints
-    bending: Floats
-
-
-def joined(chains: Chains, pairs: Ints, fold: Floats, tan: Floats) -> Joints:
-    """Stiffness and share of the half edges at each pair, which at rest has `tan`."""
-    edge_of = {frozenset(e): k for k, e in enumerate(chains.edges.tolist())}
-    natural = _curvature_towards(chains)
+    edge_of = {frozenset(e): k for k, e in enumerate(rod.edges.tolist())}
+    natural = _curvature_towards(rod)
     around: dict[int, list[int]] = {}
-    for i, j in chains.edges.tolist():
+    for i, j in rod.edges.tolist():
         around.setdefault(i, []).append(j)
         around.setdefault(j, []).append(i)
     most = max((len(around[j]) for j in pairs[:, 1].tolist()), default=2)
@@ -169,40 +145,34 @@ def joined(chains: Chains, pairs: Ints, fold: Floats, tan: Floats) -> Joints:
         others = [i, k, *(n for n in around[j] if n not in (i, k))]
         row = [edge_of[frozenset((j, n))] for n in others]
         end = np.array([END if (n, j) in natural else 0.5 for n in others])
-        stiffness = chains.bending[row] / (end * chains.length[row])
+        stiffness = EI[row] / (end * rod.rest_length[row])
         half[p, : len(row)] = stiffness / slope[p] ** 2
-        limb[p, : len(row)] = chains.limb[row]
+        limb[p, : len(row)] = rod.edge_limb[row]
         share = [natural.get((i, j), 0.0), -natural.get((k, j), 0.0)]
-        turn[p] = slope[p] * 0.5 * chains.length[row[:2]] * share
+        turn[p] = slope[p] * 0.5 * rod.rest_length[row[:2]] * share
     return Joints(fold, half, limb, turn)
 
 
-def longer_beside(
+def lengths_at_joints(
     nodes: Floats, bends: Ints, voronoi: Floats, at: Sequence[int]
 ) -> Floats:
     """(b,) the lengths that bends stand for, with joints at the nodes `at`, m."""
     longer = voronoi.copy()
     for end in (0, 2):
         edge = np.linalg.norm(nodes[bends[:, end]] - nodes[bends[:, 1]], axis=1)
-        longer += np.where(np.isin(bends[:, end], at), BESIDE * edge, 0.0)
+        longer += np.where(np.isin(bends[:, end], at), NEXT * edge, 0.0)
     return longer
 
 
-def _curvature_towards(chains: Chains) -> dict[tuple[int, int], float]:
+def _curvature_towards(rod: "Rod") -> dict[tuple[int, int], float]:
     """Natural curvature of the rod along its edge from one node to the next."""
     found: dict[tuple[int, int], float] = {}
     for (i, j, k), value in zip(
-        chains.bends.tolist(), chains.curvature.tolist(), strict=True
+        rod.bends.tolist(), rod.curvature.tolist(), strict=True
     ):
         for before, after, sign in ((j, k, 1.0), (j, i, -1.0)):
             found.setdefault((before, after), sign * value)
     return found
-
-
-def unactuated(joints: Joints) -> Floats:
-    """(p,) N m, stiffness of the bends where no limb is actuated."""
-    k = joints.half
-    return np.asarray(k[:, 0] * k[:, 1] / k.sum(axis=1))
 
 
 PASSIVE = -1  # the limb of an edge or bend that no actuator drives
@@ -236,6 +206,9 @@ class RodMaterial(Checked):
     def line_density(self) -> float:
         """rho A, kg/m."""
         return self.density * self.thickness * self.width
+
+
+Section = RodMaterial | RoundSection
 
 
 @dataclass(frozen=True, eq=False)
@@ -338,11 +311,11 @@ def _refuse_double_edges(edges: Ints) -> None:
         )
 
 
-def _refuse_broken_chain(n: int, edges: Ints, wanted: int) -> None:
+def _refuse_broken_chain(n: int, edges: Ints, count: int) -> None:
     pieces, piece = _components(n, edges)
-    if wanted > 1 and pieces != wanted:
-        raise ValueError(f"rod: the edges make {pieces} rods, not {wanted}")
-    if pieces > wanted:
+    if count > 1 and pieces != count:
+        raise ValueError(f"rod: the edges make {pieces} rods, not {count}")
+    if pieces > count:
         k = int(np.argmax(piece != piece[0]))
         raise ValueError(
             f"rod: the chain is broken, node {k} is not connected to node 0 "
@@ -351,7 +324,7 @@ def _refuse_broken_chain(n: int, edges: Ints, wanted: int) -> None:
 
 
 def _components(n: int, edges: Ints) -> tuple[int, Ints]:
-    """Each piece sinks to the least node beside it, and trees are cut short."""
+    """Each piece takes the least number of its neighbours, and trees are cut short."""
     piece, before = np.arange(n), np.full(n, -1)
     i, j = edges.T
     while not np.array_equal(piece, before):
@@ -474,13 +447,11 @@ def _with_joints(rod: Rod, EI: Floats, at: Sequence[int]) -> Rod:
         )
     pairs, fold = pairs_at(rod.nodes, rod.edges, at)
     tan = turning(rod.nodes, pairs, fold)
-    chains = Chains(
-        rod.edges, rod.bends, rod.curvature, rod.rest_length, rod.edge_limb, EI
-    )
-    joints = joined(chains, pairs, fold, tan)
+    joints = joined(rod, EI, pairs, fold, tan)
     reference = EI[0]  # a joint's stiffness is EI / voronoi, whatever EI
-    voronoi = reference / unactuated(joints)
-    longer = longer_beside(rod.nodes, rod.bends, rod.voronoi, at)
+    k = joints.half
+    voronoi = reference / (k[:, 0] * k[:, 1] / k.sum(axis=1))
+    longer = lengths_at_joints(rod.nodes, rod.bends, rod.voronoi, at)
     curvature = rod.curvature * rod.voronoi / longer
     return replace(
         rod,

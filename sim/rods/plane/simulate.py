@@ -173,30 +173,26 @@ class Loop(MotionLoop[RodStep]):
 
     def failure(self) -> NotConvergedError:
         time, h = self.state.clock.time, self.options.h
+        tried = f"no step from {h:g} s down to {h * self.scheme.least:.2g} s"
         if self.work.memo.full:
             room = len(self.work.known if self.touch is None else self.work.friction)
             why = f"contacts have no room: there is room for {room} of them"
             remedy = "choose contact exact, or use fewer nodes"
         elif self.work.memo.apart:
             gap = self.scheme.contact_gap / self.world.rod.rest_length.min()
-            why = (
-                f"no step from {h:g} s down to {h * self.scheme.least:.2g} s lets "
-                f"nodes land within {gap:g} of the shortest edge"
-            )
+            why = f"{tried} lets nodes land within {gap:g} of the shortest edge"
             remedy = "choose a smaller h"
         elif self.work.memo.unsound:
             why = (
-                f"no step from {h:g} s down to {h * self.scheme.least:.2g} s keeps "
-                f"edges stretched by {self.options.strain:g} at most and the balance "
-                f"of energy within {self.options.balance:g} of what is at work "
-                f"({self.state.clock.left:.3g} J out of balance before), "
+                f"{tried} keeps edges stretched by {self.options.strain:g} at most "
+                f"and the balance of energy within {self.options.balance:g} of what is "
+                f"at work ({self.state.clock.left:.3g} J out of balance before), "
                 f"{OF_CONTACTS:g} of that where contacts give"
             )
             remedy = self.options.steadier
         else:
             why = (
-                f"no step from {h:g} s down to {h * self.scheme.least:.2g} s "
-                f"converges to {self.options.tolerance:g} m and "
+                f"{tried} converges to {self.options.tolerance:g} m and "
                 f"{self.options.complementarity:g} m/s in "
                 f"{self.options.max_newton} iterations"
             )

@@ -78,7 +78,7 @@ class RodState(NamedTuple):
     x, v, acceleration : (n, 2)
     gradient : (n, 2) N, grad U at x
     strain : of the elements at x
-    contact : (n,) OPEN, STICK, FORTH or BACK
+    contact : (n,) OPEN, STICK, SLIP_POSITIVE or SLIP_NEGATIVE
     pair : (p, 3) node, or -1 for the ground, edge, and state of each other contact;
         the first that is OPEN ends them
     pulse : (limbs,) s, when each limb was last switched on
@@ -148,7 +148,7 @@ class RodStep:
     time : s
     x, v : (n, 2) m, m/s
     reaction : (n, 2) N, mean force of the ground on each node in the last step
-    contact : (n,) OPEN, STICK, FORTH or BACK
+    contact : (n,) OPEN, STICK, SLIP_POSITIVE or SLIP_NEGATIVE
     kinetic, stretching, bending, gravity : J
     residual : N, largest unbalanced force since the last record
     complementarity : m/s, largest residual of the contact problem since then

@@ -6,10 +6,10 @@ Backward Euler steps forget velocity:
 
 is a step of Newton's method on the equilibrium, held back by the mass as long as h is
 short. h grows from step to step until F is in balance. Where that is a saddle, the rod
-is pushed along the motion that falls fastest, to either side, and goes on in steps so
+sets out along the motion that falls fastest, to either side, and goes on in steps so
 short that M / h^2 + K is positive definite at their ends: each lowers the energy.
 
-Loads that turn with the rod have no energy: what balances them is told as it is. A
+Loads that turn with the rod have no energy: their equilibrium may be unstable. A
 fluid does nothing at rest.
 
 `falling_mode` says whether an equilibrium is a minimum of the energy, and else the way
@@ -20,7 +20,7 @@ energy faster than its shift s lets it: the inertia of the factor, Nocedal and W
 falls fastest.
 
 Rods on rods couple nodes that no element does: then the matrix is dense. A contact of
-gap g that is pushed with N adds - N times the second derivatives of g. Of a node at a
+gap g and force N adds - N times the second derivatives of g. Of a node at a
 distance D from the inside of an edge of length l, with normal n and tangent t, they are
 
     d2g = -2 w u - D w^2       w = n . (dx_k - dx_j) / l, u = t . (dx_i - dx_there)
@@ -49,7 +49,6 @@ from sim.rods.plane.elastic_energy import (
     Rates,
     add_mass,
     add_stiffness,
-    gradients,
     join,
     passive,
     unstrained,
@@ -108,9 +107,9 @@ def convex_matrix(loop: Loop, shift: float, *, at_rest: bool = False) -> Solve |
         return None
 
     def solve(r: Floats) -> None:
-        pushed = np.einsum("nab,pnb->pna", free, r)
-        solve_each(setting.pattern, matrix, np.zeros_like(state.x), pushed)
-        r[:] = np.einsum("nab,pna->pnb", free, pushed)
+        own = np.einsum("nab,pnb->pna", free, r)
+        solve_each(setting.pattern, matrix, np.zeros_like(state.x), own)
+        r[:] = np.einsum("nab,pna->pnb", free, own)
 
     return solve
 
@@ -135,8 +134,8 @@ def _dense_solver(loop: Loop, matrix: BlockMatrix) -> Solve | None:
         return None
 
     def solve(r: Floats) -> None:
-        pushed = free @ r.reshape(len(r), -1).T
-        r[:] = (free.T @ np.linalg.solve(reduced, pushed)).T.reshape(r.shape)
+        own = free @ r.reshape(len(r), -1).T
+        r[:] = (free.T @ np.linalg.solve(reduced, own)).T.reshape(r.shape)
 
     return solve
 
@@ -155,8 +154,8 @@ def _of_pairs(loop: Loop) -> tuple[Floats, list[Floats]]:
         if how == STICK and setting.mu > 0.0:
             rows.append(along)
         if node >= 0:
-            pushed = float(work.p[2 * c] / state.clock.last_step)
-            curved += pushed * _turning(loop, c, along.ravel())
+            force = float(work.p[2 * c] / state.clock.last_step)
+            curved += force * _turning(loop, c, along.ravel())
         c += 1
     return curved, rows
 
@@ -191,7 +190,7 @@ def _turning(loop: Loop, c: int, u: Floats) -> Floats:
 def _hold_contacts(loop: Loop, matrix: BlockMatrix, *, at_rest: bool) -> Floats:
     """Let contacts move along the ground only, or not at all where they stick.
 
-    Along ground of curvature k one that is pushed with N lowers or raises the rest by
+    Along ground of curvature k a contact of force N lowers or raises the rest by
     N k / 2 times the square of its way: a crest is no place to stay on. Returns (n, 2,
     2) the motions that are free, in which the matrix is written, zero for one that is
     blocked: a stiffness for it, on a slope, would leave no digits of the others.
@@ -260,7 +259,10 @@ def falling_mode(loop: Loop, outer: float) -> Falling | None:
 GROWTH = 2.0
 FIRST, SHORTEST, LONGEST = 2e-3, 2e-9, 1e4  # s
 SAFE = 1.4  # times a step for which the matrix must be positive definite at its start
-TOLERANCE, TOUCHING = 1e-13, 1e-11  # m; what contacts that say the same twice round off
+TOLERANCE, CONTACT_TOLERANCE = (
+    1e-13,
+    1e-11,
+)  # m; what contacts that say the same twice round off
 SHORT, STALLED = 2e-4, 0.9  # s; of the force of the step before
 EASY = 6  # iterations of a step after which a longer one is tried
 CREEP = 1e-7  # of the outer forces, by which rods on rods may give way
@@ -268,10 +270,10 @@ DEEP = 0.1  # of the shortest edge, in the ground, on the way to rest
 SLID = 1e-7  # of it, by which curved ground may be slid along in a step at rest
 PUSH = 1e-3  # from a saddle, as a fraction of the rod's size
 SADDLES = 8  # one after the other
-POLISH = 4  # Newton steps after which an equilibrium is one to rounding
+RELEASE_TOLERANCE = 1e-12  # of the outer forces, of a rest that is let go
 
 
-def settle(
+def solve_static(
     world: World,
     *,
     tolerance: float = 1e-9,
@@ -284,16 +286,16 @@ def settle(
     ----------
     tolerance : on the unbalanced force of any node, as a fraction of all outer forces;
         1e-7 at least where rods lie on rods and it stays
-    minimum : whether to leave saddles; else the first equilibrium is told
+    minimum : whether to leave saddles; else the first equilibrium is returned
 
     Raises
     ------
     ValueError
-        for `touching` with arcs, whose rests are not told from saddles, for ends that
+        for `touching` with arcs, whose rests may be saddles, for ends that
         turn, and loads for a time; unless `minimum` is false, for loads that turn.
     """
     _refuse_what_has_no_rest(world, minimum=minimum)
-    found = TOLERANCE if world.touching is None else TOUCHING
+    found = TOLERANCE if world.touching is None else CONTACT_TOLERANCE
     options = StepOptions(tolerance=found, reuse=0.0, h=FIRST)
     loop = Loop(replace(world, damping=Damping(beta=0.0), fluid=None), options, None)
     loop.scheme = scheme_of(options, world, gamma=1.0)
@@ -306,18 +308,18 @@ def settle(
     for follower in world.follower_forces:
         outer += float(np.hypot(follower.along, follower.across))
     at = _Equilibrium(loop, tolerance, outer, max_steps, minimum)
-    at.sink()
+    at.relax()
     for _ in range(SADDLES):
         falling = falling_mode(loop, outer) if minimum else None
         if falling is None:
-            return at.told()
-        at.leave(falling)
+            return at.result()
+        at.escape_saddle(falling)
     raise at.failure()
 
 
 def _refuse_what_has_no_rest(world: World, *, minimum: bool) -> None:
     if world.touching is not None and world.touching.arcs:
-        raise ValueError("touching: arcs are of motions: settle without them")
+        raise ValueError("touching: arcs are of motions only: leave them out")
     if world.turning:
         raise ValueError("ends that turn are of motions: let them come to rest in one")
     spread, followers = world.distributed_loads, world.follower_forces
@@ -330,8 +332,8 @@ def _refuse_what_has_no_rest(world: World, *, minimum: bool) -> None:
             )
     if minimum and (followers or any(load.along or load.across for load in spread)):
         raise ValueError(
-            "loads that turn have no energy, whose minimum a rest would be: settle "
-            "with minimum=False, or let the rod come to rest in a motion"
+            "loads that turn have no energy, so a rest is no minimum of one: use "
+            "minimum=False, or let the rod come to rest in a motion"
         )
 
 
@@ -346,10 +348,10 @@ class _Equilibrium:
     falls: bool  # to the minimum whose valley it is in; else to any equilibrium
 
     @property
-    def creep(self) -> float:
+    def force_tolerance(self) -> float:
         """The tolerance of a force that stays: contacts of edges are a little soft."""
-        touching = (self.loop.state.pair[:1, 2] != OPEN).any()
-        return max(self.tolerance, CREEP) if touching else self.tolerance
+        in_contact = (self.loop.state.pair[:1, 2] != OPEN).any()
+        return max(self.tolerance, CREEP) if in_contact else self.tolerance
 
     def stays_in_valley(self, h: float) -> bool:
         """Whether a step of h from here, or to here, leaves no minimum for another."""
@@ -374,7 +376,7 @@ class _Equilibrium:
         way = float(np.abs(self.loop.state.x - before.x).max())
         return way > SLID * float(world.rod.rest_length.min())
 
-    def sink(self, falling: Falling | None = None, side: float = 1.0) -> None:
+    def relax(self, falling: Falling | None = None, side: float = 1.0) -> None:
         """Go to rest, from a saddle along a motion if one is given."""
         loop, h, longest, last = self.loop, FIRST, LONGEST, np.inf
         mass, push = loop.world.rod.mass[:, None], np.zeros_like(loop.state.x)
@@ -405,7 +407,7 @@ class _Equilibrium:
             push = np.zeros_like(push)
             force = np.abs(mass * (loop.state.v - before.v)).max() / h
             stays = force > STALLED * last
-            allowed = self.creep if stays else self.tolerance
+            allowed = self.force_tolerance if stays else self.tolerance
             balanced = force <= allowed * self.outer
             if balanced and not self.slides(before):
                 return
@@ -420,17 +422,17 @@ class _Equilibrium:
                 loop.state.pair[:], h, longest = 0, FIRST, LONGEST
         raise self.failure()
 
-    def leave(self, falling: Falling) -> None:
+    def escape_saddle(self, falling: Falling) -> None:
         """Leave a saddle for the lower of two equilibria."""
         start, ends = copied(self.loop.state), []
         for side in (1.0, -1.0):
             self.loop.state = copied(start)
-            self.sink(falling, side)
+            self.relax(falling, side)
             reaction = self.loop.reaction.copy()
             ends.append((self.potential(), side, self.loop.state, reaction))
         _, _, self.loop.state, self.loop.reaction = min(ends)
         if self.loop.world.touching is not None:
-            self.sink()  # for the forces of its contacts
+            self.relax()  # for the forces of its contacts
 
     def potential(self) -> float:
         """Energy of the rod and of its loads, J."""
@@ -445,7 +447,7 @@ class _Equilibrium:
             energy -= float(weight @ (middle @ np.array(load.force)))
         return energy
 
-    def told(self) -> RodStep:
+    def result(self) -> RodStep:
         """The record of the equilibrium: no time has passed on the way."""
         self.loop.state.clock.time = self.loop.state.clock.step = 0.0
         return self.loop.record()
@@ -460,7 +462,7 @@ class _Equilibrium:
 
 
 def hung(world: World, load: NodeLoad) -> World:
-    """The world at rest under a load that is then gone, to rounding."""
+    """The world at rest under a load that is then removed, to rounding."""
     if world.ground is not None:
         raise ValueError(
             "released_from: where a rod settles on a ground depends on the way: "
@@ -471,27 +473,12 @@ def hung(world: World, load: NodeLoad) -> World:
             "released_from: a rod hangs by its weight and one load: leave out loads "
             "that are spread or turn, or start from the shape at rest"
         )
-    x = settle(replace(world, load=load, schedule=None)).x
-    loop = Loop(replace(world, load=None, schedule=None), StepOptions(), None)
-    element, state = loop.setting.element, loop.state
-    actuated, none = passive(world.rod), unstrained(world.rod)
-    force = element.mass[:, None] * loop.setting.gravity
-    force[load.nodes] += load.force
-    state.x[:] = x
-    for _ in range(POLISH):
-        solve, slope = convex_matrix(loop, 0.0), np.zeros_like(x)
-        gradients(
-            state.x, element, actuated, 0.0, none, unstrained(world.rod), slope,
-            np.zeros_like(x),
-        )  # fmt: skip
-        move = ((force - slope) * ~loop.setting.held)[None]
-        if solve is not None:
-            solve(move)
-            state.x[:] += move[0]
-    return replace(world, rod=replace(world.rod, nodes=state.x), load=None)
+    loaded = replace(world, load=load, schedule=None)
+    x = solve_static(loaded, tolerance=RELEASE_TOLERANCE).x
+    return replace(world, rod=replace(world.rod, nodes=x), load=None)
 
 
 def _same_pairs(before: RodState, after: RodState) -> bool:
     """Whether edges touch, and all that did before."""
-    touching = (after.pair[:1, 2] != OPEN).any()
-    return bool(touching) and np.array_equal(before.pair[:, :2], after.pair[:, :2])
+    in_contact = (after.pair[:1, 2] != OPEN).any()
+    return bool(in_contact) and np.array_equal(before.pair[:, :2], after.pair[:, :2])

@@ -22,15 +22,17 @@ velocity then errs by up to 2 mu g times the part of it on the other side, at fi
 order in h. A step that is cut at the reversal keeps its order.
 """
 
+import numpy as np
+
 from sim.core.arrays import Floats
 from sim.core.numba_kernels import inlined, kernel, released
 from sim.rods.plane.actuation import actuate
 from sim.rods.plane.contact_geometry import TouchSetting
-from sim.rods.plane.contact_impulses import FORTH, OPEN, STICK
+from sim.rods.plane.contact_impulses import OPEN, SLIP_POSITIVE, STICK
 from sim.rods.plane.contact_problem import (
     closed_contacts,
     contact_gap,
-    find_landings,
+    find_contact_events,
     keep_contacts,
 )
 from sim.rods.plane.edge_contact import keep_pairs
@@ -39,8 +41,8 @@ from sim.rods.plane.energy_balance import (
     account,
     copy_flow,
     energy_at_work,
-    is_sound,
     keep_flow,
+    strains_and_energy_valid,
 )
 from sim.rods.plane.implicit_step import guess, solve_with_contacts
 from sim.rods.plane.many_contact_impulses import MANY
@@ -68,7 +70,7 @@ def reversal_time(run: Run, count: int, h: float, many: bool) -> float:
             rate = tx * state.acceleration[i, 0] + ty * state.acceleration[i, 1]
             gained += lever * h * rate
         beyond = before + gained if many else after + unreversed(run, count, c)
-        forth = work.was[c] == FORTH
+        forth = work.was[c] == SLIP_POSITIVE
         if (before > 0.0) == forth and (beyond < 0.0) == forth and beyond != 0.0:
             first = min(first, h * before / (before - beyond))
     return first
@@ -86,8 +88,8 @@ def unreversed(run: Run, count: int, c: int) -> float:
     for b in range(count):
         if stops(work, b):
             most = setting.mu * work.p[2 * b]
-            kept = -most if work.was[b] == FORTH else most
-            gained += work.W[2 * c + 1, 2 * b + 1] * (kept - work.p[2 * b + 1])
+            former = -most if work.was[b] == SLIP_POSITIVE else most
+            gained += work.W[2 * c + 1, 2 * b + 1] * (former - work.p[2 * b + 1])
     return gained
 
 
@@ -200,7 +202,7 @@ def attempt(
             return h, count
         uncut = h <= 2.0 * shortest or scheme.gamma == 1.0
         work.memo.crossed = 0
-        listed, first = find_landings(run, touch, count, h, uncut)
+        listed, first = find_contact_events(run, touch, count, h, uncut)
         if first < h:
             cut = 2.0 * first - h if 2.0 * first >= h else 2.0 * first
             if touch is not None and 2.0 * first - h < EARLY * h:
@@ -224,13 +226,13 @@ def attempt(
 
 
 @inlined
-def stands(run: Run, touch: TouchSetting | None, count: int, h: float) -> bool:
+def step_is_valid(run: Run, touch: TouchSetting | None, count: int, h: float) -> bool:
     """Whether a solved step is sound and its contacts end close; else work says why."""
     scheme, work = run.scheme, run.work
     measured = scheme.gamma < 1.0
     if measured:
         account(run, count, h)
-        work.memo.unsound = 0 if is_sound(run) else 1
+        work.memo.unsound = 0 if strains_and_energy_valid(run) else 1
     if touch is not None:
         measured = measured or touch.rods
     if measured and work.memo.unsound == 0:
@@ -256,7 +258,7 @@ def advance(
     h = full
     while remaining > 1e-9 * full:
         made, count = attempt(run, touch, h, shortest)
-        if made == h and not stands(run, touch, count, h):
+        if made == h and not step_is_valid(run, touch, count, h):
             made = 0.0
         if made == 0.0:
             h = 0.5 * h
@@ -285,15 +287,10 @@ SHORTEST = 1e-6  # adapted step, as a fraction of the longest
 @inlined
 def step_error(before: RodState, state: RodState) -> float:
     """Error of the last step, m; negative where contacts changed."""
-    rate, rate_before = 0.0, 0.0
-    change = 0.0
-    for i in range(len(state.x)):
-        for a in range(2):
-            new, old = state.acceleration[i, a], before.acceleration[i, a]
-            rate, rate_before = max(rate, abs(new)), max(rate_before, abs(old))
-            change = max(change, abs(new - old))
-    if rate == 0.0 or rate_before == 0.0:
+    new, old = state.acceleration, before.acceleration
+    if not new.any() or not old.any():
         return -1.0
+    change = np.abs(new - old).max()
     h, h_before = state.clock.last_step, before.clock.last_step
     return float(h * h / 12.0 * change * 2.0 * h / (h + h_before))
 
@@ -301,16 +298,12 @@ def step_error(before: RodState, state: RodState) -> float:
 @kernel
 def copy_motion(source: RodState, target: RodState) -> None:
     """Copy all but the factor, which stays usable for any state."""
-    for i in range(len(source.x)):
-        target.contact[i] = source.contact[i]
-        for a in range(2):
-            target.x[i, a] = source.x[i, a]
-            target.v[i, a] = source.v[i, a]
-            target.acceleration[i, a] = source.acceleration[i, a]
-            target.gradient[i, a] = source.gradient[i, a]
-    for m in range(len(source.pair)):
-        for a in range(3):
-            target.pair[m, a] = source.pair[m, a]
+    target.x[:] = source.x
+    target.v[:] = source.v
+    target.acceleration[:] = source.acceleration
+    target.gradient[:] = source.gradient
+    target.contact[:] = source.contact
+    target.pair[:] = source.pair
     copy_strain(source.strain, target.strain)
     target.clock.time = source.clock.time
     target.clock.step = source.clock.step

@@ -14,7 +14,7 @@ energy gains by that is given by the support.
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from numbers import Real
-from typing import NamedTuple, Protocol
+from typing import Annotated, Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -22,11 +22,20 @@ from sim.core.arrays import Bools, Floats, Ints
 from sim.core.numba_kernels import kernel
 from sim.core.options import (
     Checked,
+    Finite,
     NotNegative,
+    Requirement,
+    Whole,
+    is_finite,
     refuse_negative,
-    refuse_unless_finite,
 )
-from sim.rods.plane.actuation import Actuator, LeftOfContact, Pulses, Schedule
+from sim.rods.plane.actuation import (
+    Actuator,
+    LeftOfContact,
+    Pulses,
+    Schedule,
+    WholeNumbers,
+)
 from sim.rods.plane.contact_geometry import PlaneTouching, refuse_start_inside
 from sim.rods.plane.ground import Ground, gaps
 from sim.rods.plane.rod import GRAVITY, PASSIVE, Rod
@@ -57,8 +66,26 @@ class Fluid(Checked):
     across: NotNegative
 
 
+def _are_numbers(value: Any, *sizes: int) -> bool:
+    """Whether it has so many entries, all finite numbers."""
+    fits = isinstance(value, Sequence | np.ndarray) and len(value) in sizes
+    return fits and all(is_finite(number) for number in value)
+
+
+Force = Annotated[
+    tuple[float, ...],
+    Requirement(
+        "two finite numbers, or three in space", lambda force: _are_numbers(force, 2, 3)
+    ),
+]
+Duration = Annotated[
+    float,
+    Requirement("0 or more", lambda value: isinstance(value, Real) and value >= 0),
+]
+
+
 @dataclass(frozen=True, eq=False)
-class DistributedLoad:
+class DistributedLoad(Checked):
     """A force per length of edges, for a time.
 
     Attributes
@@ -70,30 +97,17 @@ class DistributedLoad:
     start, duration : s
     """
 
-    edges: list[int]
-    force: tuple[float, ...] = (0.0, 0.0)
-    along: float = 0.0
-    across: float = 0.0
-    start: float = 0.0
-    duration: float = np.inf
-
-    def __post_init__(self) -> None:
-        if not all(type(edge) is int for edge in self.edges):
-            raise ValueError(
-                f"distributed load: edges are {self.edges}: give whole numbers"
-            )
-        shape = np.shape(self.force)
-        if shape not in ((2,), (3,)) or not np.isfinite(self.force).all():
-            raise ValueError(
-                f"distributed load: force is {self.force}: give two finite numbers, "
-                "N/m, or three in space"
-            )
-        refuse_unless_finite(self, "along", "across", "start", of="distributed load")
-        _refuse_duration(self.duration, "distributed load")
+    of = "distributed load"
+    edges: WholeNumbers
+    force: Force = (0.0, 0.0)
+    along: Finite = 0.0
+    across: Finite = 0.0
+    start: Finite = 0.0
+    duration: Duration = np.inf
 
 
 @dataclass(frozen=True, eq=False)
-class FollowerForce:
+class FollowerForce(Checked):
     """A force on an end of a rod that turns with its last edge, for a time.
 
     Attributes
@@ -104,24 +118,12 @@ class FollowerForce:
     start, duration : s
     """
 
-    node: int
-    along: float
-    across: float = 0.0
-    start: float = 0.0
-    duration: float = np.inf
-
-    def __post_init__(self) -> None:
-        if type(self.node) is not int:
-            raise ValueError(
-                f"follower force: node is {self.node}: give a whole number"
-            )
-        refuse_unless_finite(self, "along", "across", "start", of="follower force")
-        _refuse_duration(self.duration, "follower force")
-
-
-def _refuse_duration(duration: object, of: str) -> None:
-    if not (isinstance(duration, Real) and float(duration) >= 0.0):
-        raise ValueError(f"{of}: duration is {duration}: give 0 or more")
+    of = "follower force"
+    node: Whole
+    along: Finite
+    across: Finite = 0.0
+    start: Finite = 0.0
+    duration: Duration = np.inf
 
 
 class EdgeForces(NamedTuple):
@@ -208,8 +210,8 @@ class TurningEnd:
     Attributes
     ----------
     times : s, rising
-    angles : rad, to the left, 0 first; evenly from one time to the next, and kept after
-        the last
+    angles : rad, to the left, 0 first; evenly from one time to the next, and constant
+        after the last
     moves : rows of time, s, and the way of both nodes along x and y, m, likewise
     """
 
@@ -266,28 +268,14 @@ class Damping(Checked):
 
 
 @dataclass(frozen=True, eq=False)
-class NodeLoad:
+class NodeLoad(Checked):
     """A force that acts on nodes for a time."""
 
-    nodes: list[int]
-    force: tuple[float, ...]  # N, on each of the nodes, along x and y, and z in space
-    start: float = 0.0  # s
-    duration: float = np.inf  # s
-
-    def __post_init__(self) -> None:
-        if not all(type(node) is int for node in self.nodes):
-            raise ValueError(f"load: nodes are {self.nodes}: give whole numbers")
-        try:
-            force = np.array(self.force, dtype=np.float64)
-        except (TypeError, ValueError):
-            force = np.empty(0)
-        if force.shape not in ((2,), (3,)) or not np.isfinite(force).all():
-            raise ValueError(
-                f"load: force is {self.force}: give two finite numbers, N, along x "
-                "and y, and z in space"
-            )
-        refuse_unless_finite(self, "start", of="load")
-        _refuse_duration(self.duration, "load")
+    of = "load"
+    nodes: WholeNumbers
+    force: Force  # N, on each of the nodes, along x and y, and z in space
+    start: Finite = 0.0  # s
+    duration: Duration = np.inf  # s
 
     @property
     def window(self) -> Floats:
@@ -295,25 +283,15 @@ class NodeLoad:
         return np.array([self.start, self.start + self.duration])
 
 
-class Loaded(Protocol):
-    """A world in the plane or in space, and what acts in it."""
+def refuse_unfitting(world: Any, dimension: int) -> None:
+    """A ValueError for forces of another dimension, on nodes or edges of no rod.
 
-    @property
-    def rod(self) -> Edged: ...
-    @property
-    def gravity(self) -> tuple[float, ...]: ...
-    @property
-    def load(self) -> NodeLoad | None: ...
-    @property
-    def distributed_loads(self) -> tuple[DistributedLoad, ...]: ...
-    @property
-    def follower_forces(self) -> tuple[FollowerForce, ...]: ...
-
-
-def refuse_unfitting(world: Loaded, dimension: int) -> None:
-    """A ValueError for forces of another dimension, on nodes or edges of no rod."""
+    Parameters
+    ----------
+    world : of the plane or of space
+    """
     numbers, last = "two" if dimension == 2 else "three", len(world.rod.nodes) - 1
-    if np.shape(world.gravity) != (dimension,) or not np.isfinite(world.gravity).all():
+    if not _are_numbers(world.gravity, dimension):
         raise ValueError(
             f"gravity is {world.gravity}: give {numbers} finite numbers, m/s^2"
         )

@@ -14,7 +14,7 @@ and in each of its pieces the place where it is closest, if that is within the p
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from scipy.sparse import coo_array
@@ -25,9 +25,9 @@ from sim.contact.collisions import pair_step
 from sim.contact.distance import closest_on_edges
 from sim.core.arrays import Bools, Floats, Ints
 from sim.core.numba_kernels import kernel
-from sim.core.options import refuse_negative, refuse_unless_finite
+from sim.core.options import Checked, Finite, NotNegative, Requirement
 from sim.rods.space.frames import cross, dot, edge_lengths, edge_tangents
-from sim.rods.space.rigid_bodies import Body, DrivenBody
+from sim.rods.space.rigid_bodies import Body, DrivenBody, Place
 from sim.rods.space.rod import SpaceRod
 
 HALVINGS = 60
@@ -61,14 +61,14 @@ def spots_of(bodies: Sequence[Body], at_node: tuple[Ints, Floats], edges: int) -
     return np.concatenate(found)
 
 
-def touching_places(
+def contact_places(
     bodies: Sequence[Body], spots: Ints, edges: Ints, x: Floats, known: Floats | None
 ) -> tuple[Floats, Floats, Floats]:
     """(q,) shares of edges, (q,) distances of axes, m, and (q, 3) the ways out.
 
     Parameters
     ----------
-    known : (q,) shares that are kept
+    known : (q,) shares that do not change
     """
     share = np.where(spots[:, 2] == -2, 1.0, 0.0)
     far, out = np.empty(len(spots)), np.empty((len(spots), 3))
@@ -152,16 +152,16 @@ def entered(
     for body in bodies:
         ends = body.distance(x)[0][edges].mean(axis=1) - 0.5 * length
         k = np.flatnonzero(ends - speed < least)
-        done, kept = np.zeros(len(k)), np.full(len(k), -np.inf)
+        done, margin = np.zeros(len(k)), np.full(len(k), -np.inf)
         for _ in range(ADVANCES):
             if not len(k):
                 break
             clear = _axes(body, edges[k], x, move, done) - least[k]
-            kept = np.where(np.isinf(kept), KEEP * clear, kept)
-            found[k[clear <= kept]] = True
+            margin = np.where(np.isinf(margin), KEEP * clear, margin)
+            found[k[clear <= margin]] = True
             done = done + ADVANCED * clear / np.maximum(speed[k], 1e-300)
-            left = (clear > kept) & (done < 1.0)
-            k, done, kept = k[left], done[left], kept[left]
+            left = (clear > margin) & (done < 1.0)
+            k, done, margin = k[left], done[left], margin[left]
         found[k] = True
     return found
 
@@ -180,7 +180,7 @@ def _axes(body: Body, edges: Ints, x: Floats, move: Floats, done: Floats) -> Flo
 JOINED = 2.0  # thicknesses of rod between edges that may be close without contact
 THIN = 0.2  # of the sum of radii: axes of no two edges come closer on a step's way
 REACHED = 1e-3  # of the least radius, by which a start may overlap
-BESIDE = 0.05  # of the least radius, from which skins count as in touch
+CLOSE = 0.05  # of the least radius, up to which skins count as in contact
 AT_END = 1e-6  # of an edge, from a node that counts as the place of a contact
 NO_NODES = np.empty(0, dtype=np.int64)
 NO_PAIRS = np.empty((0, 2), dtype=np.int64)
@@ -188,23 +188,16 @@ NO_SPOTS = np.empty((0, 3), dtype=np.int64)
 
 
 @dataclass(frozen=True)
-class LevelGround:
+class LevelGround(Checked):
     """A plane: points x with normal . x above height, m."""
 
-    normal: tuple[float, float, float] = (0.0, 0.0, 1.0)
-    height: float = 0.0
-
-    def __post_init__(self) -> None:
-        refuse_unless_finite(self, "height", of="ground")
-        size = float(np.linalg.norm(self.normal))
-        if not (len(self.normal) == 3 and 0.0 < size < np.inf):
-            raise ValueError(
-                f"ground: normal is {self.normal}: give three numbers, not all 0"
-            )
+    of = "ground"
+    normal: Annotated[Place, Requirement("longer than 0", any)] = (0.0, 0.0, 1.0)
+    height: Finite = 0.0
 
 
 @dataclass(frozen=True, eq=False)
-class Touching:
+class ContactModel(Checked):
     """What touches what.
 
     Attributes
@@ -218,15 +211,16 @@ class Touching:
     bodies : that stay where they are, or move as prescribed
     """
 
+    of = "contact"
     radius: Floats
-    friction: float = 0.0
+    friction: NotNegative = 0.0
     ground: LevelGround | None = None
     rims: Floats | None = None
     skins: bool = True
     bodies: tuple[Body, ...] = ()
 
     def __post_init__(self) -> None:
-        refuse_negative(self, "friction", of="contact")
+        super().__post_init__()
         if self.rims is not None and self.bodies:
             raise ValueError("contact: rims feel a plane only: leave the bodies out")
         fine = (self.radius > 0.0) & np.isfinite(self.radius)
@@ -240,7 +234,7 @@ class Touching:
         """Bodies that move."""
         return [body for body in self.bodies if isinstance(body, DrivenBody)]
 
-    def at(self, time: float) -> "Touching":
+    def at(self, time: float) -> "ContactModel":
         """The same with its bodies where they are at a time."""
         if not self.moved:
             return self
@@ -346,11 +340,11 @@ def _along(n: int, edges: bytes, length: bytes) -> Floats:
     return np.minimum(rows[:, tail], rows[:, head])
 
 
-def near_pairs(rod: SpaceRod, touching: Touching, x: Floats, reach: float) -> Ints:
+def near_pairs(rod: SpaceRod, model: ContactModel, x: Floats, reach: float) -> Ints:
     """(k, 2) edges whose skins may be closer than `reach`, joined ones left out."""
-    if not touching.skins:
+    if not model.skins:
         return NO_PAIRS
-    r = touching.radius
+    r = model.radius
     margin = float(r.max()) + 0.5 * reach
     box = boxes(np.ascontiguousarray(rod.edges), x, margin)
     found = overlaps(box, box, True)
@@ -380,7 +374,7 @@ def _frames(n: Floats) -> Floats:
     return frame
 
 
-class Near(NamedTuple):
+class Candidates(NamedTuple):
     """What may touch in a step: (k, 2) pairs of edges, and (g,) nodes at the ground.
 
     Of rims, k is that of node k along d2, n + k that against it. At bodies it is the
@@ -396,7 +390,7 @@ class Near(NamedTuple):
         """How many."""
         return len(self.pairs) + len(self.nodes) + len(self.spots)
 
-    def holds(self, other: "Near") -> bool:
+    def holds(self, other: "Candidates") -> bool:
         """Whether all of the other is in this."""
         inside = all(
             set(map(tuple, theirs.tolist())) <= set(map(tuple, own.tolist()))
@@ -406,28 +400,30 @@ class Near(NamedTuple):
 
 
 def near(
-    rod: SpaceRod, touching: Touching, x: Floats, reach: float,
+    rod: SpaceRod, model: ContactModel, x: Floats, reach: float,
     d: Floats | None = None,
-) -> Near:  # fmt: skip
+) -> Candidates:  # fmt: skip
     """All whose skins may be closer than `reach`, m; d (m, 3) of flat edges."""
-    pairs = near_pairs(rod, touching, x, reach)
-    found = contacts_of(rod, touching, Near(pairs, NO_NODES), x, None)
-    nodes = np.flatnonzero(_above(rod, touching, x, d) < reach)
-    return Near(pairs[found.gap < reach], nodes, _near_bodies(rod, touching, x, reach))
+    pairs = near_pairs(rod, model, x, reach)
+    found = contacts_of(rod, model, Candidates(pairs, NO_NODES), x, None)
+    nodes = np.flatnonzero(_above(rod, model, x, d) < reach)
+    return Candidates(
+        pairs[found.gap < reach], nodes, _near_bodies(rod, model, x, reach)
+    )
 
 
-def _near_bodies(rod: SpaceRod, touching: Touching, x: Floats, reach: float) -> Ints:
+def _near_bodies(rod: SpaceRod, model: ContactModel, x: Floats, reach: float) -> Ints:
     """(q, 3) places of edges whose skins may be closer to a body than `reach`, m."""
-    if not touching.bodies:
+    if not model.bodies:
         return NO_SPOTS
-    spots = spots_of(touching.bodies, _edge_at(rod), len(rod.edges))
+    spots = spots_of(model.bodies, _edge_at(rod), len(rod.edges))
     length = edge_lengths(x, rod.edges)
-    far = np.array([body.distance(x)[0] for body in touching.bodies])
+    far = np.array([body.distance(x)[0] for body in model.bodies])
     least = far[:, rod.edges].mean(axis=2)
-    least -= 0.5 * length + touching.radius
+    least -= 0.5 * length + model.radius
     spots = spots[least[spots[:, 0], spots[:, 1]] < reach]
-    _, far, _ = touching_places(touching.bodies, spots, rod.edges, x, None)
-    return np.asarray(spots[far - touching.radius[spots[:, 1]] < reach])
+    _, far, _ = contact_places(model.bodies, spots, rod.edges, x, None)
+    return np.asarray(spots[far - model.radius[spots[:, 1]] < reach])
 
 
 @kernel
@@ -476,15 +472,15 @@ def _closer_beyond(
             beyond = edge[j, mine]
             if j == k or beyond < 0 or beyond == own or edge[j, 1 - mine] != other:
                 continue
-            beside = edges[beyond, 0] == node or edges[beyond, 1] == node
-            if beside and not (ends[j, mine] and at[j, mine] == node):
+            joined = edges[beyond, 0] == node or edges[beyond, 1] == node
+            if joined and not (ends[j, mine] and at[j, mine] == node):
                 return True
     return False
 
 
 def contacts_of(
-    rod: SpaceRod, touching: Touching, near: Near, x: Floats, known: Contacts | None,
-    d: Floats | None = None,
+    rod: SpaceRod, model: ContactModel, near: Candidates, x: Floats,
+    known: Contacts | None, d: Floats | None = None,
 ) -> Contacts:  # fmt: skip
     """The contacts of all that is near, edges first.
 
@@ -496,30 +492,30 @@ def contacts_of(
     k = len(near.pairs)
     share = np.empty((k, 2)) if known is None else known.share[:k].copy()
     gap, n, keeps = np.empty(k), np.empty((k, 3)), known is not None
-    _closest(near.pairs, rod.edges, x, touching.radius, keeps, share, gap, n)
+    _closest(near.pairs, rod.edges, x, model.radius, keeps, share, gap, n)
     if not len(near.nodes) + len(near.spots):
         return Contacts(near.pairs, share, gap, _frames(n))
     edge, end = (own[near.nodes % len(x)] for own in _edge_at(rod))
     below = -1 - near.nodes // len(x)
-    kept = None if known is None else known.share[k + len(edge) :, 0]
-    at, far, out = touching_places(touching.bodies, near.spots, rod.edges, x, kept)
+    fixed = None if known is None else known.share[k + len(edge) :, 0]
+    at, far, out = contact_places(model.bodies, near.spots, rod.edges, x, fixed)
     body, own = FIRST_BODY - near.spots[:, 0], near.spots[:, 1]
-    far[passed_by(touching.bodies, near.spots, at)] += rod.rest_length.max()
-    above = _above(rod, touching, x, d)[near.nodes]
-    up = np.tile(_up(touching), (len(edge), 1))
+    far[passed_by(model.bodies, near.spots, at)] += rod.rest_length.max()
+    above = _above(rod, model, x, d)[near.nodes]
+    up = np.tile(_up(model), (len(edge), 1))
     columns = (near.pairs[:, 0], edge, own), (near.pairs[:, 1], below, body)
     ends = np.concatenate([end, at])
     return Contacts(
         np.ascontiguousarray(np.stack([np.concatenate(own) for own in columns], 1)),
         np.concatenate([share, np.repeat(ends, 2).reshape(-1, 2)]),
-        np.concatenate([gap, above, far - touching.radius[own]]),
+        np.concatenate([gap, above, far - model.radius[own]]),
         _frames(np.concatenate([n, up, out])),
     )
 
 
-def _up(touching: Touching) -> Floats:
+def _up(model: ContactModel) -> Floats:
     """(3,) away from the ground."""
-    up = np.zeros(3) if touching.ground is None else np.array(touching.ground.normal)
+    up = np.zeros(3) if model.ground is None else np.array(model.ground.normal)
     return np.asarray(up / max(float(np.linalg.norm(up)), 1e-300))
 
 
@@ -532,38 +528,38 @@ def _edge_at(rod: SpaceRod) -> tuple[Ints, Floats]:
     return edge, end
 
 
-def _above(rod: SpaceRod, touching: Touching, x: Floats, d: Floats | None) -> Floats:
+def _above(rod: SpaceRod, model: ContactModel, x: Floats, d: Floats | None) -> Floats:
     """(n,) height of each node's skin above the ground, m; (2 n,) of both its rims."""
-    if touching.ground is None:
+    if model.ground is None:
         return np.full(len(x), np.inf)
-    height, edge = x @ _up(touching) - touching.ground.height, _edge_at(rod)[0]
-    if touching.rims is None or d is None:
-        return np.asarray(height - touching.radius[edge])
+    height, edge = x @ _up(model) - model.ground.height, _edge_at(rod)[0]
+    if model.rims is None or d is None:
+        return np.asarray(height - model.radius[edge])
     second = np.cross(edge_tangents(x, rod.edges), d)
-    across = (touching.rims * (second @ _up(touching)))[edge]
+    across = (model.rims * (second @ _up(model)))[edge]
     return np.concatenate([height + across, height - across])
 
 
-def refuse_overlap(rod: SpaceRod, touching: Touching, x: Floats) -> None:
+def refuse_overlap(rod: SpaceRod, model: ContactModel, x: Floats) -> None:
     """Name what lies deepest within another at the start."""
-    if len(touching.radius) != len(rod.edges):
+    if len(model.radius) != len(rod.edges):
         raise ValueError(
-            f"contact: {len(touching.radius)} radii for {len(rod.edges)} edges: give "
+            f"contact: {len(model.radius)} radii for {len(rod.edges)} edges: give "
             "one an edge"
         )
     d = rod.directors
-    found = contacts_of(rod, touching, near(rod, touching, x, 0.0, d), x, None, d)
+    found = contacts_of(rod, model, near(rod, model, x, 0.0, d), x, None, d)
     depth = -found.gap
-    if depth.max(initial=0.0) > REACHED * touching.radius.min():
+    if depth.max(initial=0.0) > REACHED * model.radius.min():
         k = int(np.argmax(depth))
         e, f = found.edge[k].tolist()
         raise OverlapError(e, f, float(depth[k]))
 
 
-def in_touch(rod: SpaceRod, touching: Touching, x: Floats, d: Floats) -> list[str]:
+def in_touch(rod: SpaceRod, model: ContactModel, x: Floats, d: Floats) -> list[str]:
     """What touches by pairs, each once, those farthest within each other first."""
-    reach = BESIDE * float(touching.radius.min())
-    what = near(rod, touching, x, reach, d)
-    found = contacts_of(rod, touching, what, x, None, d)
+    reach = CLOSE * float(model.radius.min())
+    what = near(rod, model, x, reach, d)
+    found = contacts_of(rod, model, what, x, None, d)
     pairs = found.edge[np.argsort(found.gap)].tolist()
     return list(dict.fromkeys(f"edge {e} and {named(other)}" for e, other in pairs))

@@ -8,8 +8,8 @@ where places at the end of the step obey the law of contact, gap >= 0 with no ga
 skins push, and friction opposes the way that skins slide in the step. J is that of the
 middle of the step, so that what slides along what is curved keeps its energy at second
 order in h; on what is flat neither f_n (gap1 - gap0) nor f_t . du is positive. What
-rests or slides on keeps its gap. With impulses at the end, what pushed in the step
-obeys the same law of velocities there: what meets does not rebound, nor slide back.
+rests or slides on keeps its gap. With impulses at the end, contacts that were active
+obey the same law for velocities: skins that meet neither rebound nor slide back.
 
 The rows of J, of moves and turns, are `ContactRows`.
 """
@@ -29,9 +29,9 @@ from sim.rods.space.contact_detection import (
     NO_NODES,
     NO_PAIRS,
     THIN,
+    Candidates,
+    ContactModel,
     Contacts,
-    Near,
-    Touching,
     chosen_once,
     clear_way,
     contacts_of,
@@ -45,7 +45,7 @@ from sim.rods.space.world import SpaceWorld
 
 NO_RIMS = np.empty(0)
 MOVED = 0.25  # of an edge, by which the place of a contact moves on; more is another's
-TOUCHED = 14  # unknowns of a contact: of both edges two nodes and an angle
+CONTACT_UNKNOWNS = 14  # unknowns of a contact: of both edges two nodes and an angle
 
 
 class ContactRows(NamedTuple):
@@ -89,7 +89,7 @@ class ContactRows(NamedTuple):
 def fill_columns(at: Ints, value: Floats, number: Ints, out: Floats) -> None:
     """out (f, 3 c) <- J^T of numbered unknowns."""
     for k in range(len(at)):
-        for j in range(TOUCHED):
+        for j in range(CONTACT_UNKNOWNS):
             if number[at[k, j]] >= 0:
                 for row in range(3):
                     out[number[at[k, j]], 3 * k + row] += value[k, row, j]
@@ -101,7 +101,7 @@ def along_rows(at: Ints, value: Floats, moves: Floats, out: Floats) -> None:
     for k in range(len(at)):
         for row in range(3):
             total = 0.0
-            for j in range(TOUCHED):
+            for j in range(CONTACT_UNKNOWNS):
                 total += value[k, row, j] * moves[at[k, j]]
             out[k, row] = total
 
@@ -111,14 +111,14 @@ def push_by_rows(at: Ints, value: Floats, force: Floats, out: Floats) -> None:
     """out += J^T force."""
     for k in range(len(at)):
         for row in range(3):
-            for j in range(TOUCHED):
+            for j in range(CONTACT_UNKNOWNS):
                 out[at[k, j]] += value[k, row, j] * force[k, row]
 
 
 @kernel
-def _touched(edges: Ints, contacts: Contacts, n: int) -> Ints:
+def _contact_unknowns(edges: Ints, contacts: Contacts, n: int) -> Ints:
     """(c, 14) unknowns of contacts; n coordinates come before the angles."""
-    at = np.zeros((len(contacts.gap), TOUCHED), dtype=np.int64)
+    at = np.zeros((len(contacts.gap), CONTACT_UNKNOWNS), dtype=np.int64)
     for k in range(len(at)):
         for side in range(2):
             e = contacts.edge[k, side]
@@ -137,7 +137,7 @@ def _values(
     """(c, 3, 14) of J, half way between both ends."""
     old, new = ends
     x, d = 0.5 * (old.x + new.x), 0.5 * (old.d + new.d)
-    value = np.zeros((len(contacts.gap), 3, TOUCHED))
+    value = np.zeros((len(contacts.gap), 3, CONTACT_UNKNOWNS))
     arm, t, bent, rim, mean, out = np.empty((6, 3))
     for k in range(len(value)):
         pair = _outward(x, edges, radius, contacts, k, out)
@@ -302,17 +302,17 @@ def step_rows(
 
     In the middle of a step, and at its end. Both edges of a pair feel it at one place,
     and spins gain along the mean of their tangents at both ends, so that a pair has no
-    moment and momenta are kept.
+    moment and momenta are conserved.
 
     Parameters
     ----------
     before, after : contacts before the step and at its end
     slack : m, gap beyond which a contact of before counts as none
-    slides : as of `Touching.slides`
+    slides : as of `ContactModel.slides`
     """
     half = 0.5 * (ends[0].x + ends[1].x)
     middle = _midway(before, after, slack, half, edges)
-    at, at_end = _touched(edges, after, half.size), (ends[1], ends[1])
+    at, at_end = _contact_unknowns(edges, after, half.size), (ends[1], ends[1])
     value = _values(ends, edges, radius, rims, middle)
     last = _values(at_end, edges, radius, rims, after)
     carried = _carried(half, edges, radius, middle, slides[0])
@@ -326,7 +326,7 @@ AHEAD = 2.0  # of the way that is guessed, and of `SLACK`: what is looked at
 WITHIN = 1e-6  # of the least radius, by which skins may be within each other
 
 
-class Pushed(NamedTuple):
+class ContactForces(NamedTuple):
     """Contacts at the end of a step, and what pushes there.
 
     Attributes
@@ -336,7 +336,7 @@ class Pushed(NamedTuple):
     force : (c, 3) lam, N
     push : (3 n + m,) J^T lam
     residual : of the contact problem, m
-    pushing : (c,) whose force is no rounding: alone it moves skins by more than the gap
+    active : (c,) whose force alone would move its skins by more than the gap
     """
 
     contacts: Contacts
@@ -345,108 +345,108 @@ class Pushed(NamedTuple):
     force: Floats
     push: Floats
     residual: float
-    pushing: Bools
+    active: Bools
 
     @property
     def gap(self) -> float:
         """The largest distance of skins that push each other, m."""
-        return float(np.abs(self.contacts.gap[self.pushing]).max(initial=0.0))
+        return float(np.abs(self.contacts.gap[self.active]).max(initial=0.0))
 
 
-def what_is_near(
+def contact_candidates(
     world: SpaceWorld, state: SpaceState, move: Floats, time: float, h: float
-) -> Near | None:
+) -> Candidates | None:
     """What may touch in a step of h s that is guessed to move nodes (n, 3), m.
 
     None where nothing may.
     """
-    if world.touching is None:
+    if world.contact is None:
         return None
     way = float(np.linalg.norm(move, axis=1).max())
     way += h * h * float(np.linalg.norm(world.gravity))
-    touching = world.touching.at(time)
-    way += max((body.farthest(state.x, h) for body in touching.moved), default=0.0)
-    slack = SLACK * float(touching.radius.min())
-    found = near(world.rod, touching, state.x, AHEAD * (2.0 * way + slack), state.d)
+    model = world.contact.at(time)
+    way += max((body.farthest(state.x, h) for body in model.moved), default=0.0)
+    slack = SLACK * float(model.radius.min())
+    found = near(world.rod, model, state.x, AHEAD * (2.0 * way + slack), state.d)
     more, ends = (
         float(np.linalg.norm(world.gravity)) * h * h + slack,
         move[world.rod.edges],
     )
     one, other = ends[found.pairs[:, 0], :, None], ends[found.pairs[:, 1], None]
     past = np.linalg.norm(one - other, axis=3).max(axis=(1, 2))
-    alone = Near(found.pairs, NO_NODES)
-    gap = contacts_of(world.rod, world.touching, alone, state.x, None).gap
+    alone = Candidates(found.pairs, NO_NODES)
+    gap = contacts_of(world.rod, world.contact, alone, state.x, None).gap
     found = found._replace(pairs=found.pairs[gap < AHEAD * (past + more)])
     return found if found.contacts else None
 
 
-def what_overlaps(world: SpaceWorld, at: SpaceState, time: float) -> Near:
+def overlaps_at(world: SpaceWorld, at: SpaceState, time: float) -> Candidates:
     """All skins that are within each other by more than `WITHIN` at a time."""
-    if world.touching is None:
-        return Near(NO_PAIRS, NO_NODES)
-    least = WITHIN * float(world.touching.radius.min())
-    return near(world.rod, world.touching.at(time), at.x, -least, at.d)
+    if world.contact is None:
+        return Candidates(NO_PAIRS, NO_NODES)
+    least = WITHIN * float(world.contact.radius.min())
+    return near(world.rod, world.contact.at(time), at.x, -least, at.d)
 
 
-class TouchStart(NamedTuple):
+class ContactStart(NamedTuple):
     """Where a step begins, and the contacts there.
 
     Attributes
     ----------
-    touching : with bodies where they are at its end
-    slides : of bodies in the step, as of `Touching.slides`
+    model : with bodies where they are at its end
+    slides : of bodies in the step, as of `ContactModel.slides`
     """
 
     state: SpaceState
     contacts: Contacts
-    touching: Touching
+    model: ContactModel
     slides: Floats
 
 
 def begun(
-    world: SpaceWorld, found: Near, state: SpaceState, time: float, h: float
-) -> TouchStart:
+    world: SpaceWorld, found: Candidates, state: SpaceState, time: float, h: float
+) -> ContactStart:
     """All that is near, where a step of h seconds begins."""
-    assert world.touching is not None
-    touching = world.touching.at(time)
-    contacts = contacts_of(world.rod, touching, found, state.x, None, state.d)
-    return TouchStart(state, contacts, touching.at(time + h), touching.slides(time, h))
+    assert world.contact is not None
+    model = world.contact.at(time)
+    contacts = contacts_of(world.rod, model, found, state.x, None, state.d)
+    return ContactStart(state, contacts, model.at(time + h), model.slides(time, h))
 
 
-def pushed_at(
-    world: SpaceWorld, found: Near, force: Floats,
-    states: tuple[TouchStart, SpaceState], moves: Floats, h: float,
+def evaluate_contact(
+    world: SpaceWorld, found: Candidates, force: Floats,
+    states: tuple[ContactStart, SpaceState], moves: Floats, h: float,
     known: Contacts | None,
-) -> Pushed:  # fmt: skip
+) -> ContactForces:  # fmt: skip
     """What forces (c, 3) do where a step of h seconds ends in a state after `moves`.
 
     Parameters
     ----------
-    known : contacts whose places on their edges are kept
+    known : contacts whose places on their edges do not change
     """
     before, at = states
-    touching = before.touching
-    contacts = contacts_of(world.rod, touching, found, at.x, known, at.d)
-    slack = SLACK * float(touching.radius.min())
-    rims = NO_RIMS if touching.rims is None else touching.rims
+    model = before.model
+    contacts = contacts_of(world.rod, model, found, at.x, known, at.d)
+    slack = SLACK * float(model.radius.min())
+    rims = NO_RIMS if model.rims is None else model.rims
     rows, facing = step_rows(
-        (before.state, at), world.rod.edges, touching.radius, rims, before.contacts,
+        (before.state, at), world.rod.edges, model.radius, rims, before.contacts,
         contacts, slack, before.slides,
     )  # fmt: skip
-    push, pushing = np.zeros(len(moves)), np.empty(len(force), dtype=np.bool_)
-    residual = _push_at(
-        rows, contacts.gap, force, moves, touching.friction, 0.5 * h * h,
-        world.system.free / world.inertia, push, pushing,
+    push, active = np.zeros(len(moves)), np.empty(len(force), dtype=np.bool_)
+    residual = _evaluate(
+        rows, contacts.gap, force, moves, model.friction, 0.5 * h * h,
+        world.system.free / world.inertia, push, active,
     )  # fmt: skip
-    return Pushed(contacts, rows, facing, force, push, residual, pushing)
+    return ContactForces(contacts, rows, facing, force, push, residual, active)
 
 
 @kernel
-def _push_at(
+def _evaluate(
     rows: ContactRows, gap: Floats, force: Floats, moves: Floats, mu: float,
-    half: float, light: Floats, push: Floats, pushing: Bools,
+    half: float, light: Floats, push: Floats, active: Bools,
 ) -> float:  # fmt: skip
-    """push, pushing <- of forces; the residual of the contact problem, m.
+    """push, active <- of forces; the residual of the contact problem, m.
 
     Parameters
     ----------
@@ -461,7 +461,7 @@ def _push_at(
                 own += rows.value[k, a, j] ** 2 * light[rows.at[k, j]]
             own = half * max(own, LEAST_COMPLIANCE)
             scale[k, min(a, 1)] = max(own, scale[k, 1]) if a == 2 else own
-        pushing[k] = force[k, 0] * scale[k, 0] > abs(gap[k])
+        active[k] = force[k, 0] * scale[k, 0] > abs(gap[k])
     push_by_rows(rows.at, rows.value, force, push)
     return float(largest_left(_ways(rows, gap, moves), mu, scale, force))
 
@@ -476,8 +476,8 @@ def _ways(rows: ContactRows, gap: Floats, moves: Floats) -> Floats:
     return w
 
 
-def pushed_further(
-    world: SpaceWorld, factor: Factor, pushed: Pushed, unbalanced: Floats,
+def contact_newton_step(
+    world: SpaceWorld, factor: Factor, contact: ContactForces, unbalanced: Floats,
     moves: Floats, allowed: float,
 ) -> tuple[Floats, Floats]:  # fmt: skip
     """One iteration: the change of all unknowns (3 n + m,), and forces (c, 3).
@@ -487,18 +487,19 @@ def pushed_further(
     unbalanced : (3 n + m,) without contact
     allowed : m, residual of the contact problem
     """
-    assert world.touching is not None
-    change, slack = np.zeros(len(moves)), SLACK * float(world.touching.radius.min())
-    force = _push_further(
+    assert world.contact is not None
+    change, slack = np.zeros(len(moves)), SLACK * float(world.contact.radius.min())
+    force = _newton_step(
         factor.pattern.fronts, factor.L, factor.pivot, world.system.number,
-        world.rod.edges, pushed.contacts, (pushed.rows, pushed.facing), pushed.force,
-        unbalanced, moves, (world.touching.friction, slack, 0.5 * allowed), change,
+        world.rod.edges, contact.contacts, (contact.rows, contact.facing),
+        contact.force, unbalanced, moves,
+        (world.contact.friction, slack, 0.5 * allowed), change,
     )  # fmt: skip
     return change, force
 
 
 @kernel
-def _push_further(
+def _newton_step(
     fronts: Fronts, L: Floats, pivot: Floats, number: Ints, edges: Ints,
     contacts: Contacts, by: tuple[ContactRows, ContactRows], before: Floats,
     unbalanced: Floats, moves: Floats, given: tuple[float, float, float],
@@ -518,13 +519,10 @@ def _push_further(
     mu, slack, allowed = given
     rows, value = by[0], by[0].value.copy()
     value[:, 0] = by[1].value[:, 0]
-    pushed = unbalanced.copy()
-    push_by_rows(rows.at, rows.value - value, before, pushed)
-    right = np.empty(len(pivot))
-    for i in range(len(number)):
-        if number[i] >= 0:
-            right[number[i]] = pushed[i]
-    _add_free(change, number, solve_fronts(fronts, L, pivot, right))
+    force = unbalanced.copy()
+    push_by_rows(rows.at, rows.value - value, before, force)
+    free = number >= 0
+    change[free] += solve_fronts(fronts, L, pivot, force[free])
     ways, more = _ways(rows, contacts.gap, moves), np.empty(before.shape)
     along_rows(rows.at, value, change, more)
     ways += more
@@ -536,17 +534,8 @@ def _push_further(
         fill_columns(rows.at[k], value[k], number, J)
         W = compliance(fronts, L, pivot, J)
         force[k], _ = coulomb_forces(W, ways[k], mu, before[k], allowed)
-        right = J @ force[k].ravel()
-        _add_free(change, number, solve_fronts(fronts, L, pivot, right))
+        change[free] += solve_fronts(fronts, L, pivot, J @ force[k].ravel())
     return force
-
-
-@kernel
-def _add_free(change: Floats, number: Ints, found: Floats) -> None:
-    """change (3 n + m,) += of free unknowns."""
-    for i in range(len(number)):
-        if number[i] >= 0:
-            change[i] += found[number[i]]
 
 
 def passes_through(
@@ -556,16 +545,16 @@ def passes_through(
 
     Or to bodies, on a way that is straight for these.
     """
-    if world.touching is None:
+    if world.contact is None:
         return False
     move = after.x - before.x
     reach = 2.0 * float(np.linalg.norm(move, axis=1).max())
-    pairs = near_pairs(world.rod, world.touching, before.x, reach)
-    radius, edges = world.touching.radius, world.rod.edges
+    pairs = near_pairs(world.rod, world.contact, before.x, reach)
+    radius, edges = world.contact.radius, world.rod.edges
     least = THIN * radius[pairs].sum(axis=1)
     if clear_way(pairs, edges, before.x, move, least) >= 0:
         return True
-    for body in world.touching.at(time).bodies:
+    for body in world.contact.at(time).bodies:
         begin, end = before.x, body
         if isinstance(body, DrivenBody):
             begin, end = body.carried(before.x, time + h), body.at(time + h)
@@ -574,26 +563,26 @@ def passes_through(
     return False
 
 
-def settled_kick(
-    world: SpaceWorld, pushed: Pushed, rows: ContactRows, v: Floats, h: float,
+def end_of_step_impulse(
+    world: SpaceWorld, contact: ContactForces, rows: ContactRows, v: Floats, h: float,
     allowed: float,
 ) -> tuple[Floats, float]:  # fmt: skip
     """Impulses (3 c,) at the end of a step, N s, and what they leave of the law, m.
 
-    With what pushed in the step they obey Coulomb's law of velocities at its end
-    (Moreau 1988): skins that pushed do not part faster than they need, and none is
-    rubbed by more than friction allows.
+    Together with the forces of the step they obey Coulomb's law for velocities at its
+    end (Moreau 1988): active contacts do not part faster than they must, and friction
+    stays within its cone.
 
     Parameters
     ----------
     rows : at the end
     allowed : m, residual of the contact problem
     """
-    mu = world.touching.friction if world.touching else 0.0
-    kick, some = np.zeros_like(pushed.force), np.flatnonzero(pushed.pushing)
+    mu = world.contact.friction if world.contact else 0.0
+    kick, some = np.zeros_like(contact.force), np.flatnonzero(contact.active)
     if not len(some):
         return kick.ravel(), 0.0
-    rows, before = rows.some(some), h * pushed.force[some]
+    rows, before = rows.some(some), h * contact.force[some]
     J = rows.columns(world.system.number).T
     W = J @ (J / world.inertia[world.system.free]).T
     speed = rows.along(v) - rows.carried / h - (W @ before.ravel()).reshape(-1, 3)
@@ -603,7 +592,7 @@ def settled_kick(
 
 
 def taken(
-    pushed: Pushed, moves: Floats, rows: ContactRows, kick: Floats,
+    contact: ContactForces, moves: Floats, rows: ContactRows, kick: Floats,
     v: tuple[Floats, Floats], h: float,
 ) -> tuple[float, float, float]:  # fmt: skip
     """What contacts take along the skins (friction) and across them (impact), and
@@ -615,8 +604,8 @@ def taken(
     kick : (3 c,) impulses there
     v : (3 n + m,) before and after them
     """
-    force, kick = pushed.force, kick.reshape(-1, 3)
-    way, speed = pushed.rows.along(moves), 0.5 * rows.along(v[0] + v[1])
-    given = force * pushed.rows.carried + kick * rows.carried / h
+    force, kick = contact.force, kick.reshape(-1, 3)
+    way, speed = contact.rows.along(moves), 0.5 * rows.along(v[0] + v[1])
+    given = force * contact.rows.carried + kick * rows.carried / h
     work = given - (force * way + kick * speed)
     return float(work[:, 1:].sum()), float(work[:, 0].sum()), float(given.sum())

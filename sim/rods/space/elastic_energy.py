@@ -30,8 +30,6 @@ u.v - w.v w'.u. A move d of an edge's vector and a turn c of its angle are, as i
     - (t.d) t x d / |e|^2 + c (d - t.d t) / 2 |e| .
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
 from sim.core.arrays import Floats, Ints
@@ -54,33 +52,6 @@ from sim.rods.space.frames import (
 from sim.rods.space.rod import SpaceElements
 
 SMALL = 1e-6  # turn below which its sine is its own, rad
-
-
-class HingeSpace(NamedTuple):
-    """Space for the slopes of one hinge.
-
-    Attributes
-    ----------
-    v : (5, 3, 3) frames of edges and of the hinge in them, and vectors
-    g, H : (4, 6), (4, 6, 6) by turns of both edges, of products and strains
-    turns : (7, 6) gradient and Hessian of the energy by them
-    T : (6, 8) turns by the unknowns
-    """
-
-    v: Floats
-    g: Floats
-    H: Floats
-    turns: Floats
-    T: Floats
-
-
-@kernel
-def hinge_space() -> HingeSpace:
-    """Of one hinge."""
-    return HingeSpace(
-        np.empty((5, 3, 3)), np.empty((4, 6)), np.empty((4, 6, 6)), np.empty((7, 6)),
-        np.empty((6, LOCAL)),
-    )  # fmt: skip
 
 
 @kernel
@@ -239,21 +210,20 @@ def _to_edge(
 
 @kernel
 def hinge_slopes(
-    state: SpaceState, part: SpaceElements, j: int, space: HingeSpace, G: Floats,
-    K: Floats,
-) -> None:  # fmt: skip
+    state: SpaceState, part: SpaceElements, j: int, G: Floats, K: Floats
+) -> None:
     """G (8,), K (8, 8) <- gradient and Hessian of hinge j, by e, angle, f, angle."""
-    v, g, H, turns, T = space.v, space.g, space.H, space.turns, space.T
+    v, T = np.empty((5, 3, 3)), np.zeros((6, LOCAL))  # frames, turns by the unknowns
+    g, H = np.empty((4, 6)), np.empty((4, 6, 6))  # of products and strains, by turns
+    turns = np.zeros((7, 6))  # gradient and Hessian of the energy, by turns
     size = fill_hinge(state, part, j, v[:2], v[2:4])
     pair, strains = v[2:4], v[4, 0]
     hinge_strains(pair, strains)
     _products(pair, v[4, 1], g, H)
     X, Y = both_sines(pair)
     _to_angle(X, Y, g, H)
-    turns[:] = 0.0
     G[:] = 0.0
     K[:] = 0.0
-    T[:] = 0.0
     for a in range(3):
         stiff = part.hinge_stiffness[j, a]
         apart = stiff * (strains[a] - part.hinge_rest[j, a])
@@ -542,10 +512,10 @@ def _add_hinges(
     """Likewise of hinges, (k, 66) of their Hessians."""
     G, K = np.empty(LOCAL), np.empty((LOCAL, LOCAL))
     own, M = np.empty(OF_BEND), np.empty((LOCAL, OF_BEND))
-    matrix, space = np.empty((OF_BEND, OF_BEND)), hinge_space()
+    matrix = np.empty((OF_BEND, OF_BEND))
     for j in range(len(part.hinges)):
         e, f = part.hinges[j]
-        hinge_slopes(state, part, j, space, G, K)
+        hinge_slopes(state, part, j, G, K)
         _from_middle(part.edges, e, f, G, K)
         to_nodes(G, K, own, matrix, M)
         add_to(gradient, own, part.edges, e, f, 3 * len(state.x))

@@ -20,7 +20,7 @@ from sim.rods.space.world import SpaceWorld
 @kernel
 def largest_forces(
     free: Bools, sizes: Floats, unbalanced: Floats, inner: Floats, outer: Floats,
-    drawn: Floats, push: Floats,
+    applied: Floats, push: Floats,
 ) -> tuple[float, float, float]:  # fmt: skip
     """Unbalanced, inner, and of all forces, N; all (3 n + m,). inf where one is none.
 
@@ -36,7 +36,7 @@ def largest_forces(
             sound = sound and left < np.inf
             worst = max(worst, left)
         inside = max(inside, abs(inner[i] / sizes[i]))
-        force = max(force, abs(outer[i] / sizes[i]), abs(drawn[i] / sizes[i]))
+        force = max(force, abs(outer[i] / sizes[i]), abs(applied[i] / sizes[i]))
         force = max(force, abs(push[i] / sizes[i]))
     return (worst if sound else np.inf), inside, max(inside, force)
 
@@ -44,7 +44,7 @@ def largest_forces(
 @kernel
 def works(
     free: Bools, inertia: Floats, alpha: float, h: float, v: tuple[Floats, Floats],
-    moves: Floats, pull: Floats, weight: Floats, inner: Floats, drawn: Floats,
+    moves: Floats, pull: Floats, weight: Floats, inner: Floats, applied: Floats,
 ) -> tuple[float, float, float, float, float]:  # fmt: skip
     """Kinetic energies, what was given, taken by drag, and weight's work, J.
 
@@ -60,7 +60,7 @@ def works(
             continue
         before += 0.5 * inertia[i] * v[0][i] ** 2
         after += 0.5 * inertia[i] * v[1][i] ** 2
-        given += (pull[i] - weight[i] + drawn[i]) * moves[i]
+        given += (pull[i] - weight[i] + applied[i]) * moves[i]
         drag += alpha * inertia[i] * moves[i] ** 2 / h
         fallen += weight[i] * moves[i]
     return before, after, given, drag, fallen
@@ -83,7 +83,7 @@ class SpaceEnd(NamedTuple):
 
 
 @dataclass
-class Effort:
+class StepStatistics:
     """What steps took since the last record, and the energy that the last one left."""
 
     iterations: int = 0
@@ -108,7 +108,7 @@ def forces_of_step(world: SpaceWorld, found: SpaceForces) -> tuple[float, float,
     none = np.zeros_like(found.inner)
     return largest_forces(
         world.system.free, world.system.sizes, found.unbalanced, found.inner,
-        world.pull, found.drawn, found.pushed.push if found.pushed else none,
+        world.pull, found.applied, found.contact.push if found.contact else none,
     )  # fmt: skip
 
 
@@ -129,15 +129,15 @@ def _of_friction(end: SpaceEnd, held: Bools, h: float) -> tuple[float, float, fl
     ----------
     held : (3 n + m,)
     """
-    pushed, moves = end.found.pushed, end.found.moves
+    contact, moves = end.found.contact, end.found.moves
     within = end.found.dry.taken if end.found.dry else 0.0
     stop, given = end.stop
-    if not (pushed and end.rows):
+    if not (contact and end.rows):
         return within + stop, 0.0, -within - given
     both = end.landing, end.v
-    friction, impact, moved = taken(pushed, moves, end.rows, end.kick, both, h)
+    friction, impact, moved = taken(contact, moves, end.rows, end.kick, both, h)
     kicked = end.rows.push(end.kick, len(end.v))
-    supports = (pushed.push * moves)[held].sum() + (kicked * end.v)[held].sum()
+    supports = (contact.push * moves)[held].sum() + (kicked * end.v)[held].sum()
     friction += within + stop
     return friction, impact, float(supports) - within - given - moved
 
@@ -147,7 +147,7 @@ def accounted(
     options: StepOptions,
     trial: SpaceTrial,
     end: SpaceEnd,
-    effort: Effort,
+    effort: StepStatistics,
 ) -> SpaceLedger:
     """The ledger after a step: its change of energy, and where that came from."""
     now, free, h = trial.now, world.system.free, trial.h
@@ -156,12 +156,12 @@ def accounted(
     stored = [effort.stored(now.state, earlier), effort.stored(after, trial.part)]
     given = 0.0
     if earlier is not trial.part:  # natural strains changed
-        told = sum(energies(now.state, trial.part)) - stored[0]
+        before = sum(energies(now.state, trial.part)) - stored[0]
         moved = stored[1] - sum(energies(after, earlier))
-        given = told if trial.conserving else 0.5 * (told + moved)
+        given = before if trial.conserving else 0.5 * (before + moved)
     *kinetic, added, drag, fallen = works(
         free, world.inertia, world.damping.alpha, h, (now.v, v), found.moves,
-        trial.pull, world.pull, found.inner, found.drawn,
+        trial.pull, world.pull, found.inner, found.applied,
     )  # fmt: skip
     given, damped, raised = given + added, found.damped + drag, -fallen
     friction, impact, held = _of_friction(end, ~free, h)
@@ -184,7 +184,7 @@ def accounted(
         max(was.share, worst / max(force, 1e-300)), max(was.balance, over),
         was.friction + friction, was.impact + impact,
         max(was.complementarity, found.residual),
-        max(was.gap, found.pushed.gap if found.pushed else 0.0),
+        max(was.gap, found.contact.gap if found.contact else 0.0),
         supplied,
         max(0.0, more) / max(supplied, 1e-300),
     )  # fmt: skip

@@ -339,7 +339,7 @@ def _add_strains(
 
 
 @kernel
-def soften(
+def fill_effective_elements(
     part: SpaceElements, states: tuple[SpaceState, SpaceState, SpaceState],
     share: tuple[float, float, float], more: float, soft: SpaceElements,
 ) -> None:  # fmt: skip
@@ -356,22 +356,14 @@ def soften(
         if share[k] != 0.0:
             _add_strains(states[k], part, share[k], v, stretch, turn)
             add_hinge_strains(states[k], part, share[k], space, hinged)
-    for j in range(len(part.hinges)):
-        for a in range(3):
-            soft.hinge_stiffness[j, a] = part.hinge_stiffness[j, a] * more
-            soft.hinge_rest[j, a] = part.hinge_rest[j, a] / more + hinged[j, a]
-    for e in range(len(part.edges)):
-        longer = 1.0 + stretch[e]
-        soft.rest[e] = part.rest[e] * longer
-        soft.stretching[e] = part.stretching[e] * more * longer
-    for j in range(len(part.bends)):
-        soft.voronoi[j] = part.voronoi[j]
-        soft.twisting[j] = part.twisting[j] * more
-        for a in range(3):
-            moved = turn[j, a] / part.voronoi[j]
-            soft.curvature[j, a] = part.curvature[j, a] / more + moved
-        for a in range(2):
-            soft.bending[j, a] = part.bending[j, a] * more
+    soft.hinge_stiffness[:] = part.hinge_stiffness * more
+    soft.hinge_rest[:] = part.hinge_rest / more + hinged
+    soft.rest[:] = part.rest * (1.0 + stretch)
+    soft.stretching[:] = part.stretching * more * (1.0 + stretch)
+    soft.voronoi[:] = part.voronoi
+    soft.twisting[:] = part.twisting * more
+    soft.bending[:] = part.bending * more
+    soft.curvature[:] = part.curvature / more + turn / part.voronoi.reshape((-1, 1))
 
 
 def effective_elements(
@@ -392,7 +384,7 @@ def effective_elements(
     share = 0.0, 2.0 * viscous / more, 0.0
     if conserving:
         share = 1.0, (viscous - 0.5) / more, -0.5
-    soften(part, states, share, more, soft)
+    fill_effective_elements(part, states, share, more, soft)
     return soft
 
 

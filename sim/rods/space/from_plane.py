@@ -12,9 +12,9 @@ import numpy as np
 from sim.core.arrays import Bools, Floats, Ints
 from sim.rods.plane.elastic_energy import elements
 from sim.rods.plane.ground import GroundPlane
-from sim.rods.plane.rod import END, Rod, RodMaterial, RoundSection, Section
+from sim.rods.plane.rod import END, Rod, RodMaterial, Section
 from sim.rods.plane.world import DistributedLoad, TurningEnd, World
-from sim.rods.space.contact_detection import LevelGround, Touching
+from sim.rods.space.contact_detection import ContactModel, LevelGround
 from sim.rods.space.frames import edge_tangents
 from sim.rods.space.joints import STIFF
 from sim.rods.space.rod import (
@@ -98,7 +98,7 @@ def _hinges(rod: Rod) -> Ints:
 def _held_axes(
     nodes: Floats, edges: Ints, directors: Floats, hinges: Ints, half: Floats
 ) -> tuple[Floats, Floats]:
-    """(k, 2, 3, 3) axes of hinges, and (k, 3) how half edges beside hold them.
+    """(k, 2, 3, 3) axes of hinges, and (k, 3) how half edges next to them hold them.
 
     Two half edges give one after the other; the axes across are those along which one
     lean asks for a moment about it alone.
@@ -126,9 +126,7 @@ def _in_space(section: Section) -> RodSection:
     """Its second moments about d1, across the plane, and about d2 = z."""
     if isinstance(section, RodMaterial):
         return rectangle(section.thickness, section.width)
-    if isinstance(section, RoundSection):
-        return tube(0.5 * section.diameter, 0.5 * section.bore)
-    raise ValueError(f"rod: {type(section).__name__} has no section in space")
+    return tube(0.5 * section.diameter, 0.5 * section.bore)
 
 
 def _of_bends(
@@ -151,8 +149,8 @@ def _firm(rod: Rod, pairs: Ints) -> Ints:
     """Joints of three edges or more where each has a bend, of `pairs`, at its far end.
 
     What a free node leaves of three half edges that bend otherwise than they twist is
-    no sum over pairs. So they are held to each other there, and the bends beside stand
-    for them.
+    no sum over pairs. So they are held to each other there, and the next bends include
+    them.
     """
     alone = np.setdiff1d(np.arange(len(rod.edges)), pairs)
     many = np.flatnonzero(np.bincount(rod.edges.ravel()) > 2)
@@ -162,7 +160,7 @@ def _firm(rod: Rod, pairs: Ints) -> Ints:
 def _half_edges(rod: Rod, pairs: Ints, firm: Ints) -> Floats:
     """(b,) what bends stand for beyond their own length, m: half edges at joints.
 
-    What would bend there is drawn on from the two bends beside.
+    Their bending is extrapolated from the next two bends.
     """
     more, size = np.zeros(len(pairs)), rod.rest_length
     for b, side in np.argwhere(np.isin(rod.bends[: len(pairs), ::2], firm)).tolist():
@@ -265,7 +263,7 @@ def in_space(world: World, sections: Section | Sequence[Section]) -> SpaceWorld:
         rod,
         (*world.gravity, 0.0),
         world.damping,
-        touching=_touching(world, sections),
+        contact=_contact_model(world, sections),
         limbs=_limbs(world) if world.schedule else None,
         schedule=world.schedule,
         load=world.load,
@@ -309,22 +307,16 @@ def _drive(rod: SpaceRod, turning: Sequence[TurningEnd]) -> TurningClamps | None
 def half_thickness(rod_edges: int, sections: Section | Sequence[Section]) -> Floats:
     """(m,) in the plane, m."""
     own = _each(rod_edges, sections)
-    return np.array([0.5 * _thickness(section) for section in own])
+    return np.array([0.5 * section.thickness for section in own])
 
 
 def _each(m: int, sections: Section | Sequence[Section]) -> list[Section]:
     return list(sections) if isinstance(sections, Sequence) else [sections] * m
 
 
-def _thickness(section: Section) -> float:
-    if isinstance(section, RodMaterial):
-        return section.thickness
-    if isinstance(section, RoundSection):
-        return section.diameter
-    raise ValueError(f"rod: {type(section).__name__} has no section in space")
-
-
-def _touching(world: World, sections: Section | Sequence[Section]) -> Touching | None:
+def _contact_model(
+    world: World, sections: Section | Sequence[Section]
+) -> ContactModel | None:
     ground = world.ground
     if ground is None:
         return None
@@ -335,7 +327,7 @@ def _touching(world: World, sections: Section | Sequence[Section]) -> Touching |
     flat = [section.width for section in own if isinstance(section, RodMaterial)]
     if 0 < len(flat) < m or np.ptp(radius) > 0.0:
         raise ValueError(
-            "ground: flat rods beside round ones, or of several thicknesses, stand on "
+            "ground: flat rods with round ones, or of several thicknesses, stand on "
             "it in the plane only: leave dimension at 2"
         )
     angle = np.radians(ground.angle)
@@ -343,6 +335,6 @@ def _touching(world: World, sections: Section | Sequence[Section]) -> Touching |
     height = ground.offset + ground.height * normal[1]
     height -= 0.0 if flat else float(radius.max())
     rims = 0.5 * np.array(flat) if flat else None
-    return Touching(
+    return ContactModel(
         radius, world.friction, LevelGround(normal, height), rims, skins=False
     )

@@ -1,4 +1,4 @@
-"""Rods in space that are joined: rigidly, by balls, or by hinges about an axis.
+"""Rods in space that are joined: rigidly, by ball joints, or by hinges about an axis.
 
 A rigid joint turns as one body. Of each rod that begins there a short piece of its
 first edge, a stub, belongs to that body: stubs are held to each other by bends that are
@@ -6,8 +6,8 @@ stiffer than half an edge by `STIFF`, and the bend at the other end of a stub st
 the stub and half of what is left of the edge. A stub whose section is turned far
 against that of the first one there turns in parts, since a bend is measured in the mean
 of both frames. At a hinge rods have stubs too, each alone: what a hinge carries across
-its axis bends their half edges. Rods that only have a node in common are joined by a
-ball: none feels how another turns.
+its axis bends their half edges. Rods that only have a node in common have a ball
+joint: none feels how another turns.
 
 `clamped_end` holds the end of a rod in direction too, `turned_section` builds sections
 twisted.
@@ -22,9 +22,9 @@ import numpy as np
 from sim.core.arrays import Floats
 from sim.rods.plane.builders import CORNER
 from sim.rods.space.frames import edge_tangents
-from sim.rods.space.rod import SpaceRod, as_drawn, clamped, together
+from sim.rods.space.rod import SpaceRod, clamped, strains_at_rest, together
 
-STUB = 0.5  # of the edge beside a joint
+STUB = 0.5  # of the edge at a joint
 STIFF = 300.0  # of the stiffest half edge: how stubs are held to each other
 FAR = np.radians(100.0)  # largest twist at a bend of stubs
 ACROSS = 1e-6  # cosine of two rods that stand across each other, but for rounding
@@ -144,7 +144,7 @@ def settled(rod: SpaceRod, directors: Floats, at: Stubs, held: float) -> SpaceRo
     made = replace(
         rod, directors=directors, voronoi=voronoi, bending=bending, twisting=twisting
     )
-    return replace(made, curvature=as_drawn(made))
+    return replace(made, curvature=strains_at_rest(made))
 
 
 def joined(
@@ -158,7 +158,8 @@ def joined(
     places : nodes of rods that become one node
     rigid : (places,) whether the rods there have stubs, which are held to each other
     held : N m, see `holding`
-    axes : (places,) about which rods turn there; None or none, and not rigid: a ball
+    axes : (places,) about which rods turn there; without one, and not rigid, they have
+        a ball joint
     """
     whole = together(*rods)
     before = np.cumsum([0, *(len(rod.nodes) for rod in rods)])
@@ -166,12 +167,12 @@ def joined(
     of = np.arange(len(whole.nodes))
     for nodes in own:
         of[nodes] = nodes[0]
-    kept, number = np.unique(of, return_inverse=True)
-    fixed = np.zeros((len(kept), 3), dtype=np.bool_)
+    first, number = np.unique(of, return_inverse=True)
+    fixed = np.zeros((len(first), 3), dtype=np.bool_)
     np.logical_or.at(fixed, number, whole.held)
     made = replace(
         whole,
-        nodes=whole.nodes[kept],
+        nodes=whole.nodes[first],
         edges=number[whole.edges],
         mass=np.bincount(number, whole.mass).astype(np.float64),
         held=fixed,
@@ -211,7 +212,7 @@ def _held_together(rod: SpaceRod, node: int, held: float) -> SpaceRod:
         twisting=np.append(rod.twisting, held * length),
         curvature=np.vstack([rod.curvature, np.zeros((len(more), 3))]),
     )
-    natural = np.vstack([rod.curvature, as_drawn(longer)[old:]])
+    natural = np.vstack([rod.curvature, strains_at_rest(longer)[old:]])
     return replace(longer, curvature=natural)
 
 
@@ -267,7 +268,7 @@ def turned_section(rod: SpaceRod, turn: float) -> SpaceRod:
     c, s = np.cos(turn * share)[:, None], np.sin(turn * share)[:, None]
     directors = c * rod.directors + s * np.cross(t, rod.directors)
     made = replace(rod, directors=directors)
-    return replace(made, curvature=as_drawn(made))
+    return replace(made, curvature=strains_at_rest(made))
 
 
 def clamped_end(rod: SpaceRod, end: int, *, stiffness: float = np.inf) -> SpaceRod:
@@ -318,7 +319,7 @@ def clamped_end(rod: SpaceRod, end: int, *, stiffness: float = np.inf) -> SpaceR
         held=np.vstack([rod.held, [False] * 3]),
         held_frames=np.append(rod.held_frames, False),
     )
-    curvature = np.vstack([rod.curvature, as_drawn(longer)[-1:]])
+    curvature = np.vstack([rod.curvature, strains_at_rest(longer)[-1:]])
     return clamped(replace(longer, curvature=curvature), m)
 
 

@@ -5,18 +5,18 @@ import numpy as np
 from sim.core.arrays import Floats
 from sim.linalg.sparse import Factor
 from sim.rods.plane.options import StepOptions
-from sim.rods.space.contact_detection import Contacts, Near
+from sim.rods.space.contact_detection import Candidates, Contacts
 from sim.rods.space.contact_forces import (
     begun,
-    pushed_at,
-    pushed_further,
-    what_is_near,
-    what_overlaps,
+    contact_candidates,
+    contact_newton_step,
+    evaluate_contact,
+    overlaps_at,
 )
-from sim.rods.space.energy_balance import Effort, forces_of_step
+from sim.rods.space.energy_balance import StepStatistics, forces_of_step
 from sim.rods.space.frames import SpaceState, moved_on
 from sim.rods.space.state import (
-    KeptFactor,
+    BorrowedFactor,
     SpaceForces,
     SpaceTrial,
     SpaceWork,
@@ -38,42 +38,44 @@ from sim.rods.space.step_equation import (
     stage,
     step_forces,
 )
-from sim.rods.space.tendon_hinge_friction import rubbed_further
+from sim.rods.space.tendon_hinge_friction import friction_newton_step
 from sim.rods.space.world import SpaceWorld
 
 CONTACT_ROUNDING = 1e-3  # of the tolerance of places: residual of contacts
-PLACED = 8  # iterations after which contacts keep their places on edges
-FAR = 0.02  # of an edge, of a first move: its matrix is not taken again
-WILD = 10.0  # of all rods' length, of a move with contacts: its step has no such end
-STRAIGHT = 1e-3  # of an edge, of moves in which matrices hardly change
-SLOW = 0.15, 0.7  # contraction of moves that are drawn on
-BESIDE = 0.25  # of a move, by which it is off the last one's direction
+PLACES_FIXED_AFTER = 8  # iterations after which contacts keep their places on edges
+SMALL_FIRST_MOVE = 0.02  # of an edge, of a first move: its matrix is not taken again
+LARGEST_MOVE = 10.0  # of all rods' length, in one iteration with contacts
+SMALL_MOVE = 1e-3  # of an edge, of moves in which matrices hardly change
+SLOWEST = 0.15, 0.7  # contraction of moves that are extended
+ASIDE = 0.25  # of a move, by which it is off the last one's direction
 
 
 def end_of_step(
-    world: SpaceWorld, options: StepOptions, trial: SpaceTrial, report: Effort
+    world: SpaceWorld, options: StepOptions, trial: SpaceTrial, report: StepStatistics
 ) -> tuple[SpaceState, SpaceForces] | None:
     """The end of a step; None where Newton's method does not converge."""
     guess = guessed(world, trial)
     move = guess[: world.rod.nodes.size].reshape(-1, 3)
-    found_near = what_is_near(world, trial.now.state, move, trial.now.time, trial.h)
-    beside = len(trial.tension) + len(world.along.ends)
-    plain = not (beside or world.dry or world.fluid)
+    candidates = contact_candidates(
+        world, trial.now.state, move, trial.now.time, trial.h
+    )
+    loaded = len(trial.tension) + len(world.along.ends)
+    plain = not (loaded or world.dry or world.fluid)
     if not (plain and trial.conserving):
         parts = _ByParts(world, trial, guess)
-        return _balanced_by_parts(world, options, parts, report, found_near)
+        return _balanced_by_parts(world, options, parts, report, candidates)
     space = workspace_of(world)
     space.begin(trial.now.state, trial.now.v, trial.part, trial.pull, guess)
-    if found_near is not None:
+    if candidates is not None:
         compiled = _Compiled(world, trial, space)
-        return _balanced_by_parts(world, options, compiled, report, found_near)
+        return _balanced_by_parts(world, options, compiled, report, candidates)
     iterations, converged, damped = balance(
         space.handed, trial.h, (world.damping.alpha, world.damping.beta),
         (options.tolerance, options.residual, options.reuse), options.max_newton,
     )  # fmt: skip
     report.iterations += iterations
     after, time = space.end(), trial.now.time + trial.h
-    if not converged or what_overlaps(world, after, time).contacts:
+    if not converged or overlaps_at(world, after, time).contacts:
         return None
     return after, _of_work(space.work, damped)
 
@@ -89,8 +91,8 @@ class _ByParts:
     def __init__(self, world: SpaceWorld, trial: SpaceTrial, guess: Floats) -> None:
         self.world, self.trial = world, trial
         self.at = self._moved(trial.now.state, guess)
-        self.rubbing = trial.now.rubbing
-        self.compliance = np.zeros_like(self.rubbing)
+        self.friction = trial.now.inner_friction
+        self.compliance = np.zeros_like(self.friction)
 
     def _moved(self, state: SpaceState, change: Floats) -> SpaceState:
         rod, n = self.world.rod, self.world.rod.nodes.size
@@ -99,16 +101,18 @@ class _ByParts:
 
     def forces(self) -> SpaceForces:
         """Without contacts."""
-        found = step_forces(self.world, self.trial, self.at, self.rubbing)
+        found = step_forces(self.world, self.trial, self.at, self.friction)
         if found.dry is None or self.world.dry is None:
             return found
         left = found.dry.residual(self.compliance) * self.world.dry.sizes
         return found._replace(dry=found.dry._replace(left=float(left.max())))
 
-    def rubbed(self, factor: Factor, found: SpaceForces, change: Floats) -> Floats:
+    def with_friction(
+        self, factor: Factor, found: SpaceForces, change: Floats
+    ) -> Floats:
         """A change with that of friction within the rod."""
         if found.dry is not None:
-            change, self.rubbing, self.compliance = rubbed_further(
+            change, self.friction, self.compliance = friction_newton_step(
                 factor, self.world.system.free, found.dry, change
             )
         return change
@@ -128,7 +132,7 @@ class _ByParts:
         return float(np.abs(change * system.sizes).max())
 
     def ended(self) -> SpaceState:
-        """To be kept."""
+        """A state that later iterations leave alone."""
         return self.at
 
 
@@ -150,10 +154,10 @@ class _Compiled(_ByParts):
         return _of_work(self.space.work, damped)
 
     def matrix(self, found: SpaceForces) -> Factor:
-        assert found.pushed is not None  # so that it is made positive
+        assert found.contact is not None  # else the matrix need not be positive
         self._stage(MATRIX)
         work = self.space.work
-        return KeptFactor(self.space.pattern, work.L, work.pivot)
+        return BorrowedFactor(self.space.pattern, work.L, work.pivot)
 
     def advance(self, change: Floats) -> float:
         self.space.work.change[...] = change
@@ -165,45 +169,45 @@ class _Compiled(_ByParts):
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")
 def _balanced_by_parts(
-    world: SpaceWorld, options: StepOptions, parts: _ByParts, report: Effort,
-    found_near: Near | None,
+    world: SpaceWorld, options: StepOptions, parts: _ByParts, report: StepStatistics,
+    candidates: Candidates | None,
 ) -> tuple[SpaceState, SpaceForces] | None:  # fmt: skip
     """Likewise, with contacts, or of any forces."""
     trial, factor, force, start = parts.trial, None, None, None
     going = _Going(options, world.system.sizes, float(world.rod.rest_length.min()))
-    if found_near is not None:
-        force = np.zeros((found_near.contacts, 3))
-        start = begun(world, found_near, trial.now.state, trial.now.time, trial.h)
+    if candidates is not None:
+        force = np.zeros((candidates.contacts, 3))
+        start = begun(world, candidates, trial.now.state, trial.now.time, trial.h)
     places: Contacts | None = None
-    fresh = PLACED  # iterations for which contacts still follow the closest points
+    fresh = PLACES_FIXED_AFTER  # while contacts still follow the closest points
     for _ in range(options.max_newton):
         found, at = parts.forces(), parts.at
-        if found_near is not None and force is not None and start is not None:
+        if candidates is not None and force is not None and start is not None:
             known = places if fresh < 0 else None
-            pushed = pushed_at(
-                world, found_near, force, (start, at), found.moves, trial.h, known
+            contact = evaluate_contact(
+                world, candidates, force, (start, at), found.moves, trial.h, known
             )
             found = found._replace(
-                unbalanced=found.unbalanced + pushed.push, pushed=pushed
+                unbalanced=found.unbalanced + contact.push, contact=contact
             )
-            places, fresh = pushed.contacts, fresh - 1
+            places, fresh = contact.contacts, fresh - 1
         if going.small and _balanced(world, options, trial, found, going.moved):
-            overlapping = what_overlaps(world, at, trial.now.time + trial.h)
+            overlapping = overlaps_at(world, at, trial.now.time + trial.h)
             if not overlapping.contacts:
                 return parts.ended(), found
-            if found_near is None or not found_near.holds(overlapping):
+            if candidates is None or not candidates.holds(overlapping):
                 return None
             places, fresh, going.small = None, 0, False
             continue
         report.iterations += 1
         renewed, factor = factor is None, factor or parts.matrix(found)
         change, force = _change(world, options, trial, factor, found)
-        change = parts.rubbed(factor, found, change)
-        if found_near is not None:
+        change = parts.with_friction(factor, found, change)
+        if candidates is not None:
             far = float(np.abs(change * world.system.sizes).max())
-            if not far < WILD * world.rod.length:
+            if not far < LARGEST_MOVE * world.rod.length:
                 return None
-            going.draw_on(change)
+            going.extend(change)
         size = parts.advance(change)
         if not size < np.inf:
             return None
@@ -215,9 +219,9 @@ def _balanced_by_parts(
 class _Going:
     """How an iteration goes on, and how long a matrix serves.
 
-    Near the end moves shrink as what contacts push follows them, and no other matrix
-    changes that: where they shrink slowly along one direction, by t each, they are
-    drawn on to where they lead, 1 / (1 - t) as far (Aitken).
+    Near the end moves shrink as contact forces follow them, and no other matrix changes
+    that. Where they shrink slowly along one direction, by t each, a move is extended to
+    its limit, 1 / (1 - t) times as far (Aitken).
 
     Attributes
     ----------
@@ -231,23 +235,24 @@ class _Going:
         self.moved, self.small = np.inf, False
         self._last = np.zeros_like(sizes)
 
-    def draw_on(self, change: Floats) -> None:
+    def extend(self, change: Floats) -> None:
         """Lengthen a change (3 n + m,) that goes on as the last one did."""
         own, last = change * self.sizes, self._last
         share = float(own @ last) / max(float(last @ last), 1e-300)
-        slow = SLOW[0] < abs(share) < SLOW[1] and self.moved <= STRAIGHT * self.edge
-        beside = np.linalg.norm(own - share * last)
-        drawn = slow and beside < BESIDE * np.linalg.norm(own)
-        self._last = np.zeros_like(own) if drawn else own
-        change *= 1.0 / (1.0 - share) if drawn else 1.0
+        slow = SLOWEST[0] < abs(share) < SLOWEST[1]
+        slow = slow and self.moved <= SMALL_MOVE * self.edge
+        aside = np.linalg.norm(own - share * last)
+        extended = slow and aside < ASIDE * np.linalg.norm(own)
+        self._last = np.zeros_like(own) if extended else own
+        change *= 1.0 / (1.0 - share) if extended else 1.0
 
     def by(self, size: float, renewed: bool) -> bool:
         """Take note of a move, m; whether its matrix, renewed or not, may serve on."""
         share, first = size / max(self.moved, 1e-300), not self.moved < np.inf
         self.moved, self.small = size, size <= self.options.tolerance
         if first:
-            return size <= FAR * self.edge
-        straight = renewed and size < STRAIGHT * self.edge and share < SLOW[1]
+            return size <= SMALL_FIRST_MOVE * self.edge
+        straight = renewed and size < SMALL_MOVE * self.edge and share < SLOWEST[1]
         return straight or share <= self.options.reuse
 
 
@@ -256,13 +261,13 @@ def _change(
     found: SpaceForces,
 ) -> tuple[Floats, Floats | None]:  # fmt: skip
     """Of all unknowns in an iteration, and the forces of contacts after it."""
-    if found.pushed is None:
+    if found.contact is None:
         change = np.zeros(len(world.system.free))
         change[world.system.free] = factor.solve(found.unbalanced[world.system.free])
         return change, None
-    return pushed_further(
-        world, factor, found.pushed, found.unbalanced - found.pushed.push, found.moves,
-        contact_allowed(options, trial),
+    return contact_newton_step(
+        world, factor, found.contact, found.unbalanced - found.contact.push,
+        found.moves, contact_allowed(options, trial),
     )  # fmt: skip
 
 

@@ -1,7 +1,9 @@
 """Rigid bodies that rods touch: spheres, bars, plates, height fields, fixed or driven.
 
-A body says how far points are from its surface, and which way is out there. Within it
-the distance is negative, so that what has gone too far comes back.
+`distance` of a body gives (k,) how far points (k, 3) are from its surface, m, and (k,
+3) the way out there; within it the distance is negative. `lines` gives (q, 2, 3) lines
+on it near nodes x (n, 3), for pictures. An edge has so many `pieces`, in each of which
+one place is closest to the body.
 
 Grounds are height fields: `swept` from the curve z = f(x) of the plane, level along y,
 or `tabled`.
@@ -9,7 +11,7 @@ or `tabled`.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Annotated
 
 import numpy as np
 from scipy.interpolate import RectBivariateSpline
@@ -17,101 +19,85 @@ from scipy.interpolate import RectBivariateSpline
 from sim.contact.coulomb import contact_tangents
 from sim.core.arrays import Floats
 from sim.core.options import (
+    Checked,
+    Count,
     NotConvergedError,
-    refuse_unless_count,
-    refuse_unless_positive,
+    Positive,
+    Requirement,
+    is_finite,
 )
 from sim.rods.plane.ground import Terrain, Wave, fill_curve
 from sim.rods.prescribed_motion import PrescribedMotion
 
 FEET = 60  # iterations to the closest points of a height field
-DRAWN = 400  # places of a line on a height field
+LINE_POINTS = 400  # of a line on a height field
 CLOSE = 1e-13  # of the distance over which a foot was sought
 
 
-class Body(Protocol):
-    """What rods may touch.
-
-    Attributes
-    ----------
-    pieces : of an edge, in each of which it is closest to the body in one place
-    """
-
-    @property
-    def pieces(self) -> int: ...
-
-    def distance(self, x: Floats) -> tuple[Floats, Floats]:
-        """(k,) m from the surface to points (k, 3), and (k, 3) the way out."""
-        ...
-
-    def lines(self, x: Floats) -> Floats:
-        """(q, 2, 3) lines on it, to be drawn beside nodes x (n, 3)."""
-        ...
-
-
-def _refuse_unless_place(values: Floats, what: str) -> None:
-    if np.shape(values) != (3,) or not np.isfinite(values).all():
-        raise ValueError(f"{what} is {values}: give three finite numbers, m")
+Place = Annotated[
+    tuple[float, float, float],
+    Requirement(
+        "three finite numbers", lambda at: len(at) == 3 and all(map(is_finite, at))
+    ),
+]
+Sides = Annotated[
+    Place, Requirement("three positive numbers", lambda sides: min(sides) > 0.0)
+]
 
 
 @dataclass(frozen=True)
-class SphereBody:
+class SphereBody(Checked):
     """m."""
 
-    centre: tuple[float, float, float]
-    radius: float
+    of = "sphere"
+    centre: Place
+    radius: Positive
     pieces: int = 1
 
-    def __post_init__(self) -> None:
-        refuse_unless_positive(self, "radius", of="sphere")
-        _refuse_unless_place(np.array(self.centre, dtype=np.float64), "sphere: centre")
-
     def distance(self, x: Floats) -> tuple[Floats, Floats]:
-        """As `Body.distance`."""
+        """From the surface, and the way out."""
         return _from_places(x, np.array(self.centre)[None, :], self.radius)
 
     def lines(self, x: Floats) -> Floats:  # noqa: ARG002
-        """As `Body.lines`: three circles."""
+        """Three circles."""
         around = [_circle(np.array(self.centre), self.radius, a) for a in np.eye(3)]
         return np.concatenate(around)
 
 
 @dataclass(frozen=True)
-class BarBody:
+class BarBody(Checked):
     """A round cylinder between two points, its ends round; m."""
 
-    start: tuple[float, float, float]
-    end: tuple[float, float, float]
-    radius: float
+    of = "bar"
+    start: Place
+    end: Place
+    radius: Positive
     pieces: int = 1
 
     def __post_init__(self) -> None:
-        refuse_unless_positive(self, "radius", of="bar")
-        for name in ("start", "end"):
-            place = np.array(getattr(self, name), dtype=np.float64)
-            _refuse_unless_place(place, f"bar: {name}")
+        super().__post_init__()
         if self.start == self.end:
             raise ValueError(f"bar: it starts and ends at {self.start}: make a sphere")
 
     def distance(self, x: Floats) -> tuple[Floats, Floats]:
-        """As `Body.distance`."""
+        """From the surface, and the way out."""
         start, along = np.array(self.start), np.subtract(self.end, self.start)
         share = np.clip((x - start) @ along / (along @ along), 0.0, 1.0)
         return _from_places(x, start + share[:, None] * along, self.radius)
 
     def lines(self, x: Floats) -> Floats:  # noqa: ARG002
-        """As `Body.lines`: three circles, and lines from the first to the last."""
+        """Three circles, and lines from the first to the last."""
         start, along = np.array(self.start), np.subtract(self.end, self.start)
         around = [
             _circle(start + s * along, self.radius, along / np.linalg.norm(along))
             for s in (0.0, 0.5, 1.0)
         ]
-        beside = np.stack([around[0][::6, 0], around[2][::6, 0]], axis=1)
-        return np.concatenate([*around, beside])
+        along_it = np.stack([around[0][::6, 0], around[2][::6, 0]], axis=1)
+        return np.concatenate([*around, along_it])
 
 
 @dataclass(frozen=True)
-class PlateBody:
+class PlateBody(Checked):
     """A box along the axes; m.
 
     Attributes
@@ -119,19 +105,13 @@ class PlateBody:
     centre, size : m, `size` from face to face
     """
 
-    centre: tuple[float, float, float]
-    size: tuple[float, float, float]
+    of = "plate"
+    centre: Place
+    size: Sides
     pieces: int = 1
 
-    def __post_init__(self) -> None:
-        for name in ("centre", "size"):
-            place = np.array(getattr(self, name), dtype=np.float64)
-            _refuse_unless_place(place, f"plate: {name}")
-        if not min(self.size) > 0.0:
-            raise ValueError(f"plate: size is {self.size}: give positive numbers, m")
-
     def distance(self, x: Floats) -> tuple[Floats, Floats]:
-        """As `Body.distance`."""
+        """From the surface, and the way out."""
         p, half = x - np.array(self.centre), 0.5 * np.array(self.size)
         apart = p - np.clip(p, -half, half)
         far = np.linalg.norm(apart, axis=1)
@@ -142,7 +122,7 @@ class PlateBody:
         return np.where(far > 0.0, far, deep.max(axis=1)), out
 
     def lines(self, x: Floats) -> Floats:  # noqa: ARG002
-        """As `Body.lines`: its twelve edges."""
+        """Its twelve edges."""
         corners = np.indices((2, 2, 2)).reshape(3, 8).T
         at = np.array(self.centre) + (corners - 0.5) * self.size
         near = np.abs(corners[:, None] - corners).sum(axis=2) == 1
@@ -168,7 +148,7 @@ Surface = Callable[[Floats, Floats], Floats]
 
 
 @dataclass(frozen=True, eq=False)
-class HeightField:
+class HeightField(Checked):
     """All that is below the surface w = f(u, v).
 
     The closest point is exact where the surface bends less than the way to it: rods
@@ -182,12 +162,13 @@ class HeightField:
     axes : (3, 3) directions of u, v and w
     """
 
+    of = "height field"
     surface: Surface
-    pieces: int = 4
+    pieces: Count = 4
     axes: Floats | None = None
 
     def __post_init__(self) -> None:
-        refuse_unless_count(self, "pieces", of="height field")
+        super().__post_init__()
         turn = self._turn
         if turn.shape != (3, 3) or not np.allclose(turn @ turn.T, np.eye(3)):
             raise ValueError(
@@ -199,7 +180,7 @@ class HeightField:
         return np.eye(3) if self.axes is None else np.asarray(self.axes)
 
     def distance(self, x: Floats) -> tuple[Floats, Floats]:
-        """As `Body.distance`."""
+        """From the surface, and the way out."""
         p = x @ self._turn.T
         foot = self._feet(p)
         f, fu, fv, *_ = self.surface(foot[:, 0], foot[:, 1])
@@ -209,11 +190,11 @@ class HeightField:
         return np.sum(apart * up, axis=1), up @ self._turn
 
     def lines(self, x: Floats) -> Floats:
-        """As `Body.lines`: one along u, below the middle of the nodes."""
+        """One along u, below the middle of the nodes."""
         p = x @ self._turn.T
         away = 0.25 * float(np.ptp(p, axis=0).max())
-        u = np.linspace(p[:, 0].min() - away, p[:, 0].max() + away, DRAWN)
-        v = np.full(DRAWN, p[:, 1].mean())
+        u = np.linspace(p[:, 0].min() - away, p[:, 0].max() + away, LINE_POINTS)
+        v = np.full(LINE_POINTS, p[:, 1].mean())
         at = np.column_stack([u, v, self.surface(u, v)[0]]) @ self._turn
         return np.stack([at[:-1], at[1:]], axis=1)
 
@@ -316,22 +297,22 @@ def tabled(
 class DrivenBody:
     """A rigid body on its way, where it is at a time; `body` is as it is at first."""
 
-    body: Body
+    body: "Body"
     motion: PrescribedMotion
     time: float = 0.0
 
     @property
     def pieces(self) -> int:
-        """As `Body.pieces`."""
+        """Those of the body."""
         return self.body.pieces
 
     def distance(self, x: Floats) -> tuple[Floats, Floats]:
-        """As `Body.distance`."""
+        """From the surface, and the way out."""
         far, out = self.body.distance(self.motion.back(x, self.time))
         return far, self.motion.turned(out, self.time)
 
     def lines(self, x: Floats) -> Floats:
-        """As `Body.lines`."""
+        """Those of the body, where it is."""
         lines = self.body.lines(self.motion.back(x, self.time))
         return self.motion.placed(lines.reshape(-1, 3), self.time).reshape(lines.shape)
 
@@ -347,3 +328,6 @@ class DrivenBody:
     def carried(self, x: Floats, time: float) -> Floats:
         """(k, 3) m, where points x would come to with it until a time."""
         return self.motion.placed(self.motion.back(x, self.time), time)
+
+
+Body = SphereBody | BarBody | PlateBody | HeightField | DrivenBody

@@ -170,7 +170,6 @@ class SpaceRod:
         _refuse_bad_edges(self.nodes, self.edges, self.rest_length)
         _refuse_bad_bends(self.nodes, self.edges, self.bends)
         _refuse_bad_directors(self)
-        _refuse_bad_hinges(self)
         for b in np.flatnonzero(~np.isfinite(self.curvature).all(axis=1)).tolist():
             raise ValueError(
                 f"rod: curvature of bend {b} is {self.curvature[b]}: give finite ones"
@@ -238,37 +237,6 @@ def _refuse_bad_bends(nodes: Floats, edges: Ints, bends: Ints) -> None:
             raise ValueError(
                 f"rod: bend {b} at node {end}, ({at}) m, turns back by 180 degrees: "
                 f"move node {head}"
-            )
-
-
-def _refuse_bad_hinges(rod: SpaceRod) -> None:
-    _refuse_unless_there(rod.hinges, "hinge", "edge", len(rod.edges))
-    if len(rod.hinge_friction) != len(rod.hinges):
-        raise ValueError(
-            f"rod: {len(rod.hinge_friction)} numbers of hinge_friction for "
-            f"{len(rod.hinges)} hinges: give one each"
-        )
-    for k, (e, f) in enumerate(rod.hinges.tolist()):
-        if e == f or not set(rod.edges[e].tolist()) & set(rod.edges[f].tolist()):
-            raise ValueError(
-                f"rod: hinge {k}: edges {e} and {f} have no end in common: name two "
-                "that meet"
-            )
-        apart = rod.axes[k] @ np.swapaxes(rod.axes[k], 1, 2) - np.eye(3)
-        if not np.abs(apart).max() <= ACROSS:
-            raise ValueError(
-                f"rod: axes of hinge {k} are not three unit vectors across each other"
-            )
-        *hold, spring = rod.hinge_stiffness[k].tolist()
-        dry = float(rod.hinge_friction[k])
-        if not (min(hold) > 0.0 and max(hold) < np.inf and 0.0 <= spring < np.inf):
-            raise ValueError(
-                f"rod: hinge {k} holds its axis by {hold} N m, turns by {spring:g} "
-                "N m/rad: give positive numbers, and one of 0 or more"
-            )
-        if not 0.0 <= dry < np.inf:
-            raise ValueError(
-                f"rod: friction of hinge {k} is {dry:g} N m: give 0 or more"
             )
 
 
@@ -386,8 +354,8 @@ def together(*rods: SpaceRod) -> SpaceRod:
     return SpaceRod(**joined, law=rods[0].law)
 
 
-def as_drawn(rod: SpaceRod) -> Floats:
-    """(b, 3) strains that a rod has as it is drawn, 1/m."""
+def strains_at_rest(rod: SpaceRod) -> Floats:
+    """(b, 3) strains of a rod in its present shape, 1/m."""
     found = turning(rod.state, rod.edges, rod.bends)
     return np.asarray(found / rod.voronoi[:, None])
 

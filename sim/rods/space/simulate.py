@@ -17,11 +17,11 @@ from sim.rods.plane.motion_loop import NEAR, MotionLoop
 from sim.rods.plane.options import StepOptions
 from sim.rods.plane.time_loop import FIRST, SHORTEST, next_length
 from sim.rods.space.contact_detection import in_touch
-from sim.rods.space.contact_forces import passes_through, settled_kick
+from sim.rods.space.contact_forces import end_of_step_impulse, passes_through
 from sim.rods.space.elastic_energy import energies, strains_of_hinges
 from sim.rods.space.energy_balance import (
-    Effort,
     SpaceEnd,
+    StepStatistics,
     accounted,
     kinetic_energy,
     with_stopped,
@@ -37,9 +37,10 @@ LARGEST_SPIN = 2.0  # rad, turn of an edge about itself in a step
 
 
 def made(
-    world: SpaceWorld, options: StepOptions, now: SpaceMoving, h: float, effort: Effort
-) -> SpaceMoving | None:
-    """What a step of h seconds ends in; None where there is no sound end."""
+    world: SpaceWorld, options: StepOptions, now: SpaceMoving, h: float,
+    effort: StepStatistics,
+) -> SpaceMoving | None:  # fmt: skip
+    """The end of a step of h seconds; None where there is no sound one."""
     if h * np.abs(now.v[world.rod.nodes.size :]).max() > LARGEST_SPIN:
         return None
     trial = set_up(world, options, now, h)
@@ -54,26 +55,26 @@ def made(
     acceleration = (v - now.v) / h
     ending = with_stopped(world, SpaceEnd(after, found, v, v, np.empty(0)))
     v = ending.v
-    if found.pushed and world.touching:
-        rows = found.pushed.facing
+    if found.contact and world.contact:
+        rows = found.contact.facing
         allowed = contact_allowed(options, trial)
-        kick, unsettled = settled_kick(world, found.pushed, rows, v, h, allowed)
+        kick, unsettled = end_of_step_impulse(world, found.contact, rows, v, h, allowed)
         if not unsettled <= allowed:
             return None
-        pushed = rows.push(kick, len(v)) / world.inertia
-        v = np.where(world.system.free, v + pushed, v)
+        gained = rows.push(kick, len(v)) / world.inertia
+        v = np.where(world.system.free, v + gained, v)
         ending = ending._replace(v=v, kick=kick, rows=rows)
-        acceleration -= found.pushed.push / world.inertia
+        acceleration -= found.contact.push / world.inertia
         acceleration[~world.system.free] = 0.0
     push = (v - now.v) / h - acceleration
-    smooth = now.step > 0 and not found.pushed
+    smooth = now.step > 0 and not found.contact
     drift = acceleration - now.acceleration if smooth else np.zeros_like(v)
     ledger = accounted(world, options, trial, ending, effort)
     if ledger.unbalanced > options.balance:
         return None
     return SpaceMoving(
         after, v, acceleration, push, drift, now.step, now.time + h, now.length, h,
-        ledger, now.pulse, found.dry.force if found.dry else now.rubbing,
+        ledger, now.pulse, found.dry.force if found.dry else now.inner_friction,
     )  # fmt: skip
 
 
@@ -172,7 +173,7 @@ class SpaceLoop(MotionLoop[SpaceMotionStep]):
         super().__init__(options, world.schedule)
         self.world = world
         self.now = start or at_start(world, options)
-        self.effort = Effort()
+        self.effort = StepStatistics()
 
     @property
     def time(self) -> float:
@@ -209,10 +210,10 @@ class SpaceLoop(MotionLoop[SpaceMotionStep]):
         ]
         ledger = now.ledger
         given = stored[1] - stored[0]
-        told = ledger._replace(
+        ledger = ledger._replace(
             given=ledger.given + given, supplied=ledger.supplied + max(given, 0.0)
         )
-        self.now = now._replace(pulse=pulse, ledger=told)
+        self.now = now._replace(pulse=pulse, ledger=ledger)
 
     def steps(self, steps: int, stop: float, end: float) -> bool:  # noqa: ARG002
         h, left = self.options.h, end - self.time
@@ -259,7 +260,7 @@ class SpaceLoop(MotionLoop[SpaceMotionStep]):
         spun = (rod.inertia * now.v[n:])[:, None] * edge_tangents(
             now.state.x, rod.edges
         )
-        self.effort = Effort()
+        self.effort = StepStatistics()
         return SpaceMotionStep(
             moving=now,
             stretching=stretching,
@@ -276,13 +277,13 @@ class SpaceLoop(MotionLoop[SpaceMotionStep]):
         )
 
     def failure(self) -> NotConvergedError:
-        h, options, touching = self.options.h, self.options, self.world.touching
-        told, state = "", self.now.state
-        if touching is not None:
-            there = touching.at(self.now.time)
+        h, options, model = self.options.h, self.options, self.world.contact
+        pairs_named, state = "", self.now.state
+        if model is not None:
+            there = model.at(self.now.time)
             pairs = in_touch(self.world.rod, there, state.x, state.d)
             more = f" and {len(pairs) - SHOWN} pairs more" * (len(pairs) > SHOWN)
-            told = f"; {', '.join(pairs[:SHOWN])}{more} touch" * bool(pairs)
+            pairs_named = f"; {', '.join(pairs[:SHOWN])}{more} touch" * bool(pairs)
         part = self.world.system.part
         sprung = part.hinge_stiffness[:, 2] > 0.0
         turned = np.abs(strains_of_hinges(state, part)[sprung, 2]).max(initial=0.0)
@@ -297,7 +298,7 @@ class SpaceLoop(MotionLoop[SpaceMotionStep]):
             f"{h * options.shortest:.2g} s converges to {options.tolerance:g} m in "
             f"{options.max_newton} iterations, with edges stretched by "
             f"{options.strain:g} at most and energy balanced to {options.balance:g}: "
-            f"{remedy}{told}",
+            f"{remedy}{pairs_named}",
             best=self.record(),
         )
 

@@ -3,7 +3,7 @@
 `SpaceMoving` is what a step starts from, `SpaceTrial` how it is set up, `SpaceForces`
 what acts in it, `Workspace` what its compiled loop reads and writes.
 
-Tendons are pulled to tensions that are known in time. A tendon's energy would be its
+Tendons have tensions that are known in time. A tendon's energy would be its
 tension times its length, so a step of the conserving rule has the slopes of its length
 in the middle of the step, Newmark's rule the mean of those at both ends; both take the
 tension of the middle. What tendons give to the rod is their forces' work. What friction
@@ -20,7 +20,7 @@ from sim.core.numba_kernels import pointed
 from sim.linalg.multifrontal import Fronts
 from sim.linalg.sparse import Factor
 from sim.rods.plane.options import Integrator, StepOptions
-from sim.rods.space.contact_forces import Pushed
+from sim.rods.space.contact_forces import ContactForces
 from sim.rods.space.elastic_energy import OF_BEND, OF_EDGE
 from sim.rods.space.energy_conserving_forces import ForceSpace, force_space
 from sim.rods.space.frames import SpaceState
@@ -30,7 +30,7 @@ from sim.rods.space.world import SpaceWorld
 
 
 class SpaceWork(NamedTuple):
-    """Space of one step; (3 n + m,) where nothing else is said.
+    """Space of one step; (3 n + m,) unless stated otherwise.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class SpaceWork(NamedTuple):
     moves, inner, unbalanced, change : of an iteration
     none : zero
     space : of forces
-    told : (m,) mean strains of the step that the last move foretells
+    predicted : (m,) mean strains of the step, by the last move
     entries, of_edges, of_bends : (e,), (m, 21), (b + k, 66) of the Hessian, in one
         place
     entry : (k,) entries of free unknowns
@@ -70,7 +70,7 @@ class SpaceWork(NamedTuple):
     change: Floats
     none: Floats
     space: ForceSpace
-    told: Floats
+    predicted: Floats
     entries: Floats
     of_edges: Floats
     of_bends: Floats
@@ -100,7 +100,7 @@ class Workspace:
         of_edge, of_bend = (k * (k + 1) // 2 for k in (OF_EDGE, OF_BEND))
         pairs, border = b + len(rod.hinges), m * of_edge
         entries = np.empty(border + pairs * of_bend)
-        entry = np.flatnonzero(system.entries_kept)
+        entry = np.flatnonzero(system.free_entries)
         self.work = SpaceWork(
             copied(system.part),
             copied(system.part),
@@ -116,7 +116,7 @@ class Workspace:
             weight=world.pull,
             none=np.zeros(3 * n + m),
             space=force_space(m),
-            told=np.empty(m),
+            predicted=np.empty(m),
             entries=entries,
             of_edges=entries[:border].reshape(m, of_edge),
             of_bends=entries[border:].reshape(pairs, of_bend),
@@ -150,8 +150,8 @@ class Workspace:
         return SpaceState(*(own.copy() for own in self.work.at))
 
 
-class KeptFactor(Factor):
-    """A factor whose memory is kept by a workspace."""
+class BorrowedFactor(Factor):
+    """A factor whose memory belongs to a workspace."""
 
     def __del__(self) -> None:
         """Nothing is given back."""
@@ -226,7 +226,7 @@ class SpaceMoving(NamedTuple):
     drift : (3 n + m,) change of acceleration in the last step, 0 with contacts
     step, time, length, last : steps made; s; next and last length of a step, s
     pulse : (limbs,) s, when each limb was last switched on; inf if never
-    rubbing : (r,) forces of friction within the rod in the last step
+    inner_friction : (r,) forces of friction within the rod in the last step
     """
 
     state: SpaceState
@@ -240,7 +240,7 @@ class SpaceMoving(NamedTuple):
     last: float
     ledger: SpaceLedger
     pulse: Floats
-    rubbing: Floats
+    inner_friction: Floats
 
 
 class SpaceTrial(NamedTuple):
@@ -279,15 +279,15 @@ class SpaceForces(NamedTuple):
     within."""
 
     inner: Floats
-    drawn: Floats
+    applied: Floats
     unbalanced: Floats
     moves: Floats
     damped: float
-    pushed: Pushed | None = None
+    contact: ContactForces | None = None
     dry: Dry | None = None
 
     @property
     def residual(self) -> float:
         """Of the laws of contact and of friction within, m."""
-        of_contacts = self.pushed.residual if self.pushed else 0.0
+        of_contacts = self.contact.residual if self.contact else 0.0
         return max(of_contacts, self.dry.left if self.dry else 0.0)

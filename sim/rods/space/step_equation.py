@@ -15,8 +15,8 @@ Newton's iteration of a step without tendons is compiled. Without contacts it is
 loop; with them Python asks for its parts one by one.
 
 A turn of an edge that is taken at once lengthens it at second order, which stretching
-answers by a force far above all others. It is gone with the next move, but would make
-that move a wrong one, as part of Newton's matrix. With contacts, which bend rods
+answers by a force far above all others. The next move removes it, but as part of
+Newton's matrix it would make that move a wrong one. With contacts, which bend rods
 suddenly, the matrix therefore takes the strains that the last move foretold at first
 order (Magisano, Leonetti and Garcea, CMAME 313, 2017), those of the start at first, and
 leaves out pressure where it is not positive. What is balanced stays the same.
@@ -56,9 +56,9 @@ from sim.rods.space.energy_conserving_forces import (
     add_forces_between,
     add_step_forces,
     effective_elements,
+    fill_effective_elements,
     fill_frames,
     force_space,
-    soften,
 )
 from sim.rods.space.frames import (
     SpaceState,
@@ -81,7 +81,7 @@ INERTIAL = 1e-14  # of mass times length over h^2: rounding of inertial forces
 ROUNDED = 1e-15  # of the farthest coordinate: moves that doubles do not hold
 UNBALANCED = 1e-2  # of the largest force: what may be left where moves are rounding
 LARGEST_TURN = 0.5  # of an edge in one iteration, or its stretch
-HARDER = 4.0  # of the inertia, by which Newton's matrix is shifted
+SHIFT_GROWTH = 4.0  # of the inertia, by which Newton's matrix is shifted
 START, FORCES, MATRIX, ADVANCE = range(4)
 
 
@@ -89,9 +89,7 @@ START, FORCES, MATRIX, ADVANCE = range(4)
 def _move(work: SpaceWork, state: SpaceState, change: Floats, share: float) -> None:
     """spare <- a state after a share of a change, but for its twists."""
     n = len(state.x)
-    for i in range(n):
-        for a in range(3):
-            work.spare.x[i, a] = state.x[i, a] + share * change[3 * i + a]
+    work.spare.x[:] = state.x + share * change[: 3 * n].reshape((n, 3))
     turn = share * change[3 * n :]
     carry(state.x, state.d, work.part.edges, work.spare.x, turn, work.spare.d)
 
@@ -101,12 +99,8 @@ def _move_on(work: SpaceWork) -> None:
     """`at` goes on by `change`."""
     at, spare = work.at, work.spare
     _move(work, at, work.change, 1.0)
-    for i in range(len(at.x)):
-        for a in range(3):
-            at.x[i, a] = spare.x[i, a]
-    for e in range(len(at.d)):
-        for a in range(3):
-            at.d[e, a] = spare.d[e, a]
+    at.x[:] = spare.x
+    at.d[:] = spare.d
     twists(at.x, at.d, work.part.edges, work.part.bends, at.twist)
 
 
@@ -114,18 +108,15 @@ def _move_on(work: SpaceWork) -> None:
 def _unbalance(work: SpaceWork, h: float, alpha: float, beta: float) -> float:
     """moves, inner, unbalanced <- those of a step that ends at `at`; damping, J."""
     n, moves = 3 * len(work.at.x), work.moves
-    for i in range(len(work.at.x)):
-        for a in range(3):
-            moves[3 * i + a] = work.at.x[i, a] - work.before.x[i, a]
+    moves[:n] = (work.at.x - work.before.x).ravel()
     work.inner[:] = 0.0
     damped = add_forces_between(
         work.before, work.at, work.part, beta / h, work.spins, h, work.space,
         work.inner, moves[n:],
     )  # fmt: skip
-    for i in range(len(moves)):
-        drag = alpha * work.inertia[i] * moves[i] / h
-        pushed = 2.0 * work.inertia[i] * (moves[i] - h * work.v[i]) / h**2
-        work.unbalanced[i] = work.inner[i] + work.pull[i] - drag - pushed
+    drag = alpha * work.inertia * moves / h
+    inertial = 2.0 * work.inertia * (moves - h * work.v) / h**2
+    work.unbalanced[:] = work.inner + work.pull - drag - inertial
     return float(damped)
 
 
@@ -141,14 +132,13 @@ def _renew(
     before, at, part, more = work.before, work.at, work.part, 1.0 + 2.0 * beta / h
     middle = work.spare
     _move(work, before, work.moves, 0.5)
-    for j in range(len(before.twist)):
-        middle.twist[j] = before.twist[j]
+    middle.twist[:] = before.twist
     twists(middle.x, middle.d, part.edges, part.bends, middle.twist)
     share = 1.0, (beta / h - 0.5) / more, -0.5
-    soften(part, (middle, before, at), share, more, work.soft)
+    fill_effective_elements(part, (middle, before, at), share, more, work.soft)
     pressed = positive
     if positive:
-        _stretch_as_told(work, more, -np.inf)
+        _use_predicted_strains(work, more, -np.inf)
     _take_slopes(work)
     k, heavier = len(work.entry), 1.0
     while heavier < np.inf:
@@ -161,23 +151,22 @@ def _renew(
             break
         if pressed:
             pressed = False
-            _stretch_as_told(work, more, 0.0)
+            _use_predicted_strains(work, more, 0.0)
             _take_slopes(work)
         else:
-            heavier *= HARDER
+            heavier *= SHIFT_GROWTH
 
 
 @kernel
 def _take_slopes(work: SpaceWork) -> None:
-    """values <- half the Hessian of softened elements, in the state `spare`."""
+    """values <- half the Hessian of effective elements, in the state `spare`."""
     add_elastic(work.spare, work.soft, work.change, work.of_edges, work.of_bends)
-    for i in range(len(work.entry)):
-        work.values[i] = 0.5 * work.entries[work.entry[i]]
+    work.values[: len(work.entry)] = 0.5 * work.entries[work.entry]
 
 
 @kernel
-def _stretch_as_told(work: SpaceWork, more: float, least: float) -> None:
-    """Softened elements in the state `spare` pull by the strains told, from least up.
+def _use_predicted_strains(work: SpaceWork, more: float, least: float) -> None:
+    """Give effective elements, in the state `spare`, predicted strains from least up.
 
     Parameters
     ----------
@@ -186,14 +175,14 @@ def _stretch_as_told(work: SpaceWork, more: float, least: float) -> None:
     part, t = work.part, np.empty(3)
     for e in range(len(part.edges)):
         longer = tangent(work.spare.x, part.edges[e], t) / part.rest[e]
-        longer -= max(work.told[e], least) / more
+        longer -= max(work.predicted[e], least) / more
         work.soft.rest[e] = part.rest[e] * longer
         work.soft.stretching[e] = part.stretching[e] * more * longer
 
 
 @kernel
-def _foretell(work: SpaceWork, viscous: float) -> None:
-    """told <- (e0 + e1) / 2 + viscous (e1 - e0), with e1 as `change` will make it."""
+def _predict_strains(work: SpaceWork, viscous: float) -> None:
+    """predicted <- (e0 + e1) / 2 + viscous (e1 - e0), with e1 after `change`."""
     part, old, new = work.part, np.empty(3), np.empty(3)
     for e in range(len(part.edges)):
         tail, head = part.edges[e]
@@ -206,33 +195,25 @@ def _foretell(work: SpaceWork, viscous: float) -> None:
             size += mean * mean
         e0 = before / part.rest[e] - 1.0
         e1 = (after + along / np.sqrt(size)) / part.rest[e] - 1.0
-        work.told[e] = 0.5 * (e0 + e1) + viscous * (e1 - e0)
+        work.predicted[e] = 0.5 * (e0 + e1) + viscous * (e1 - e0)
 
 
 @kernel
 def _solve(work: SpaceWork) -> None:
     """change <- that of an iteration."""
-    b = np.empty(len(work.pivot))
-    for i in range(len(work.free)):
-        if work.free[i]:
-            b[work.number[i]] = work.unbalanced[i]
-    x = solve_fronts(work.fronts, work.L, work.pivot, b)
-    for i in range(len(work.free)):
-        work.change[i] = x[work.number[i]] if work.free[i] else 0.0
+    b = work.unbalanced[work.free]
+    work.change[:] = 0.0
+    work.change[work.free] = solve_fronts(work.fronts, work.L, work.pivot, b)
 
 
 @kernel
 def _start(work: SpaceWork) -> None:
     """`at` <- the first guess, which is `change` from where the step begins."""
-    for own, given in ((work.at.x, work.before.x), (work.at.d, work.before.d)):
-        for i in range(len(own)):
-            for a in range(3):
-                own[i, a] = given[i, a]
-    for j in range(len(work.at.twist)):
-        work.at.twist[j] = work.before.twist[j]
+    work.at.x[:] = work.before.x
+    work.at.d[:] = work.before.d
+    work.at.twist[:] = work.before.twist
     fill_frames(work.before, work.part.edges, work.space.old, work.space.size[0])
-    for e in range(len(work.told)):
-        work.told[e] = work.space.size[0, e] / work.part.rest[e] - 1.0
+    work.predicted[:] = work.space.size[0] / work.part.rest - 1.0
     _move_on(work)
 
 
@@ -258,7 +239,7 @@ def stage(work: SpaceWork, what: int, h: float, damping: tuple[float, float]) ->
     if what == ADVANCE:
         size = _shorten(work)
         if size < np.inf:
-            _foretell(work, beta / h)
+            _predict_strains(work, beta / h)
             _move_on(work)
         return size
     if what == START:
@@ -399,7 +380,7 @@ def drag_slopes(world: SpaceWorld, x: Floats, moves: Floats, h: float) -> Floats
 
 
 def step_forces(
-    world: SpaceWorld, trial: SpaceTrial, after: SpaceState, rubbing: Floats
+    world: SpaceWorld, trial: SpaceTrial, after: SpaceState, friction: Floats
 ) -> SpaceForces:
     """What acts in a step that ends in a state, with friction (r,) within."""
     now, h, n = trial.now, trial.h, world.rod.nodes.size
@@ -416,15 +397,15 @@ def step_forces(
         inner, damped = _ends(world, trial, after)
         inner += _gyration(world, trial, after, moves[n:])
     drag = world.damping.alpha * world.inertia * moves / h
-    pushed = 2.0 * world.inertia * (moves - h * now.v) / h**2
-    drawn, dry = _drawn(world, trial, after, moves, rubbing)
+    inertial = 2.0 * world.inertia * (moves - h * now.v) / h**2
+    applied, dry = _tendon_forces(world, trial, after, moves, friction)
     if len(world.along.ends):
-        drawn += of_edges(world, (now.state, after), now.time, h)
-    unbalanced = inner + drawn + trial.pull - drag - pushed
+        applied += of_edges(world, (now.state, after), now.time, h)
+    unbalanced = inner + applied + trial.pull - drag - inertial
     if world.fluid is not None:
-        soaked = drag_in_fluid(world, now.state.x, moves, h)
-        unbalanced, damped = unbalanced + soaked, damped - float(soaked @ moves)
-    return SpaceForces(inner, drawn, unbalanced, moves, damped, dry=dry)
+        resistance = drag_in_fluid(world, now.state.x, moves, h)
+        unbalanced, damped = unbalanced + resistance, damped - float(resistance @ moves)
+    return SpaceForces(inner, applied, unbalanced, moves, damped, dry=dry)
 
 
 def _ends(
@@ -447,13 +428,13 @@ def _ends(
         shorter = 1.0 - viscous * longer * (trial.part.stretching / part.stretching)
         stiffer = _stiffness(trial.part) / _stiffness(part)
         flown = viscous * faster / part.voronoi[:, None] * stiffer
-        pulled = part._replace(
+        loaded = part._replace(
             rest=part.rest * shorter,
             stretching=part.stretching * shorter,
             curvature=part.curvature - flown,
             hinge_rest=part.hinge_rest - viscous * slipped[0],
         )
-        total -= 0.5 * system.elastic(state, pulled)[0]
+        total -= 0.5 * system.elastic(state, loaded)[0]
     part = trial.part
     stiff = _stiffness(part) / part.voronoi[:, None]
     bent = np.sum(stiff * faster**2)
@@ -485,12 +466,12 @@ def _gyration(
     return np.concatenate([total.ravel(), np.zeros(len(edges))])
 
 
-def _drawn(
+def _tendon_forces(
     world: SpaceWorld,
     trial: SpaceTrial,
     after: SpaceState,
     moves: Floats,
-    rubbing: Floats,
+    friction: Floats,
 ) -> tuple[Floats, Dry | None]:
     """(3 n + m,) what tendons and friction within do in a step, and that friction."""
     total, dry, system = np.zeros(len(moves)), None, world.system
@@ -503,8 +484,8 @@ def _drawn(
     total -= system.spread(slopes, trial.tension)
     if places is not None:
         rows = places.rows(slopes, ends, trial.conserving)
-        dry = Dry(rubbing, rows, rows @ moves, places.law(trial.tension, states))
-        total -= rubbing @ rows
+        dry = Dry(friction, rows, rows @ moves, places.law(trial.tension, states))
+        total -= friction @ rows
     return total, dry
 
 
@@ -559,10 +540,10 @@ def newton_matrix(
     if len(world.along.ends):
         slopes = slopes_of_edges(world, (before, end), trial.now.time, h)
         values[: len(slopes)] += slopes
-    values = 0.5 * system.kept(values)
+    values = 0.5 * system.of_free(values)
     shift = (world.inertia * (2.0 / h**2 + world.damping.alpha / h))[system.free]
     factor = system.factor(values, shift)
-    while found.pushed and factor.negative:
-        shift *= HARDER
+    while found.contact and factor.negative:
+        shift *= SHIFT_GROWTH
         factor = system.factor(values, shift)
     return factor

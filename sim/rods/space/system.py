@@ -151,8 +151,8 @@ def _laplacian(edges: Ints, weight: Floats, free: Bools) -> Factor:
     cols = np.concatenate([i, j, j, own])
     tie = np.full(n, TIE / float(np.sum(1.0 / weight)))
     values = np.concatenate([weight, weight, -weight, tie])
-    kept = (rows >= 0) & (cols >= 0)
-    return factorise(analyse(n, rows[kept], cols[kept]), values[kept])
+    inner = (rows >= 0) & (cols >= 0)
+    return factorise(analyse(n, rows[inner], cols[inner]), values[inner])
 
 
 FRAME_ARM = 1e-2  # of the length: how far off the axis a turning frame is measured
@@ -188,7 +188,7 @@ class SpaceSystem:
 
     @cached_property
     def _places(self) -> tuple[Ints, Ints, Bools]:
-        """Rows and columns among free unknowns, and which entries are kept."""
+        """Rows and columns among free unknowns, and which entries are of these."""
         groups = (
             edge_places(self.rod),
             pair_places(self.rod, self.rod.pairs),
@@ -197,8 +197,8 @@ class SpaceSystem:
         each = [triangle_places(places) for places in groups]
         rows, cols = (np.concatenate([one[k] for one in each]) for k in (0, 1))
         number = self.number
-        kept = (number[rows] >= 0) & (number[cols] >= 0)
-        return number[rows[kept]], number[cols[kept]], kept
+        free = (number[rows] >= 0) & (number[cols] >= 0)
+        return number[rows[free]], number[cols[free]], free
 
     @cached_property
     def pattern(self) -> SparsityPattern:
@@ -253,7 +253,7 @@ class SpaceSystem:
         g[: self.rod.nodes.size] -= self.loads.on_nodes(self.rod).ravel()
         slopes, of_tendons = self.of_tendons(state, tension)
         g += self.spread(slopes, tension)
-        return g, self.kept(np.concatenate([values, of_tendons]))
+        return g, self.of_free(np.concatenate([values, of_tendons]))
 
     def of_tendons(self, state: SpaceState, tension: Floats) -> tuple[Floats, Floats]:
         """Slopes (q, 11) of lengths, and the Hessian of tension times them."""
@@ -283,11 +283,11 @@ class SpaceSystem:
         return g, np.concatenate([of_edges.ravel(), of_bends.ravel()])
 
     @property
-    def entries_kept(self) -> Bools:
+    def free_entries(self) -> Bools:
         """(e,) which of the Hessian's entries are of free unknowns only."""
         return self._places[2]
 
-    def kept(self, values: Floats) -> Floats:
+    def of_free(self, values: Floats) -> Floats:
         """Of the Hessian's entries of all unknowns, those of free ones."""
         return values[self._places[2]]
 

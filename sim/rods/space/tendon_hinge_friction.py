@@ -1,6 +1,6 @@
 """Dry friction within a rod: of tendons in their channels, and of hinges.
 
-Where a tendon turns by beta before piece k it slips towards the end that is pulled by
+Where a tendon turns by beta before piece k it slips towards its driven end by
 s_k, what the pieces from k on shorten by. The tension of the piece before, T, falls by
 the force D_k of friction (Euler, Eytelwein):
 
@@ -133,11 +133,11 @@ class DryPlaces:
         arms = rod.rest_length[rod.hinges[self.hinges, 0]]
         return np.concatenate([np.ones(len(self.first)), arms])
 
-    def tension(self, pulled: Floats, force: Floats) -> Floats:
-        """(q,) of pieces of tendons, N, that are pulled by as much."""
-        return np.asarray(pulled - force[: len(self.first)] @ self.after)
+    def tension(self, driven: Floats, force: Floats) -> Floats:
+        """(q,) of pieces of tendons, N, whose driven ends have these tensions."""
+        return np.asarray(driven - force[: len(self.first)] @ self.after)
 
-    def law(self, pulled: Floats, states: Sequence[SpaceState]) -> DryLaw:
+    def law(self, driven: Floats, states: Sequence[SpaceState]) -> DryLaw:
         """With the mean turns of tendons in some states."""
         rod, tendons = self.system.rod, self.system.loads.tendons
         turns = [
@@ -149,7 +149,7 @@ class DryPlaces:
         mean = each.reshape(len(states), -1).mean(axis=0)
         by = np.minimum(mean[self.first], WHOLE)
         ones = np.ones(len(self.hinges))
-        whole = np.append(pulled[self.first], rod.hinge_friction[self.hinges])
+        whole = np.append(driven[self.first], rod.hinge_friction[self.hinges])
         above, k = np.zeros((self.count, self.count)), len(self.first)
         above[:k, :k] = np.tril(self.after.T[self.first], -1)
         return DryLaw(
@@ -208,7 +208,7 @@ def _alone(part: SpaceElements, j: int) -> SpaceElements:
     )  # fmt: skip
 
 
-def rubbed_further(
+def friction_newton_step(
     factor: Factor, free: Bools, dry: Dry, change: Floats
 ) -> tuple[Floats, Floats, Floats]:
     """An iteration: the change of all unknowns (3 n + m,), forces, compliance (r,).

@@ -1,7 +1,7 @@
-"""Tendons in a rod: cables in channels of its sections, pulled to a tension.
+"""Tendons in a rod: cables in channels of its sections, under tension.
 
 With friction the tension falls by exp(-mu beta) where the tendon turns by beta and
-slides towards the end that is pulled (Euler, Eytelwein).
+slides towards its driven end (Euler, Eytelwein).
 
 `tendon_lengths` has first and second derivatives. A channel lies off the axis by c = c1
 d1 + c2 d2. A piece of it, from a place on edge e to one on edge f, with the turning q1,
@@ -25,11 +25,7 @@ import numpy as np
 
 from sim.core.arrays import Floats, Ints
 from sim.core.numba_kernels import kernel
-from sim.core.options import (
-    refuse_negative,
-    refuse_unless_count,
-    refuse_unless_positive,
-)
+from sim.core.options import Checked, Count, NotNegative, Positive
 from sim.rods.space.elastic_energy import OF_BEND, keep_triangle
 from sim.rods.space.frames import (
     LOCAL,
@@ -55,31 +51,32 @@ from sim.rods.space.rod import (
     through,
 )
 
-MIDDLE = 0.5  # of an edge, where offsets are told
+MIDDLE = 0.5  # of an edge, where offsets are given
 
 
 @dataclass(frozen=True, eq=False)
-class Tendon:
+class Tendon(Checked):
     """One tendon.
 
     Attributes
     ----------
-    tension : N, at the end that is pulled
+    tension : N, at the driven end
     edges : (k,) edges that it runs through, one after the other
-    share : (k,) where on each edge its offset is told, from 0 at the tail to 1; it is
-        pulled at the first of these places and tied at the last
+    share : (k,) where on each edge its offset is given, from 0 at the tail to 1; the
+        first of these places is its driven end, at the last it is tied
     offset : (k, 2) m, along d1 and d2 of the section at rest
     friction : coefficient
     """
 
-    tension: float
+    of = "tendon"
+    tension: NotNegative
     edges: Ints
     share: Floats
     offset: Floats
-    friction: float = 0.0
+    friction: NotNegative = 0.0
 
     def __post_init__(self) -> None:
-        refuse_negative(self, "tension", "friction", of="tendon")
+        super().__post_init__()
         if len(self.edges) < 2:
             raise ValueError(
                 f"tendon: it runs through {len(self.edges)} edges: give 2 or more"
@@ -156,7 +153,7 @@ def turned(rod: SpaceRod, tendon: Tendon, state: SpaceState) -> Floats:
 
 
 def tensions(rod: SpaceRod, tendons: Sequence[Tendon], state: SpaceState) -> Floats:
-    """(q,) tension of each piece as friction leaves it, from the pulled end on."""
+    """(q,) tension of each piece as friction leaves it, from the driven end on."""
     found = [np.empty(0)]
     for tendon in tendons:
         lost = np.zeros(len(tendon.edges) - 1)
@@ -188,7 +185,7 @@ class TendonSegments(NamedTuple):
 
 
 def segments(rod: SpaceRod, tendons: Sequence[Tendon]) -> TendonSegments:
-    """All pieces of all tendons, each tendon from its pulled end on."""
+    """All pieces of all tendons, each tendon from its driven end on."""
     known = {(e, f): b for b, (e, f) in enumerate(rod.bends.tolist())}
     none = np.empty((0, 2))
     pairs = [np.column_stack([t.edges[:-1], t.edges[1:]]) for t in tendons]
@@ -345,7 +342,7 @@ def fill_tendons(
 
 
 @dataclass(frozen=True)
-class TaperedArm:
+class TaperedArm(Checked):
     """The arm at rest: straight, along `axis` from the origin.
 
     Parameters
@@ -356,17 +353,17 @@ class TaperedArm:
     axis, first : direction of the arm, and of d1 at its root
     """
 
+    of = "arm"
     profile: Sequence[tuple[float, float]]
-    tied: float
+    tied: Positive
     material: SpaceMaterial
-    edges: int = 24
+    edges: Count = 24
     axis: tuple[float, float, float] = (0.0, 0.0, -1.0)
     first: tuple[float, float, float] = (0.0, 1.0, 0.0)
     law: StretchLaw = StretchLaw.RUBBER
 
     def __post_init__(self) -> None:
-        refuse_unless_count(self, "edges", of="arm")
-        refuse_unless_positive(self, "tied", of="arm")
+        super().__post_init__()
         table = np.array(self.profile, dtype=np.float64)
         if table.ndim != 2 or table.shape[1] != 2 or len(table) < 2:
             raise ValueError("arm: profile must have rows of arc length and radius")

@@ -35,8 +35,8 @@ from sim.rods.plane.world import (
 from sim.rods.prescribed_motion import PrescribedMotion
 from sim.rods.space.contact_detection import (
     REACHED,
+    ContactModel,
     LevelGround,
-    Touching,
     refuse_overlap,
 )
 from sim.rods.space.frames import SpaceState, turns
@@ -49,7 +49,7 @@ from sim.rods.space.tendons import Tendon
 
 @dataclass(frozen=True, eq=False)
 class SpaceLimbs:
-    """What drives a rod that was lifted from the plane, or is drawn in space.
+    """What actuates a rod that was lifted from the plane, or built in space.
 
     Attributes
     ----------
@@ -162,19 +162,19 @@ class TurningClamps:
         spun[self._edges] = turns(before, after, own)
         return shift, spun
 
-    def refuse_within(self, touching: Touching) -> None:
+    def refuse_within(self, model: ContactModel) -> None:
         """A ValueError if a node of one comes to be within a plane or a body."""
-        allowed = REACHED * float(touching.radius.min())
+        allowed = REACHED * float(model.radius.min())
         for clamp in self.clamps:
             own = clamp.motion(self.rod.nodes[clamp.about])
-            both = own, *(body.motion for body in touching.moved)
+            both = own, *(body.motion for body in model.moved)
             times = np.unique(np.concatenate([one.finely for one in both]))
-            radius = float(touching.radius[clamp.edge])
+            radius = float(model.radius[clamp.edge])
             found = [
                 (radius - float(gap.min()), time, name)
                 for time in times.tolist()
                 for x in [clamp.placed(self.rod, time)[0]]
-                for name, gap in _gaps(touching.at(time), x)
+                for name, gap in _gaps(model.at(time), x)
             ]
             low, at, name = max(found, default=(0.0, 0.0, ""))
             if low > allowed:
@@ -184,13 +184,13 @@ class TurningClamps:
                 )
 
 
-def _gaps(touching: Touching, x: Floats) -> Iterator[tuple[str, Floats]]:
+def _gaps(model: ContactModel, x: Floats) -> Iterator[tuple[str, Floats]]:
     """What touches by name, and (k,) how far from it points x (k, 3) are, m."""
-    if isinstance(touching.ground, LevelGround):
-        normal = np.array(touching.ground.normal)
+    if isinstance(model.ground, LevelGround):
+        normal = np.array(model.ground.normal)
         normal = normal / np.linalg.norm(normal)
-        yield "ground", x @ normal - touching.ground.height
-    for k, body in enumerate(touching.bodies):
+        yield "ground", x @ normal - model.ground.height
+    for k, body in enumerate(model.bodies):
         name = "ground" if isinstance(body, HeightField) else f"bodies[{k}]"
         yield name, body.distance(x)[0]
 
@@ -214,7 +214,7 @@ class SpaceWorld:
     natural : (b, 3) natural curvature and twist by time, 1/m; the rod's own if None
     velocity, spin : (n, 3) m/s, (m,) rad/s at the start
     drive : of what is held
-    touching : contact; None lets rods pass through each other
+    contact : what touches what; None lets rods pass through each other
     limbs, schedule : what actuates a rod as in the plane, and when
     load : on nodes for a time
     tendons : within the rod
@@ -231,7 +231,7 @@ class SpaceWorld:
     velocity: Floats | None = None
     spin: Floats | None = None
     drive: Drive | None = None
-    touching: Touching | None = None
+    contact: ContactModel | None = None
     limbs: SpaceLimbs | None = None
     schedule: Schedule | None = None
     load: NodeLoad | None = None
@@ -247,16 +247,16 @@ class SpaceWorld:
         if self.damping.rayleigh:
             raise ValueError("damping: rayleigh is of the plane only: leave it out")
         _refuse_unfitting(self)
-        if self.touching is not None:
-            refuse_overlap(self.rod, self.touching, self.rod.nodes)
+        if self.contact is not None:
+            refuse_overlap(self.rod, self.contact, self.rod.nodes)
             if isinstance(self.drive, TurningClamps):
-                self.drive.refuse_within(self.touching)
+                self.drive.refuse_within(self.contact)
 
     @property
     def motions(self) -> list[PrescribedMotion]:
         """Of clamps and bodies."""
         clamps = self.drive.clamps if isinstance(self.drive, TurningClamps) else ()
-        bodies = self.touching.moved if self.touching else ()
+        bodies = self.contact.moved if self.contact else ()
         own = [clamp.motion(self.rod.nodes[clamp.about]) for clamp in clamps]
         return own + [body.motion for body in bodies]
 
@@ -326,7 +326,7 @@ def limb_in_contact(world: SpaceWorld, x: Floats) -> int:
     """The limb whose actuated edges lie lowest above the ground."""
     assert world.limbs is not None
     edges, limb = world.rod.edges, world.limbs.edge_limb
-    ground = world.touching.ground if world.touching else None
+    ground = world.contact.ground if world.contact else None
     height = x[edges].mean(axis=1) @ np.array((ground or LevelGround()).normal)
     return lowest_limb(height, limb, world.limbs.count)
 
@@ -385,7 +385,7 @@ def scaled(world: SpaceWorld, times: Mapping[SpaceParameter, float]) -> SpaceWor
         by[SpaceParameter(name)]
         for name in ("modulus", "density", "gravity", "tension", "friction")
     )
-    rod, damping, touching = world.rod, world.damping, world.touching
+    rod, damping, model = world.rod, world.damping, world.contact
     rod = replace(
         rod, stretching=stiff * rod.stretching, bending=stiff * rod.bending,
         twisting=stiff * rod.twisting, mass=dense * rod.mass,
@@ -393,11 +393,11 @@ def scaled(world: SpaceWorld, times: Mapping[SpaceParameter, float]) -> SpaceWor
     )  # fmt: skip
     alpha = by[SpaceParameter.ALPHA] * damping.alpha
     damping = replace(damping, alpha=alpha, beta=by[SpaceParameter.BETA] * damping.beta)
-    if touching is not None:
-        touching = replace(touching, friction=rough * touching.friction)
+    if model is not None:
+        model = replace(model, friction=rough * model.friction)
     x, y, z = world.gravity
     return replace(
         world, rod=rod, gravity=(pull * x, pull * y, pull * z), damping=damping,
-        touching=touching,
+        contact=model,
         tendons=tuple(replace(t, tension=tight * t.tension) for t in world.tendons),
     )  # fmt: skip

@@ -54,7 +54,7 @@ REFUSED = {
     ],
     "helix": [("times=0", "times must be positive")],
     "jumper": [
-        ("first_pulse=-1", "pulse 0 is at -1 s: times start at 0"),
+        ("first_pulse=-1", "times must be numbers from 0 s up, not [-1]"),
         ("nodes=7.5", "nodes must be a whole number from 1 up, not 7.5"),
     ],
     "miura": [

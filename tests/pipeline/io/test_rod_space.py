@@ -213,10 +213,10 @@ def test_a_table_of_heights_is_the_field_it_was_read_from(tmp_path):
     x = np.array([[0.01 * k, 0.02, 0.013 + 0.001 * k] for k in range(9)])
     found = []
     for ground in grounds:
-        touching = made(tmp_path, {**content, "ground": ground}).space_world.touching
-        assert touching is not None
+        model = made(tmp_path, {**content, "ground": ground}).space_world.contact
+        assert model is not None
         across = x[:, [1, 0, 2]] if ground is grounds[-1] else x
-        far, out = touching.bodies[0].distance(across)
+        far, out = model.bodies[0].distance(across)
         found.append((far, out[:, [1, 0, 2]] if ground is grounds[-1] else out))
     off = [np.abs(far - found[0][0]).max() for far, _ in found]
     assert off[2] < 1e-8

@@ -11,7 +11,7 @@ from sim.rods.plane.builders import RodDraft, along_arc, along_curve, along_line
 from sim.rods.plane.options import CONSERVING
 from sim.rods.plane.rod import Rod, RodMaterial, RoundSection
 from sim.rods.plane.simulate import simulate
-from sim.rods.plane.statics import settle
+from sim.rods.plane.statics import solve_static
 from sim.rods.plane.world import NodeLoad, World
 
 THICK = RodMaterial(3.0e6, 1000.0, 2.0e-3, 10.0e-3)
@@ -35,7 +35,7 @@ def sag(draft: RodDraft, at: tuple[float, float]) -> float:
     """Deflection of the node at a place under a force down on it, m."""
     node = draft.node(at)
     world = World(draft.rod(), gravity=(0.0, 0.0), load=NodeLoad([node], (0.0, -FORCE)))
-    return at[1] - float(settle(world, tolerance=1e-13).x[node, 1])
+    return at[1] - float(solve_static(world, tolerance=1e-13).x[node, 1])
 
 
 def limit(of: Callable[[float], float]) -> float:
@@ -93,7 +93,9 @@ def pull(points: Floats, spacing: float, way: tuple[float, float]) -> float:
     draft.clamps.append((0, np.inf))
     end = len(draft.points) - 1
     load = NodeLoad([end], (SMALL * way[0], SMALL * way[1]))
-    found = settle(World(draft.rod(), gravity=(0.0, 0.0), load=load), tolerance=1e-14)
+    found = solve_static(
+        World(draft.rod(), gravity=(0.0, 0.0), load=load), tolerance=1e-14
+    )
     return float((found.x[end] - points[-1]) @ way)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[4]
 FIRST_STEPS = "from tests.compiling import first_steps; first_steps('own_rod')"
-OF_EDGES = {"closing"}  # which is one line, of all contacts
+OF_ALL = {"stabilisation_velocity", "lean_to_middle", "meeting_time", "at_time"}
 
 
 @pytest.mark.long
@@ -21,6 +21,6 @@ def test_a_first_rod_compiles_nothing_of_contact_of_edges(tmp_path):
         for folder in tmp_path.iterdir()
         for file in folder.rglob("*.nbc")
     }
-    assert {name for module, name in made if module.endswith("touches")} == OF_EDGES
-    assert not any(module.endswith("nearest") for module, _ in made)
+    assert {name for module, name in made if module.endswith("edge_contact")} == OF_ALL
+    assert not any(module.endswith("contact_geometry") for module, _ in made)
     assert 60 < len(made) <= 150

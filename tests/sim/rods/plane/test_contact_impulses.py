@@ -5,9 +5,9 @@ import pytest
 
 from sim.core.arrays import Floats, Ints
 from sim.rods.plane.contact_impulses import (
-    BACK,
-    FORTH,
     OPEN,
+    SLIP_NEGATIVE,
+    SLIP_POSITIVE,
     STICK,
     alone,
     coulomb,
@@ -49,7 +49,7 @@ def test_an_impulse_inside_the_cone_stops_the_contact():
 
 
 @pytest.mark.parametrize(
-    ("u_t", "state", "p_t"), [(2.0, FORTH, -0.5), (-2.0, BACK, 0.5)]
+    ("u_t", "state", "p_t"), [(2.0, SLIP_POSITIVE, -0.5), (-2.0, SLIP_NEGATIVE, 0.5)]
 )
 def test_friction_of_a_sliding_contact_opposes_its_velocity(u_t, state, p_t):
     p, found = _one(-1.0, u_t, 0.5)
@@ -103,7 +103,7 @@ def test_contacts_joined_by_a_stiff_edge_are_solved():
     b[1::2] = 0.5
     p, state, left = _solve(W, b, 0.8)
     assert left < 1e-12
-    assert np.all(state == FORTH)
+    assert np.all(state == SLIP_POSITIVE)
     assert p[1::2] == pytest.approx(-0.8 * p[::2])
 
 

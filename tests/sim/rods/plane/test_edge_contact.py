@@ -19,14 +19,14 @@ from sim.rods.plane.contact_geometry import (
     touch_of,
 )
 from sim.rods.plane.contact_impulses import ContactRule
-from sim.rods.plane.ground import Ground, GroundPlane, Terrain, Wave, standing
+from sim.rods.plane.ground import Ground, GroundPlane, Terrain, Wave, set_on_ground
 from sim.rods.plane.many_contact_impulses import MANY
 from sim.rods.plane.markers import centroid
 from sim.rods.plane.options import Integrator, StepOptions, scheme_of
 from sim.rods.plane.rod import GRAVITY, Rod, RodMaterial, cantilever, chain, hold, moved
 from sim.rods.plane.simulate import Loop, simulate
 from sim.rods.plane.state import RodStep
-from sim.rods.plane.statics import _turning, settle
+from sim.rods.plane.statics import _turning, solve_static
 from sim.rods.plane.world import Damping, DistributedLoad, NodeLoad, World
 from tests.sim.rods.known import SOFT, THIN, ribbon, straight
 from tests.sim.rods.several import several
@@ -228,7 +228,7 @@ def test_two_rods_pressed_on_each_other_rest_as_one_on_a_plane_halfway(load):
     alone = World(
         upper, plane, friction=0.0, gravity=(0.0, 0.0), distributed_loads=(down,)
     )
-    found, known = settle(pressed).x, settle(alone).x
+    found, known = solve_static(pressed).x, solve_static(alone).x
     assert found[:41] == pytest.approx(known, abs=5e-7)
     assert found[41:] * [1.0, -1.0] == pytest.approx(known, abs=5e-7)
 
@@ -244,7 +244,7 @@ def _beside_a_wall(load: float) -> Floats:
         load=NodeLoad([41], (0.02 * force, -force)),
         touching=PlaneTouching(thickness=THICKNESS),
     )  # fmt: skip
-    return settle(world, max_steps=4000).x[:42]
+    return solve_static(world, max_steps=4000).x[:42]
 
 
 @pytest.mark.parametrize("load", [2.0, 5.0, 8.0])
@@ -259,7 +259,7 @@ def test_above_that_load_it_buckles_between_clamp_and_rod():
     column.held[41, 0] = True
     force = 9.0 * np.pi**2 * THIN.bending / (4.0 * L**2)
     load = NodeLoad([41], (0.0, -force))
-    known = settle(World(column, gravity=(0.0, 0.0), load=load)).x
+    known = solve_static(World(column, gravity=(0.0, 0.0), load=load)).x
     found = _beside_a_wall(9.0)
     assert known[:, 0].min() < -0.2 * L
     assert found == pytest.approx(known, abs=1e-5 * L)
@@ -270,7 +270,7 @@ def test_above_that_load_it_buckles_between_clamp_and_rod():
 def test_a_hairpin_of_any_gap_comes_to_rest_on_itself(gap, friction):
     """It never did with friction: what sticks gives way by a little in each step."""
     world = _hairpin(gap, friction)
-    rod, end = world.rod, settle(world)
+    rod, end = world.rod, solve_static(world)
     assert (end.state.pair[:, 2] > 0).sum() > 15
     assert crossings(rod.edges, end.x) == 0
     assert end.x[-1, 1] == pytest.approx(THICKNESS, abs=2e-5)
@@ -422,7 +422,7 @@ def test_a_hoop_rolls_or_slips_down_a_slope_as_a_rigid_ring(mu):
 
 def test_a_hoop_rolls_for_ever_in_the_trough_of_a_wave():
     wave = Wave(start=0.15, amplitude=4e-3)
-    rod = standing(Ribbon(20.0, 100).rod, wave, 0.03)
+    rod = set_on_ground(Ribbon(20.0, 100).rod, wave, 0.03)
     world = World(rod, wave, damping=Damping(beta=0.0), touching=ARCS)
     first, last = _run(world, 2.0, 1e-3, Integrator.ENERGY_MOMENTUM)
     depth = rod.mass.sum() * GRAVITY * wave.amplitude
@@ -476,5 +476,5 @@ def test_what_arcs_cannot_do_is_refused():
     with pytest.raises(ValueError, match=r"the arc of node \d+ starts .* below the gr"):
         _refused(GroundPlane(), turned)
     world = World(Ribbon(2.0, 40).rod, GroundPlane(), touching=ARCS)
-    with pytest.raises(ValueError, match="arcs are of motions: settle without them"):
-        settle(world)
+    with pytest.raises(ValueError, match="arcs are of motions only: leave them out"):
+        solve_static(world)

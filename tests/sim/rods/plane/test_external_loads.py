@@ -13,7 +13,7 @@ from sim.rods.plane.options import Integrator, StepOptions
 from sim.rods.plane.rod import GRAVITY, Rod, RodMaterial, cantilever, ring
 from sim.rods.plane.simulate import simulate
 from sim.rods.plane.state import RodStep
-from sim.rods.plane.statics import hung, settle
+from sim.rods.plane.statics import hung, solve_static
 from sim.rods.plane.world import (
     Damping,
     DistributedLoad,
@@ -146,11 +146,11 @@ def test_what_spreads_or_turns_is_refused_where_it_is_not_known():
     turned = World(rod, follower_forces=(FollowerForce(10, 1.0),))
     with pytest.raises(ValueError, match="leave out loads that are spread or turn"):
         hung(turned, NodeLoad([10], (0.0, 1.0)))
-    with pytest.raises(ValueError, match="settle with minimum=False"):
-        settle(turned)
+    with pytest.raises(ValueError, match="use minimum=False"):
+        solve_static(turned)
     brief = World(rod, load=NodeLoad([10], (0.0, 1.0), duration=0.2))
     with pytest.raises(ValueError, match=r"0 s for 0.2 s: at rest loads act all the"):
-        settle(brief)
+        solve_static(brief)
     with pytest.raises(ValueError, match="there is no node 11: choose 0 to 10"):
         replace(turned, follower_forces=(FollowerForce(11, 1.0),))
     with pytest.raises(ValueError, match="2 edges meet there: end a rod there"):
@@ -166,7 +166,7 @@ def _settled_tip(load: float, edges: int) -> Floats:
     rod = cantilever(LENGTH, edges + 1, SOFT)
     push = FollowerForce(len(rod.nodes) - 1, 0.0, load * EI / LENGTH**2)
     world = World(rod, gravity=FREE, fluid=Fluid(1.0, 1.0), follower_forces=(push,))
-    return np.asarray(settle(world, minimum=False).x[-1] / LENGTH)
+    return np.asarray(solve_static(world, minimum=False).x[-1] / LENGTH)
 
 
 @pytest.mark.parametrize("load", [2.0, 10.0])
@@ -192,7 +192,7 @@ def test_a_column_under_a_spread_load_leaves_its_saddle():
 
     def lean(share: float) -> float:
         load = DistributedLoad(edges, (0.0, -share * 7.837 * EI / LENGTH**3))
-        x = settle(World(upright, gravity=FREE, distributed_loads=(load,))).x
+        x = solve_static(World(upright, gravity=FREE, distributed_loads=(load,))).x
         return float(np.abs(x[:, 0]).max() / LENGTH)
 
     assert lean(0.97) < 1e-6
@@ -284,7 +284,7 @@ def test_what_cannot_turn_is_refused():
         with pytest.raises(ValueError, match=r"ground: a clamp that moves .* below it"):
             World(rod, GroundPlane(height=-5e-3), turning=(down,))
     with pytest.raises(ValueError, match="ends that turn are of motions"):
-        settle(world)
+        solve_static(world)
     for last, told in ((2.0 * np.pi, "360"), (-0.6 * np.pi, "108")):
         round_a_step = TurningEnd(11, 0, [0.0, 0.3, 0.3 + KEEPING.h], [0.0, 0.0, last])
         fast = replace(world, turning=(round_a_step,))

@@ -9,13 +9,13 @@ import pytest
 from sim.core.arrays import Floats
 from sim.rods.plane.builders import Ribbon, polygon_loss
 from sim.rods.plane.contact_impulses import ContactRule
-from sim.rods.plane.ground import GroundPlane, Wave, standing
+from sim.rods.plane.ground import GroundPlane, Wave, set_on_ground
 from sim.rods.plane.markers import route_ratio
 from sim.rods.plane.options import Integrator, StepOptions
 from sim.rods.plane.rod import GRAVITY, Rod, RodMaterial, cantilever, moved, ring
 from sim.rods.plane.simulate import simulate
 from sim.rods.plane.state import RodStep
-from sim.rods.plane.statics import settle
+from sim.rods.plane.statics import solve_static
 from sim.rods.plane.world import Damping, World
 from tests.sim.rods.known import SOFT, ribbon, straight, table
 
@@ -84,7 +84,7 @@ def test_without_friction_a_rod_swings_for_ever_in_the_trough_of_a_wave(h):
     """
     wave = Wave(start=0.15)
     rod = moved(straight(0.01, 3, RodMaterial()), by=np.array([-0.005, 0.0]))
-    rod = standing(rod, wave, 0.04)
+    rod = set_on_ground(rod, wave, 0.04)
     world = World(rod, wave, friction=0.0, damping=Damping(beta=0.0))
     first, *_, last = simulate(world, StepOptions(h=h), 8.0, every=10**9)
     depth = first.gravity + rod.mass.sum() * GRAVITY * wave.amplitude
@@ -127,7 +127,7 @@ def _rolling(gamma: float, ratio: float) -> float:
     flat = World(
         rod, GroundPlane(), friction=0.0, gravity=(0.0, -GRAVITY * np.cos(theta))
     )
-    settled = replace(rod, nodes=settle(flat).x)
+    settled = replace(rod, nodes=solve_static(flat).x)
     start = moved(settled, by=np.zeros(2), angle=-theta)
     world = World(
         start,
@@ -310,7 +310,7 @@ def in_the_trough(**options: Any) -> float:
     """Where a rod with friction is that was let go beside the trough of a wave, m."""
     wave = Wave(start=0.15)
     rod = moved(straight(0.01, 3, RodMaterial()), by=np.array([-0.005, 0.0]))
-    rod = standing(rod, wave, 0.04)
+    rod = set_on_ground(rod, wave, 0.04)
     world = World(rod, wave, friction=0.02, damping=Damping(beta=0.0))
     end = _last(world, StepOptions(tolerance=1e-12, **options), 1.7)
     return float(rod.mass @ end.x[:, 0] / rod.mass.sum())

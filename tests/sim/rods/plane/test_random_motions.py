@@ -16,7 +16,14 @@ from sim.rods.plane.contact_geometry import (
     edge_gap,
     touch_of,
 )
-from sim.rods.plane.ground import Ground, GroundPlane, Terrain, Wave, gaps, standing
+from sim.rods.plane.ground import (
+    Ground,
+    GroundPlane,
+    Terrain,
+    Wave,
+    gaps,
+    set_on_ground,
+)
 from sim.rods.plane.options import Integrator, StepOptions
 from sim.rods.plane.rod import GRAVITY, Rod, RodMaterial, chain, moved, ring
 from sim.rods.plane.simulate import simulate
@@ -69,7 +76,7 @@ def random_trial(rng: Random) -> Trial:
     n, size = len(rod.nodes), float(np.ptp(rod.nodes, axis=0).max())
     ground = _ground(rng, size)
     if ground is not None:
-        rod = standing(rod, ground, rng.uniform(-size, size))
+        rod = set_on_ground(rod, ground, rng.uniform(-size, size))
         rod = moved(rod, by=np.array([0.0, size * rng.choice([0.0, 0.3])]))
     force = rod.mass.sum() * GRAVITY * 10.0 ** rng.uniform(-1.0, 3.0)
     pull = force * rng.standard_normal(2)

@@ -116,9 +116,9 @@ def test_the_star_stands_on_two_tails():
     end = _last(_actuated(schedule=None), StepOptions(), 0.5)
     n = StarShape().nodes_per_limb
     tips = [limb * n + n - 1 for limb in range(LIMBS)]  # the last node of each tail
-    standing = [tips[LOWEST], tips[LOWEST + 1]]
-    assert np.flatnonzero(end.contact).tolist() == standing
-    assert end.reaction[standing, 1].sum() == pytest.approx(
+    lower_tips = [tips[LOWEST], tips[LOWEST + 1]]
+    assert np.flatnonzero(end.contact).tolist() == lower_tips
+    assert end.reaction[lower_tips, 1].sum() == pytest.approx(
         ROBOT.mass.sum() * 9.81, rel=1e-3
     )
 
@@ -225,16 +225,19 @@ def _two_pieces() -> None:
         ),
         (lambda: Pulses([0.2, 0.1], [1, 2]), "pulse 1 at 0.1 s comes before pulse 0"),
         (lambda: Pulses([0.2], [1, 2]), "1 times for 2 limbs"),
-        (lambda: Pulses([np.nan], [1]), "pulse 0 is at nan: give finite numbers"),
-        (lambda: Pulses([0.2], [1.5]), r"limbs are \[1.5\]: give whole numbers"),  # type: ignore[list-item]
+        (lambda: Pulses([np.nan], [1]), "times must be numbers from 0 s up"),
+        (lambda: Pulses([0.2], [1.5]), r"limbs must be whole numbers, not \[1.5\]"),  # type: ignore[list-item]
         (lambda: _actuated(schedule=Pulses([0.0], [7])), "no limb 7: choose 0 to 6"),
         (
             lambda: World(straight(0.1, 5, SOFT), schedule=LeftOfContact()),
             r"edges of the limbs \[\]: number two or more limbs from 0 on",
         ),
         (lambda: LeftOfContact(period=0.0), "period must be positive, not 0.0"),
-        (lambda: NodeLoad([0], 3.0), "force is 3.0: give two finite numbers"),  # type: ignore[arg-type]
-        (lambda: NodeLoad([0], (0.0, np.nan)), "nan.*: give two finite numbers"),
+        (
+            lambda: NodeLoad([0], 3.0),
+            "load: force must be two finite numbers, or .* not 3.0",
+        ),  # type: ignore[arg-type]
+        (lambda: NodeLoad([0], (0.0, np.nan)), "force must be two finite numbers.*nan"),
         (
             lambda: NodeLoad([0], (0.0, 1.0), start=np.nan),
             "start must be a finite number, not nan",

@@ -12,7 +12,7 @@ from pipeline.cases.ribbon import HeavyRingCase
 from sim.core.arrays import Floats
 from sim.core.options import NotConvergedError
 from sim.rods.plane.contact_impulses import OPEN, coulomb, scratch
-from sim.rods.plane.ground import GroundPlane, Wave, standing
+from sim.rods.plane.ground import GroundPlane, Wave, set_on_ground
 from sim.rods.plane.rod import (
     GRAVITY,
     Rod,
@@ -22,7 +22,7 @@ from sim.rods.plane.rod import (
     ring,
 )
 from sim.rods.plane.state import RodStep
-from sim.rods.plane.statics import hung, settle
+from sim.rods.plane.statics import hung, solve_static
 from sim.rods.plane.world import NodeLoad, World
 from tests.recorded import summary
 from tests.sim.rods.heavy_elastica import heavy_ring
@@ -35,7 +35,7 @@ R = 0.05
 def _under_weight(W: float, n: int) -> Floats:
     """Tip (x, drop) / L of a cantilever under W = rho A g L^3 / EI."""
     g = W * THIN.bending / (THIN.line_density * L**3)
-    end = settle(World(cantilever(L, n, THIN), gravity=(0.0, -g)))
+    end = solve_static(World(cantilever(L, n, THIN), gravity=(0.0, -g)))
     return np.array([end.x[-1, 0], -end.x[-1, 1]]) / L
 
 
@@ -50,7 +50,9 @@ def test_a_cantilever_hangs_as_the_elastica_does(row):
 def test_a_force_bends_a_cantilever_as_the_elastica(row):
     rod = cantilever(L, 84, THIN)
     force = row["P"] * THIN.bending / L**2
-    end = settle(World(rod, gravity=(0.0, 0.0), load=NodeLoad([83], (0.0, -force))))
+    end = solve_static(
+        World(rod, gravity=(0.0, 0.0), load=NodeLoad([83], (0.0, -force)))
+    )
     tip = np.array([end.x[-1, 0], -end.x[-1, 1]]) / L
     assert tip == pytest.approx([row["x_tip_over_L"], row["drop_over_L"]], rel=1e-3)
 
@@ -67,7 +69,7 @@ def test_the_drop_of_a_cantilever_converges_with_order_two():
 def _ring_at_rest(gamma: float, n: int = 120) -> RodStep:
     """On a node of its polygon, which would fall on an edge."""
     world = World(ribbon(gamma, R, n), GroundPlane(), friction=0.0)
-    return settle(world, minimum=False)
+    return solve_static(world, minimum=False)
 
 
 @pytest.mark.parametrize("row", table("heavy_ring.csv"), ids=lambda r: r["gamma"])
@@ -99,7 +101,7 @@ def _curvature_at_contact(gamma: float, n: int) -> float:
     rod = ribbon(gamma, R, n)
     rod.held[0] = True
     rod.held[n // 2, 0] = True  # it would fall over
-    x = settle(World(rod)).x
+    x = solve_static(World(rod)).x
     e, f = x[0] - x[-1], x[1] - x[0]
     return float(e[0] * f[1] - e[1] * f[0])
 
@@ -116,7 +118,7 @@ def _pressed(load: float, side: float, **options: bool) -> Floats:
     rod = cantilever(L, 42, THIN)
     force = load * np.pi**2 * THIN.bending / (4.0 * L**2)
     pressing = NodeLoad([41], (-force, side * force))
-    end = settle(World(rod, gravity=(0.0, 0.0), load=pressing), **options)
+    end = solve_static(World(rod, gravity=(0.0, 0.0), load=pressing), **options)
     top: Floats = end.x[-1] / L
     return top
 
@@ -150,8 +152,8 @@ def test_a_rod_without_friction_rests_in_a_trough_and_on_no_crest(nodes, start):
     """The force of the ground bows down over a crest: its middle node leaves it."""
     wave = Wave(start=start)  # of 200 mm, with a crest or a trough at 0
     rod = moved(straight(0.01, nodes, RodMaterial(1e7)), by=np.array([-0.005, 0.0]))
-    rod = standing(rod, wave, 0.0 if start == 0.05 else 3e-3)
-    x = rod.mass @ settle(World(rod, wave, friction=0.0)).x / rod.mass.sum()
+    rod = set_on_ground(rod, wave, 0.0 if start == 0.05 else 3e-3)
+    x = rod.mass @ solve_static(World(rod, wave, friction=0.0)).x / rod.mass.sum()
     assert abs(x[0]) == pytest.approx(0.1 if start == 0.05 else 0.0, abs=1e-6)
 
 
@@ -160,9 +162,9 @@ def test_a_rest_on_curved_ground_stays_where_it_is_settled_again():
     wave = Wave(6.5e-3, 0.2, start=0.017)
     material = RodMaterial(1.03e6, 1912.0, 2e-3, 18e-3)
     rod = moved(straight(0.2, 14, material), by=np.array([-0.1, 0.0]))
-    rod = standing(rod, wave, 0.054)
-    told = settle(World(rod, wave, friction=0.0)).x
-    again = settle(World(replace(rod, nodes=told), wave, friction=0.0)).x
+    rod = set_on_ground(rod, wave, 0.054)
+    told = solve_static(World(rod, wave, friction=0.0)).x
+    again = solve_static(World(replace(rod, nodes=told), wave, friction=0.0)).x
     assert np.abs(again - told).max() < 1e-5 * rod.rest_length[0]
 
 
@@ -200,7 +202,7 @@ def test_a_free_ring_vibrates_as_an_inextensible_ring():
 def test_an_equilibrium_that_does_not_exist_is_reported():
     """Nothing stops a rod that falls freely."""
     with pytest.raises(NotConvergedError, match="no equilibrium"):
-        settle(World(straight(L, 5, THIN)), max_steps=20)
+        solve_static(World(straight(L, 5, THIN)), max_steps=20)
 
 
 def test_a_beam_under_a_weight_sinks_by_the_inverse_of_its_modulus():

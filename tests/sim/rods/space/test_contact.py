@@ -13,8 +13,8 @@ from sim.rods.plane.options import Integrator, StepOptions
 from sim.rods.plane.rod import GRAVITY
 from sim.rods.space import newton
 from sim.rods.space.contact_detection import (
+    ContactModel,
     LevelGround,
-    Touching,
     contacts_of,
     near,
 )
@@ -65,8 +65,8 @@ def _sound(step: SpaceMotionStep, edge: float) -> None:
 def test_a_rod_slides_down_a_slope_from_its_cone_on(degrees):
     """arctan 0.5 = 26.565 degrees."""
     rod = _wire((0.0, 0.0, 0.0), (0.1, 0.0, 0.0), 6)
-    touching = Touching(np.full(6, R), MU, LevelGround(height=-R))
-    last = _end(SpaceWorld(rod, _slope(degrees), touching=touching), 5e-3, 0.1)
+    model = ContactModel(np.full(6, R), MU, LevelGround(height=-R))
+    last = _end(SpaceWorld(rod, _slope(degrees), contact=model), 5e-3, 0.1)
     slid = last.x[:, 0] - rod.nodes[:, 0]
     assert slid == pytest.approx(_slid(degrees, 0.1), rel=1e-4, abs=1e-8)
     _sound(last, 0.1 / 6)
@@ -84,7 +84,7 @@ def test_a_straight_stack_of_rods_slides_exactly_at_its_cone(degrees):
     rod = replace(rod, held_frames=np.ones(m, dtype=np.bool_))
     rod.held[:12] = True
     rod = replace(rod, bending=10.0 * rod.bending)
-    world = SpaceWorld(rod, _slope(degrees), touching=Touching(np.full(m, R), MU))
+    world = SpaceWorld(rod, _slope(degrees), contact=ContactModel(np.full(m, R), MU))
     last = _end(world, 2e-3, 0.04)
     slid = (last.x - rod.nodes)[12:, 0]
     assert slid == pytest.approx(_slid(degrees, 0.04), abs=1e-6)
@@ -96,8 +96,8 @@ def test_what_falls_does_not_rebound_and_friction_brings_it_to_rest():
     fall, speed = 1e-3, 0.3
     rod = _wire((0.0, 0.0, 0.0), (0.05, 0.0, 0.0), 4)
     v = np.tile([speed, 0.0, 0.0], (5, 1))
-    touching = Touching(np.full(4, R), MU, LevelGround(height=-R - fall))
-    world = SpaceWorld(rod, (0.0, 0.0, -GRAVITY), velocity=v, touching=touching)
+    model = ContactModel(np.full(4, R), MU, LevelGround(height=-R - fall))
+    world = SpaceWorld(rod, (0.0, 0.0, -GRAVITY), velocity=v, contact=model)
     last = _end(world, 5e-4, 0.12)
     v_n = np.sqrt(2.0 * GRAVITY * fall)
     after = speed - MU * v_n
@@ -122,7 +122,7 @@ def test_an_impact_takes_no_more_of_a_slide_than_it_has(late, friction):
     ground = LevelGround(height=-R - late * h * down)
     world = SpaceWorld(
         rod, (0.0, 0.0, 0.0), velocity=np.tile([along, 0.0, -down], (5, 1)),
-        touching=Touching(np.full(4, R), friction, ground),
+        contact=ContactModel(np.full(4, R), friction, ground),
     )  # fmt: skip
     last = _end(world, h, h)
     v = last.moving.v[: rod.nodes.size].reshape(-1, 3)
@@ -134,8 +134,8 @@ def test_an_impact_takes_no_more_of_a_slide_than_it_has(late, friction):
 def test_friction_rolls_a_rod_that_lies_across_a_slope():
     """A full cylinder gathers 2/3 of what it would without friction."""
     rod = _wire((0.0, 0.0, 0.0), (0.0, 0.05, 0.0), 4)
-    touching = Touching(np.full(4, R), MU, LevelGround(height=-R))
-    last = _end(SpaceWorld(rod, _slope(20.0), touching=touching), 2e-3, 0.04)
+    model = ContactModel(np.full(4, R), MU, LevelGround(height=-R))
+    last = _end(SpaceWorld(rod, _slope(20.0), contact=model), 2e-3, 0.04)
     free = 0.5 * _slope(20.0)[0] * 0.04**2
     middle = (last.x - rod.nodes)[1:-1, 0]
     assert middle == pytest.approx(2.0 / 3.0 * free, rel=0.02)
@@ -150,17 +150,17 @@ def test_rods_that_touch_move_rigidly_together_without_sliding():
         _wire((0.0, 0.0, 0.0), (0.1, 0.0, 0.0), 2),
         _wire((0.03, -0.05, 2 * R), (0.06, 0.07, 2 * R), 3),
     )
-    touching = Touching(np.full(5, R), MU)
-    what = near(rod, touching, rod.nodes, 0.1 * R)
-    contacts = contacts_of(rod, touching, what, rod.nodes, None)
+    model = ContactModel(np.full(5, R), MU)
+    what = near(rod, model, rod.nodes, 0.1 * R)
+    contacts = contacts_of(rod, model, what, rod.nodes, None)
     assert contacts.gap == pytest.approx([0.0], abs=1e-12)
     w, by = np.array([0.3, -0.7, 0.5]), np.array([0.1, 0.2, -0.3])
     moved = by + np.cross(w, rod.nodes)
     spun = edge_tangents(rod.nodes, rod.edges) @ w
     still, count = (rod.state, rod.state), 21 + 5
     made, _ = step_rows(
-        still, rod.edges, touching.radius, NO_RIMS, contacts, contacts, 0.1 * R,
-        touching.slides(0.0, 1.0),
+        still, rod.edges, model.radius, NO_RIMS, contacts, contacts, 0.1 * R,
+        model.slides(0.0, 1.0),
     )  # fmt: skip
     rows = made.columns(np.arange(count)).T
     assert np.abs(rows[:, rod.nodes.size :]).max() > 0.1 * R
@@ -169,9 +169,9 @@ def test_rods_that_touch_move_rigidly_together_without_sliding():
 
 def _overlap(step: SpaceMotionStep, world: SpaceWorld) -> float:
     """By how much any two skins are within each other."""
-    assert world.touching is not None
-    what = near(world.rod, world.touching, step.x, 0.0)
-    gap = contacts_of(world.rod, world.touching, what, step.x, None).gap
+    assert world.contact is not None
+    what = near(world.rod, world.contact, step.x, 0.0)
+    gap = contacts_of(world.rod, world.contact, what, step.x, None).gap
     return -float(gap.min(initial=0.0))
 
 
@@ -190,7 +190,7 @@ def _thrown(turn: Floats) -> SpaceWorld:
     v[5:] = turn @ np.array([1.2, 0.0, -1.5])
     rod = together(*each)
     return SpaceWorld(
-        rod, (0.0, 0.0, 0.0), velocity=v, touching=Touching(np.full(8, R), 0.3)
+        rod, (0.0, 0.0, 0.0), velocity=v, contact=ContactModel(np.full(8, R), 0.3)
     )
 
 
@@ -213,9 +213,9 @@ def test_wires_that_meet_keep_both_momenta(friction):
     """A pair has no moment, spins included."""
     options = StepOptions(1e-3, Integrator.ENERGY_MOMENTUM, tolerance=1e-12)
     world = _thrown(np.eye(3))
-    assert world.touching is not None
-    touching = replace(world.touching, friction=friction)
-    first, *later = moves(replace(world, touching=touching), options, 0.02)
+    assert world.contact is not None
+    model = replace(world.contact, friction=friction)
+    first, *later = moves(replace(world, contact=model), options, 0.02)
     size = np.abs(first.angular_momentum).max()
     for step in later:
         assert step.momentum == pytest.approx(first.momentum, rel=1e-11, abs=1e-13)
@@ -268,8 +268,8 @@ def test_what_supports_crush_ends_with_the_pairs_that_touch(between):
     velocity[3:6, 2] = -0.1
     rod.held[:6], rod.held_frames[:4] = True, True
     drive = MovingSupports(velocity, np.zeros(m))
-    touching = Touching(np.full(m, R), 0.3)
-    world = SpaceWorld(rod, (0.0, 0.0, 0.0), drive=drive, touching=touching)
+    model = ContactModel(np.full(m, R), 0.3)
+    world = SpaceWorld(rod, (0.0, 0.0, 0.0), drive=drive, contact=model)
     words = (
         r"edge \d and edge 5.* touch$"
         if between
@@ -291,8 +291,8 @@ def test_steps_that_contacts_throw_far_are_cut_at_once(monkeypatch):
         through(x[:, [0, 2, 1]] + [0.036, 0.0, 0.0], soft, ROUND, closed=True),
     )
     thrown = 3.0 * np.random.default_rng(1).normal(size=rod.nodes.shape)
-    touching = Touching(np.full(32, R))
-    world = SpaceWorld(rod, (0.0, 0.0, 0.0), velocity=thrown, touching=touching)
+    model = ContactModel(np.full(32, R))
+    world = SpaceWorld(rod, (0.0, 0.0, 0.0), velocity=thrown, contact=model)
     sizes, farthest, advance = world.system.sizes, [0.0], newton._Compiled.advance
 
     def seen(parts: newton._Compiled, change: Floats) -> float:
@@ -312,26 +312,26 @@ def test_rods_that_start_within_each_other_are_refused():
     )
     words = r"edge [01] starts 0\.001 m within edge 3: move them apart"
     with pytest.raises(ValueError, match=words):
-        SpaceWorld(crossing, touching=Touching(np.full(5, R)))
+        SpaceWorld(crossing, contact=ContactModel(np.full(5, R)))
     with pytest.raises(ValueError, match=r"edge 1 starts 0\.021 m within the ground"):
         SpaceWorld(
             _wire((0.0, 0.0, 0.0), (0.1, 0.0, -0.02), 2),
-            touching=Touching(np.full(2, R), ground=LevelGround()),
+            contact=ContactModel(np.full(2, R), ground=LevelGround()),
         )
     with pytest.raises(ValueError, match=r"starts 0\.001 m within the ground"):
         SpaceWorld(
             _wire((0.0, 0.0, 0.0), (0.1, 0.0, 0.0), 2),
-            touching=Touching(np.full(2, R), ground=LevelGround()),
+            contact=ContactModel(np.full(2, R), ground=LevelGround()),
         )
     with pytest.raises(ValueError, match="friction must be"):
-        Touching(np.full(2, R), -1.0)
+        ContactModel(np.full(2, R), -1.0)
     with pytest.raises(ValueError, match="radius of edge 1 must be positive, not -0"):
-        Touching(np.array([R, -R]))
+        ContactModel(np.array([R, -R]))
     with pytest.raises(ValueError, match="1 radii for 2 edges: give one an edge"):
         SpaceWorld(
-            _wire((0.0,) * 3, (0.1, 0.0, 0.0), 2), touching=Touching(np.full(1, R))
+            _wire((0.0,) * 3, (0.1, 0.0, 0.0), 2), contact=ContactModel(np.full(1, R))
         )
     with pytest.raises(ValueError, match="height must be a finite number, not nan"):
         LevelGround(height=np.nan)
-    with pytest.raises(ValueError, match=r"normal is .*: give three numbers"):
+    with pytest.raises(ValueError, match="ground: normal must be longer than 0"):
         LevelGround((0.0, 0.0, 0.0))

@@ -8,7 +8,7 @@ import pytest
 from sim.core.arrays import Floats
 from sim.rods.plane.options import Integrator, StepOptions
 from sim.rods.plane.world import Damping
-from sim.rods.space.contact_detection import LevelGround, Touching
+from sim.rods.space.contact_detection import ContactModel, LevelGround
 from sim.rods.space.rod import SpaceMaterial, clamped, disc, rectangle, through
 from sim.rods.space.simulate import moves
 from sim.rods.space.tendons import routed
@@ -54,12 +54,12 @@ def _rubbing(times: dict[SpaceParameter, float], mu: float) -> SpaceWorld:
     return SpaceWorld(
         rod, (0.0, 0.0, -9.81 * at["gravity"]),
         Damping(2.0 * at["alpha"], 1e-3 * at["beta"]), velocity=v,
-        touching=Touching(np.full(6, 2e-3), mu * at["friction"], ground),
+        contact=ContactModel(np.full(6, 2e-3), mu * at["friction"], ground),
     )  # fmt: skip
 
 
 def _end(world: SpaceWorld) -> Floats:
-    options = OPTIONS if world.touching is None else RUBBED
+    options = OPTIONS if world.contact is None else RUBBED
     *_, last = moves(world, options, H * STEPS, every=10**9)
     return last.x
 

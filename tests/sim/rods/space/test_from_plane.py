@@ -114,7 +114,7 @@ def test_what_is_of_the_plane_only_is_refused(change, words):
     with pytest.raises(ValueError, match=words):
         in_space(world, RodMaterial())
     mixed = [RodMaterial()] * (len(robot.edges) - 1) + [ROUND]
-    with pytest.raises(ValueError, match="flat rods beside round ones"):
+    with pytest.raises(ValueError, match="flat rods with round ones"):
         in_space(replace(World(far), ground=GroundPlane()), mixed)
 
 

@@ -12,7 +12,7 @@ from sim.rods.plane.ground import Wave
 from sim.rods.plane.options import Integrator, StepOptions
 from sim.rods.plane.rod import GRAVITY
 from sim.rods.prescribed_motion import PrescribedMotion
-from sim.rods.space.contact_detection import Touching, closest, entered
+from sim.rods.space.contact_detection import ContactModel, closest, entered
 from sim.rods.space.rigid_bodies import (
     BarBody,
     Body,
@@ -97,7 +97,9 @@ def test_a_wire_on_a_slope_that_is_a_field_slides_from_its_cone_on(degrees):
     up = R * np.array([np.sin(turn), 0.0, np.cos(turn)])
     rod = _wire(up, up + 0.06 * along, 4)
     body = _plane(float(np.tan(turn)))
-    world = SpaceWorld(rod, DOWN, touching=Touching(np.full(4, R), MU, bodies=(body,)))
+    world = SpaceWorld(
+        rod, DOWN, contact=ContactModel(np.full(4, R), MU, bodies=(body,))
+    )
     last = _run(world, 5e-3, time)[-1]
     pull = GRAVITY * (np.sin(turn) - MU * np.cos(turn))
     slid = (last.x - rod.nodes) @ along
@@ -117,8 +119,8 @@ def test_a_rod_rocks_on_a_sphere_as_a_plank_does():
     v = np.zeros_like(rod.nodes)
     v[:, 2] = -rate * rod.nodes[:, 0]
     sphere = SphereBody((0.0, 0.0, -radius), radius)
-    touching = Touching(np.full(edges, R), 2.0, bodies=(sphere,))
-    world = SpaceWorld(rod, DOWN, velocity=v, touching=touching)
+    model = ContactModel(np.full(edges, R), 2.0, bodies=(sphere,))
+    world = SpaceWorld(rod, DOWN, velocity=v, contact=model)
     gyration = size**2 / 12.0 * (1.0 + 2.0 / edges**2) + R * R
     omega = np.sqrt(GRAVITY * (radius - R) / gyration)
     seen = _run(world, 4e-3, 0.2)
@@ -153,8 +155,8 @@ def test_what_slides_along_a_curve_errs_at_second_order(mu):
     v = np.tile(speed * np.array([out[2], 0.0, -out[0]]), (3, 1))
     ends = []
     for body, h in ((BAR, 8e-3), (BAR, 4e-3), (HeightField(_cylinder), 4e-3)):
-        touching = Touching(np.full(2, R), mu, bodies=(body,))
-        world = SpaceWorld(rod, DOWN, velocity=v, touching=touching)
+        model = ContactModel(np.full(2, R), mu, bodies=(body,))
+        world = SpaceWorld(rod, DOWN, velocity=v, contact=model)
         last = _run(world, h, time)[-1]
         ends.append(float(np.arctan2(last.x[1, 0], last.x[1, 2])))
         assert last.moving.ledger.gap <= 1e-9 * far
@@ -171,8 +173,8 @@ def test_a_rod_leaves_a_bar_at_two_thirds_of_its_height():
     ends = [far * out + [0.0, y, 0.0] for y in (-0.01, 0.01)]
     rod = _wire(ends[0], ends[1], 2)
     v = np.tile(speed * np.array([out[2], 0.0, -out[0]]), (3, 1))
-    touching = Touching(np.full(2, R), bodies=(BAR,))
-    world = SpaceWorld(rod, DOWN, velocity=v, touching=touching)
+    model = ContactModel(np.full(2, R), bodies=(BAR,))
+    world = SpaceWorld(rod, DOWN, velocity=v, contact=model)
     off = 2.0 / 3.0 * (np.cos(begin) + speed**2 / (2.0 * GRAVITY * far))
     seen = _run(world, 1e-3, 0.16)
     apart = np.array([BAR.distance(s.x)[0].min() - R for s in seen])
@@ -190,8 +192,8 @@ def test_a_rod_swings_in_the_trough_of_a_wave_as_its_middle_does():
     _, out = field.distance(np.array([[begin, 0.0, 0.0]]))
     foot = np.array([begin, 0.0, -size * np.cos(wave * begin)])
     ends = [foot + R * out[0] + [0.0, y, 0.0] for y in (-0.01, 0.01)]
-    touching = Touching(np.full(2, R), bodies=(field,))
-    world = SpaceWorld(_wire(ends[0], ends[1], 2), DOWN, touching=touching)
+    model = ContactModel(np.full(2, R), bodies=(field,))
+    world = SpaceWorld(_wire(ends[0], ends[1], 2), DOWN, contact=model)
     omega = np.sqrt(GRAVITY / (1.0 / (size * wave**2) - R))
     way = [s.x[1, 0] / ends[0][0] for s in _run(world, 4e-3, 0.16)]
     assert way == pytest.approx(np.cos(omega * 4e-3 * np.arange(41)), abs=2e-3)
@@ -208,7 +210,7 @@ def test_a_spinning_wire_lands_on_a_flat_field_as_on_a_plane(late, integrator):
     world = SpaceWorld(
         rod, (0.0, 0.0, 0.0), velocity=np.tile([0.0, 0.0, -down], (5, 1)),
         spin=np.full(4, spin),
-        touching=Touching(np.full(4, radius), mu, bodies=(_plane(0.0, at),)),
+        contact=ContactModel(np.full(4, radius), mu, bodies=(_plane(0.0, at),)),
     )  # fmt: skip
     options = StepOptions(h, integrator)
     *_, last = moves(world, options, 6 * h, every=10**9)
@@ -251,7 +253,7 @@ def test_an_edge_is_closest_to_a_body_where_its_distance_is_least():
         (
             lambda: SpaceWorld(
                 _wire(np.zeros(3), np.array([0.1, 0.0, 0.0]), 2),
-                touching=Touching(
+                contact=ContactModel(
                     np.full(2, R), bodies=(SphereBody((0.0,) * 3, 0.02),)
                 ),
             ),
@@ -278,9 +280,9 @@ def _rod(height: float = 0.0, edges: int = 4) -> SpaceRod:
 def _run_on(
     rod: SpaceRod, friction: float, bodies: tuple[Body, ...], duration: float
 ) -> list[SpaceMotionStep]:
-    touching = Touching(np.full(len(rod.edges), R), friction, bodies=bodies)
+    model = ContactModel(np.full(len(rod.edges), R), friction, bodies=bodies)
     options = StepOptions(h=H, integrator=Integrator.ENERGY_MOMENTUM, tolerance=1e-11)
-    return list(moves(SpaceWorld(rod, touching=touching), options, duration))
+    return list(moves(SpaceWorld(rod, contact=model), options, duration))
 
 
 def _way(duration: float, far: Floats) -> list[list[float]]:
@@ -374,9 +376,9 @@ def test_nothing_passes_through_a_bar_that_comes_by_fast():
     way = [[0.0, 0.0, 0.0, 0.0], [0.1, 0.0, -0.1, 0.0]]
     body = DrivenBody(bar, PrescribedMotion((0.0, 0.0, 0.0), moves=way))
     rod = _rod()
-    touching = Touching(np.full(len(rod.edges), R), 0.0, bodies=(body,))
+    model = ContactModel(np.full(len(rod.edges), R), 0.0, bodies=(body,))
     options = StepOptions(h=0.01, integrator=Integrator.ENERGY_MOMENTUM)
-    world = SpaceWorld(rod, (0.0, 0.0, 0.0), touching=touching)
+    world = SpaceWorld(rod, (0.0, 0.0, 0.0), contact=model)
     *_, last = moves(world, options, 0.1)
     assert last.x[:, 1].max() < 0.02 - 0.1 - 2.0 * R + 1e-6
     mass = float(rod.mass.sum())

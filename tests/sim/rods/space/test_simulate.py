@@ -11,7 +11,7 @@ from sim.rods.plane.options import Integrator, StepOptions
 from sim.rods.plane.rod import GRAVITY, RodMaterial, chain, hold
 from sim.rods.plane.simulate import simulate
 from sim.rods.plane.world import Damping, Fluid, TurningEnd, World
-from sim.rods.space.contact_detection import LevelGround, Touching
+from sim.rods.space.contact_detection import ContactModel, LevelGround
 from sim.rods.space.frames import turning
 from sim.rods.space.from_plane import in_space, lifted
 from sim.rods.space.joints import clamped_end
@@ -364,8 +364,8 @@ def test_tables_that_no_clamp_follows_are_refused():
 def test_a_clamp_that_goes_into_the_ground_is_refused_with_its_time():
     down = TurningClamp(8, 0, [0, 0, 1], moves=[[0, 0, 0, 0], [1, 0, 0, -0.05]])
     world = _driven(down)
-    touching = Touching(np.full(9, 1e-3), 0.0, LevelGround(height=-0.03))
+    model = ContactModel(np.full(9, 1e-3), 0.0, LevelGround(height=-0.03))
     words = "ground: a clamp that moves or turns, or the held edge behind it, is 0.021"
     with pytest.raises(ValueError, match=words):
-        replace(world, touching=touching)
-    replace(world, touching=replace(touching, ground=LevelGround(height=-0.06)))
+        replace(world, contact=model)
+    replace(world, contact=replace(model, ground=LevelGround(height=-0.06)))

@@ -62,7 +62,7 @@ def _tied(world: SpaceWorld, step: SpaceMotionStep) -> float:
     assert world.dry is not None
     pulled = np.ones(len(world.tendons[0].edges) - 1)
     whole = PULL * float(_share(step.time - 0.5 * step.moving.last)[0])
-    return float(world.dry.tension(pulled, step.moving.rubbing / whole)[-1])
+    return float(world.dry.tension(pulled, step.moving.inner_friction / whole)[-1])
 
 
 def _turn(world: SpaceWorld, steps: Sequence[SpaceMotionStep]) -> float:
@@ -121,7 +121,7 @@ def test_a_tendon_that_sticks_keeps_the_length_of_each_piece(h):
     for mu in (MU, 0.0):
         pushed = replace(world, force=force, tendons=(_tendon(mu),))
         start = before.moving
-        start = start if mu else start._replace(rubbing=np.empty(0))
+        start = start if mu else start._replace(inner_friction=np.empty(0))
         *_, after = moves(pushed, options, 3.5, start=start)
         slid.append(_lengths(world, after) - _lengths(world, before))
         if mu:
@@ -155,7 +155,7 @@ def test_a_pendulum_in_a_dry_hinge_loses_as_much_each_half_swing_and_stops(integ
     later = angle[int(1.9 / 5e-3) :]
     assert np.ptp(later) < 1e-4
     assert 1e-3 < abs(later[-1]) < share
-    moment = steps[-1].moving.rubbing[0]
+    moment = steps[-1].moving.inner_friction[0]
     assert abs(moment) == pytest.approx(weight * abs(np.sin(later[-1])), rel=1e-2)
     taken = np.array([step.moving.ledger.friction for step in steps])
     assert np.diff(taken).min() >= -1e-12 * taken[-1]
@@ -201,7 +201,7 @@ def test_a_run_with_friction_goes_on_to_the_same_bits():
     *_, again = moves(world, options, 2.0, start=kept)
     *_, whole = moves(world, options, 2.0)
     assert np.array_equal(again.x, whole.x)
-    assert np.array_equal(again.moving.rubbing, whole.moving.rubbing)
+    assert np.array_equal(again.moving.inner_friction, whole.moving.inner_friction)
 
 
 def test_forces_of_friction_obey_their_law(rng):

@@ -18,7 +18,7 @@ import pytest
 from sim.core.arrays import Floats
 from sim.rods.plane.options import Integrator, StepOptions
 from sim.rods.plane.world import Damping
-from sim.rods.space.contact_detection import Touching, contacts_of, near
+from sim.rods.space.contact_detection import ContactModel, contacts_of, near
 from sim.rods.space.frames import FULL, SpaceState, edge_lengths, edge_tangents
 from sim.rods.space.rod import (
     SpaceMaterial,
@@ -59,9 +59,9 @@ def wire(x: Floats, across: Floats, closed: bool = False) -> SpaceRod:
 
 def gaps_of(world: SpaceWorld, x: Floats, within: float) -> Floats:
     """Of skins nearer to each other than so, m."""
-    assert world.touching is not None
-    what = near(world.rod, world.touching, x, within)
-    return contacts_of(world.rod, world.touching, what, x, None).gap
+    assert world.contact is not None
+    what = near(world.rod, world.contact, x, within)
+    return contacts_of(world.rod, world.contact, what, x, None).gap
 
 
 def overlap(world: SpaceWorld, steps: list[SpaceMotionStep]) -> float:
@@ -119,7 +119,7 @@ def capstan(edges: int, duration: float) -> Run:
     world = SpaceWorld(
         rod, NOWHERE, Damping(5.0, 2.0e-3), force,
         drive=MovingSupports(velocity, np.zeros(len(rod.edges))),
-        touching=Touching(np.append(np.full(last, THIN), np.full(3, DRUM)), 0.3),
+        contact=ContactModel(np.append(np.full(last, THIN), np.full(3, DRUM)), 0.3),
     )  # fmt: skip
     return Run(world, 1.0e-4, duration, 20)
 
@@ -134,7 +134,7 @@ def michell_ring(edges: int, twist: float, duration: float, damping: Damping) ->
     velocity = 5.0e-3 * np.outer(np.cos(2.0 * angle), [0.0, 0.0, 1.0])
     world = SpaceWorld(
         rod, NOWHERE, damping, velocity=velocity,
-        touching=Touching(np.full(edges, R), 0.1),
+        contact=ContactModel(np.full(edges, R), 0.1),
     )  # fmt: skip
     return Run(world, 5.0e-3, duration, 5)
 
@@ -156,7 +156,7 @@ def lasso(edges: int = 41, force: float = 0.08) -> Run:
     pull[[0, edges], 2], pull[[edges + 1, -1], 2] = -force, force
     world = SpaceWorld(
         rod, NOWHERE, Damping(40.0, 2.0e-3), pull,
-        touching=Touching(np.full(2 * edges, R), 0.3),
+        contact=ContactModel(np.full(2 * edges, R), 0.3),
     )  # fmt: skip
     return Run(world, 5.0e-4, 0.3, 30)
 
@@ -187,7 +187,7 @@ def knot(friction: float = 0.1, rests: float = 0.1, duration: float = 0.5) -> Ru
     world = SpaceWorld(
         rod, NOWHERE, Damping(8.0, 4.0e-3),
         drive=MovingSupports(velocity, np.zeros(edges), start=rests),
-        touching=Touching(np.full(edges, R), friction),
+        contact=ContactModel(np.full(edges, R), friction),
     )  # fmt: skip
     return Run(world, 5.0e-4, duration, 20)
 
@@ -396,7 +396,7 @@ def test_a_ring_that_coils_turns_twist_into_writhe():
     run = michell_ring(24, 1.5, 0.6, Damping(beta=0.0))
     assert run.world.velocity is not None
     faster = 10.0 * run.world.velocity
-    free = replace(run.world, touching=None, velocity=faster)
+    free = replace(run.world, contact=None, velocity=faster)
     steps = replace(run, world=free, h=4e-3).steps()
     numbers = [linking_number(step.moving.state) for step in steps]
     assert numbers == pytest.approx(np.round(numbers), abs=1e-9)
