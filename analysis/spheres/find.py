@@ -20,6 +20,7 @@ import numpy as np
 from scipy.spatial import KDTree, cKDTree
 
 from analysis.spheres.centre_covariance import fusion_bias
+from analysis.spheres.centre_fit import BLIND, MAD, heights, minimise
 from analysis.spheres.detections import (
     FittedSphere,
     PickOptions,
@@ -30,7 +31,7 @@ from analysis.spheres.detections import (
 from analysis.spheres.joint_adjustment import polish
 from analysis.spheres.sphere_criteria import SphereCandidate, typical_rms
 from analysis.spheres.spheres_of_one_radius import search
-from analysis.spheres.thresholds import JUDGE, OTHERS, RADIUS
+from analysis.spheres.thresholds import BIWEIGHT, FIT, JUDGE, OTHERS, RADIUS
 from sim.core.arrays import Bools, Floats, Ints
 
 
@@ -290,32 +291,24 @@ def round_fit(x: Floats) -> tuple[Floats, float]:
 
     Where too few points lie on any sphere the roughness is infinite.
 
-    Starts from |x|^2 = 2 c.x + (R^2 - |c|^2), linear in c; then Gauss-Newton on
-    |x - c| - R with Tukey's weights.
+    Starts from |x|^2 = 2 c.x + (R^2 - |c|^2), linear in c; then the biweight of the
+    heights is least.
     """
     if len(x) < OTHERS.fewest_points:
         return np.zeros(4), np.inf
     origin = x.mean(axis=0)
-    y = x - origin
-    A = np.column_stack([2.0 * y, np.ones(len(y))])
+    y, every = x - origin, np.ones(len(x), dtype=np.bool_)
+    A = np.column_stack([2.0 * y, every])
     *c, k = np.linalg.lstsq(A, np.einsum("ij,ij->i", y, y), rcond=None)[0]
-    centre = np.array(c)
-    R = float(np.sqrt(max(k + centre @ centre, 0.0)))
-    scale = 0.0
-    for _ in range(OTHERS.steps):
-        to = y - centre
-        distance = np.maximum(np.linalg.norm(to, axis=1), 1e-12)
-        residual = distance - R
-        scale = max(1.4826 * float(np.median(np.abs(residual))), 1e-9)
-        u2 = np.minimum((residual / (OTHERS.tukey * scale)) ** 2, 1.0)
-        w = (1.0 - u2) ** 2
-        J = np.column_stack([to / distance[:, None], np.ones(len(y))])
-        step = np.linalg.lstsq(J.T @ (w[:, None] * J), J.T @ (w * residual), rcond=1e-9)
-        centre, R = centre + step[0][:3], R + float(step[0][3])
-    on = u2 < 1.0
-    rms = float(np.sqrt(np.mean(residual[on] ** 2)))
-    sphere = np.array([*(origin + centre), R])
-    return sphere, (rms / R if on.mean() >= OTHERS.share and R > 0.0 else np.inf)
+    theta = np.array([*c, np.sqrt(max(k + np.dot(c, c), 0.0))])
+    for _ in range(OTHERS.rounds):
+        scale = max(MAD * float(np.median(np.abs(heights(y, theta)))), 1e-9)
+        theta, _ = minimise(y, every, BLIND, theta, scale, True, FIT.coarse)
+    e = heights(y, theta)
+    on = np.abs(e) < BIWEIGHT.tukey * scale
+    rms, R = float(np.sqrt(np.mean(e[on] ** 2))) if on.any() else np.inf, theta[3]
+    theta[:3] += origin
+    return theta, (rms / R if on.mean() >= OTHERS.share and R > 0.0 else np.inf)
 
 
 CONE = 60.0  # degrees from the line of sight, the half angle of ASTM E3125's cone

@@ -286,8 +286,7 @@ class OtherSizeThresholds:
         0.4  # radius that can be found, over the radius looked for; custom
     )
     largest: float = 1.8  # the same, largest; custom
-    tukey: float = 4.685  # in scales; 95 % efficient; law
-    steps: int = 20  # of a fit; custom
+    rounds: int = 6  # of the scale and the fit; custom
 
 
 BIWEIGHT = BiweightThresholds()
