@@ -1,21 +1,21 @@
 """Does a simulation agree with a scan?  After ASME V&V 20.
 
-The comparison error is compared with the validation uncertainty u_val, which
-gathers what scan, simulation and input do not know.  With the coverage of k = 2:
+The error of the simulation is compared with the validation uncertainty u_val, which
+combines the uncertainties of scan, simulation and input. With the coverage of k = 2:
 
     differs      the error is larger than chance explains
     agrees       error + k u_val is below the acceptance margin
     cannot tell  neither, and what would have to improve
 
-The shape factor alone cannot carry a verdict: different shapes may share it.  The
-distances of the nodes after alignment belong to it, the rigid lengths and, where the
-scan shows the target, E.  These quantities are looked at together, so each gets a
-limit a little wider than k = 2; chance alone then calls 4.6 % of true simulations
-"differs", not four or five times that.
+The shape factor alone is not enough, since different shapes can share it. A verdict
+also uses the distances of the nodes after alignment, the rigid lengths and, if the scan
+shows the target, E. Several quantities are checked together, so each has a limit a
+little wider than k = 2. Chance alone then calls 4.6 % of true simulations "differs",
+not four or five times that.
 
-`chance` finds these limits. Errors are sampled from the stated covariances; every draw
-gives each quantity a value, and the limits are those within which the required share of
-draws has all quantities.
+`chance` samples errors from the stated covariances and computes each quantity for every
+sample. `joint_limits` finds the limits that hold for all quantities in the required
+share of samples.
 """
 
 from collections.abc import Mapping

@@ -1,39 +1,35 @@
 """The covariance of all centres: points, errors that they share, views, fused radii.
 
-Points alone give each centre A^-1 B A^-1 (`centre_fit`), and views that were placed tie
-them together (`viewpoints`). Where spheres or views show that neighbouring points share
-errors, components of variance are estimated from what is left on all spheres
-(`variance_components`) and what centres and motions make of them takes its place. Of
-meshes, whose lines of sight are lost, and where too few spheres tell, variances are
-multiplied.
+Each centre alone has the covariance A^-1 B A^-1 of its fit (`centre_fit`); a common
+adjustment of all views correlates the centres (`viewpoints`). If spheres or views show
+that neighbouring points share errors, components of variance are estimated from the
+residuals of all spheres (`variance_components`). Their effect on centres and motions
+then replaces the first covariance. Meshes have no lines of sight, and few spheres do
+not determine components: there all variances are multiplied by one factor.
 
-Shared errors: the covariance of a centre counts what points share within small cells.
-Three things show errors that reach farther, such as those of a matching window or of a
-sphere that is not quite round: scores summed over larger cells, centres that views see
-apart after all views were placed, and free radii of spheres that were made alike. Each
-is a ratio of variances, one where there are none, and counts where chance alone hardly
-leads to it.
+Shared errors: the covariance of a centre includes errors that points share within small
+cells. Matching windows and spheres that are not round cause errors of longer range.
+Three ratios of variances reveal them: scores summed over larger cells, differences of
+the centres between views after the adjustment, and the scatter of free radii. Each
+ratio is one without such errors, and counts if it exceeds one by more than chance.
 
-Where one counts, components of variance are estimated. Where they cannot be, as of
-meshes, the covariance of all centres is multiplied by the largest ratio; where that is
-large, by the ratio of errors of degree 1 on a sphere, which move its centre. Two signs
-tell it where errors are fields of correlation exp(-d^2 / 2 l^2): up to l of 0.8 radii
-errors of degree 2 have the same ratio (`form_deviation`), and up to a quarter of the
-radius it is that of large cells, which hold a part of a field, to the power 3/2, beyond
-more. So the larger counts, too large where fields reach beyond 0.8 radii and move
-spheres together. Radii do not: what they scatter beyond it is counted by itself
+If one counts, components of variance are estimated. If that is impossible, the largest
+ratio multiplies the covariance of all centres. If this ratio is large, the ratio for
+errors of degree 1 is used, since they move a centre. For fields with the correlation
+exp(-d^2 / 2 l^2) two quantities estimate it. Errors of degree 2 have the same ratio up
+to l of 0.8 radii (`form_deviation`). The ratio of large cells to the power 3/2 holds up
+to l of a quarter of the radius. The larger of both is taken; it is too large for fields
+that reach beyond 0.8 radii and move spheres together. Radii are treated separately
 (`of_fused_radii`).
 
-Fused meshes: software that fuses many views averages signed distances along lines of
-sight, smooths and decimates: all spheres of a mesh come out too large or too small by
-about the same. Centres are fitted with that common radius; what is not known of it
-shifts all of them together, and by what radii scatter each sphere shifts along the
-middle of its cap.
+Fused meshes: software that fuses views averages signed distances along lines of sight,
+smooths and decimates. This makes all spheres of a mesh too large or too small by about
+the same amount. Centres are fitted with this common radius. Its uncertainty shifts all
+centres together; the scatter of the radii shifts each sphere along the axis of its cap.
 
-`excess_sd` says how much more measurements scatter than their stated errors allow. A
-covariance from the noise of one scan cannot see what is wrong with all of it:
-misplaced views of a merged cloud, a scanner's own systematic error, a printer's
-scale. Repeated scans show it.
+`excess_sd` is the scatter of repeated measurements beyond their stated errors. One scan
+cannot reveal errors that all of it shares: misplaced views of a merged cloud, errors
+of the scanner, the scale of the printer. Repeated scans reveal them.
 """
 
 from typing import NamedTuple
@@ -52,7 +48,7 @@ from sim.core.arrays import Floats, Ints
 
 
 def largest(found: list[Excess]) -> Excess | None:
-    """The largest excess that counts, or all together where none does by itself.
+    """The largest ratio that counts, or the mean of all if only that counts.
 
     Of k independent ratios with mean 1 and sd s_i the sum of (ratio - 1) / s_i has the
     sd k^1/2.
@@ -69,7 +65,7 @@ def largest(found: list[Excess]) -> Excess | None:
 
 
 def of_degree_1(accepted: list[SphereCandidate], points: list[Floats]) -> Excess | None:
-    """By the form and the cells of spheres; None where too few show their form.
+    """From the form and the cells of spheres; None if too few show their form.
 
     Parameters
     ----------
@@ -85,7 +81,7 @@ def of_degree_1(accepted: list[SphereCandidate], points: list[Floats]) -> Excess
 
 
 def of_cells(accepted: list[SphereCandidate]) -> list[Excess]:
-    """By the scores of large cells over those of small ones, a mean over spheres."""
+    """From scores of large cells over those of small ones, a mean over spheres."""
     ratios = np.array([c.fit.shared for c in accepted])
     if len(ratios) < SHARED.fewest:
         return []
@@ -101,7 +97,7 @@ def free_radii(accepted: list[SphereCandidate]) -> Floats:
 
 
 def of_radii(accepted: list[SphereCandidate]) -> list[Excess]:
-    """By the free radii of the spheres, which should be equal within their sd."""
+    """From the free radii of the spheres, which should be equal within their sd."""
     radius, sd = free_radii(accepted)
     if len(radius) < SHARED.fewest:
         return []
@@ -112,7 +108,7 @@ def of_radii(accepted: list[SphereCandidate]) -> list[Excess]:
 
 
 def of_views(squares: float, free: int) -> list[Excess]:
-    """By the centres that each view sees alone: chi squared and degrees of freedom."""
+    """From the centre in each single view: chi squared and degrees of freedom."""
     if free < SHARED.fewest:
         return []
     return [Excess("centres that views see apart", squares / free, np.sqrt(2.0 / free))]
@@ -148,8 +144,8 @@ def excess_sd(values: Floats, sds: Floats) -> float:
 
 
 def fusion_bias(accepted: list[SphereCandidate], stated_mm: float) -> FusionBias | None:
-    """The common radius of the spheres of a mesh; None where no sphere has one, or
-    two tell other ones.
+    """The common radius of the spheres of a mesh; None if no sphere has a radius, or
+    if two spheres contradict each other.
 
     The mean of the free radii near their median with weights 1 / (sd^2 + t^2), where t
     is the median of the sd: no sphere decides alone. Its sd is that of the scatter, but
@@ -178,10 +174,10 @@ def fusion_bias(accepted: list[SphereCandidate], stated_mm: float) -> FusionBias
 def of_fused_radii(
     accepted: list[SphereCandidate], bias: FusionBias, times: float
 ) -> Floats:
-    """(3 m, 3 m) covariance of the centres by what is not known of their radii.
+    """(3 m, 3 m) covariance of the centres from the uncertainty of their radii.
 
-    All spheres share what is not known of the mean, and each has what its radius
-    scatters beyond its sd.
+    All spheres share the uncertainty of the mean radius. Each also has the scatter of
+    its radius beyond its sd.
 
     Parameters
     ----------
@@ -196,10 +192,10 @@ def of_fused_radii(
 
 
 class SharedErrors(NamedTuple):
-    """The covariance of all centres with what points share, and what it is made of."""
+    """The covariance of all centres with shared errors, and its components."""
 
     covariance: Floats  # (3 m, 3 m) mm^2
-    excess: Excess | None  # by how much it is more than points tell
+    excess: Excess | None  # its ratio to the covariance from single points
     components: tuple[ErrorComponent, ...]
     radius_sd: float | None  # of the mean free radius of a merged cloud, mm
 
@@ -262,7 +258,7 @@ def with_shared_errors(
 
 
 def _motions(p: Patches, joint: tuple[Placement, Sums] | None) -> Floats:
-    """(n, 6 v) by how much motions of views that were placed raise patches."""
+    """(n, 6 v) how the motions of adjusted views raise patches."""
     if joint is None:
         return np.empty((len(p.u), 0))
     arm = np.cross(p.x - joint[0].pivot, p.u) / p.radius
@@ -275,7 +271,7 @@ def _gain(
     accepted: list[SphereCandidate],
     joint: tuple[Placement, Sums] | None,
 ) -> tuple[Floats, Floats]:
-    """(n, 3 m) what errors of patches make of centres, (3 m, 3 m) what views add."""
+    """(n, 3 m) effect of patch errors on centres, (3 m, 3 m) covariance of views."""
     m = len(accepted)
     score = p.weight[:, None] * p.u
     J = np.zeros((len(p.sphere), 3 * m))
@@ -322,7 +318,7 @@ def budget(
     options: PickOptions,
     bias: FusionBias | None,
 ) -> Floats:
-    """(3 m, 3 m) with what single scans cannot show.
+    """(3 m, 3 m) with the stated errors that a single scan cannot reveal.
 
     Parameters
     ----------

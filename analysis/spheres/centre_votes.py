@@ -1,4 +1,4 @@
-"""Where could centres be: each voxel of the surface votes for the points p +- R n.
+"""Likely centres: each voxel of the surface votes for the points p +- R n.
 
 A sphere's votes meet at its centre from many directions; those of a plane, cylinder
 or rod spread over a surface and come from one direction. Votes are counted in cubes

@@ -1,4 +1,4 @@
-"""What picking is asked for and what it answers: options, spheres, rejected candidates.
+"""Input and result of the detection: options, spheres, rejected candidates.
 
 All lengths are in mm, all covariances in mm^2.
 """
@@ -18,7 +18,7 @@ class RejectionReason(Enum):
     """Why a candidate is no sphere; the value is what tables print."""
 
     POINTS = "points"  # too few points on its surface
-    UNSETTLED = "unsettled"  # its points draw the centre nowhere in particular
+    UNSETTLED = "unsettled"  # the fit of its centre does not converge
     CAP = "cap"  # too little of it is visible
     ATTACHED = "attached"  # most of it lies next to something that sticks out
     STRIP = "strip"  # a ring or strip, as a rod of that radius has
@@ -86,17 +86,17 @@ class FittedSphere:
 
 @dataclass(frozen=True, eq=False)
 class Rejected:
-    """A candidate that is no sphere, and why."""
+    """A rejected candidate and the reason."""
 
     centre: Floats  # (3,) mm
     reason: RejectionReason
-    detail: str  # the number that decided, and its limit
+    detail: str  # the decisive number and its limit
     points: int
 
 
 @dataclass(frozen=True, eq=False)
 class ViewMotion:
-    """How one view was moved to agree with the others: x -> x + t + w x (x - pivot)."""
+    """Correction of one view's pose: x -> x + t + w x (x - pivot)."""
 
     view: int
     translation: Floats  # (3,) mm
@@ -136,7 +136,7 @@ class ErrorComponent:
 
 @dataclass(frozen=True)
 class FusionBias:
-    """By how much a fused mesh makes all spheres too large."""
+    """The common error of the radius of all spheres in a fused mesh."""
 
     stated_mm: float  # radius that was given
     radius_mm: float  # that the spheres have in common in the mesh
@@ -156,7 +156,7 @@ class FusionBias:
 
 @dataclass(frozen=True, eq=False)
 class Picks:
-    """All spheres of a scan, best seen first, and the candidates turned down."""
+    """All spheres of a scan, best seen first, and the rejected candidates."""
 
     spheres: tuple[FittedSphere, ...]
     rejected: tuple[Rejected, ...]

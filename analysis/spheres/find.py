@@ -1,7 +1,7 @@
-"""Find the spheres of a point cloud, without a hand.
+"""Find the spheres of a point cloud without manual input.
 
-`common_radius` finds the one radius that the spheres of a scan have, where only a range
-is known, and `other_size` round things of another size, so that they can be named.
+`common_radius` finds the radius of the spheres if only a range is known. `other_size`
+finds spheres of another size, so that a message can name it.
 
 `facing_fits` takes the points that face the scanner. At steep incidence a scanner's
 beam is wide on the surface, and mixes it with what is behind: ASTM E3125 therefore fits
@@ -36,7 +36,7 @@ from sim.core.arrays import Bools, Floats, Ints
 
 
 def common_radius(points: Floats, options: PickOptions) -> float | None:
-    """Return the radius at which most of the scan lies on spheres; None without any.
+    """Return the radius for which most of the scan lies on spheres; None without any.
 
     Radii from `radius_mm` to `radius_max_mm` are tried; the spheres found at the best
     one are fitted with free radii, and their mean, weighted with 1 / sd^2, is the
@@ -68,7 +68,7 @@ def common_radius(points: Floats, options: PickOptions) -> float | None:
 
 
 def _score(accepted: list[SphereCandidate]) -> float:
-    """Sum of (cap R)^2 over spheres that stand clear and agree on the radius, mm^2.
+    """Sum of (cap R)^2 over unobstructed spheres of equal radius, mm^2.
 
     A sphere inside a rod touches it in a ring, with more of the rod on both sides,
     and rings differ in radius by more than spheres.
@@ -151,7 +151,7 @@ def find_spheres(
 
 
 def _seen(accepted: list[SphereCandidate], view: Ints | None, numbers: Ints) -> Bools:
-    """(m, v) whether a view has enough points on a sphere to tell where it is.
+    """(m, v) whether a view has enough points on a sphere to locate it.
 
     Parameters
     ----------

@@ -1,22 +1,23 @@
-"""The form of spheres: errors of degree 2, which a fitted centre cannot take up.
+"""The form of spheres: errors of degree 2, which a shift of the centre cannot absorb.
 
-Errors that reach over a sphere are a field on its surface. Its part of degree 0 is the
-radius, its part of degree 1 shifts the centre and is seen by nothing on one sphere.
-Other parts are seen: the radii of all spheres, and the five surface harmonics of degree
-2. With heights e, weights w of the biweight and rows b of (u, 1, degree 2)
+Errors of long range are a field on the surface of a sphere. Its part of degree 0 is the
+radius. Its part of degree 1 shifts the centre and is invisible on one sphere. Visible
+are the radii of all spheres and the five surface harmonics of degree 2. With heights
+e, weights w of the biweight and rows b of (u, 1, degree 2)
 
     q = (A^-1 sum w e b)[4:],   A = sum w b b^T
 
-and C its covariance from sums over small cells, over m spheres with the mean q' that
-all have in common, as what shifts all of them alike changes no shape,
+and its covariance C from sums over small cells, m spheres with the common mean q' have
+the ratio
 
     sum (q - q')^T C^-1 (q - q') / 5 (m - 1),   q' = (sum C^-1)^-1 sum C^-1 q
 
-is one in the mean where errors do not reach beyond a cell, and their ratio of variances
-where they do.
+which is one in the mean if errors do not reach beyond a cell, else their ratio of
+variances. The mean is common, since a common shift changes no shape.
 
-On another surface degree 2 is no error: with principal curvatures k and k' it rises
-above a sphere of radius R by (1 - k R) s^2 / 2 at a distance s along the first.
+On a surface that is no sphere, degree 2 is its form. With principal curvatures k and
+k' it rises above a sphere of radius R by (1 - k R) s^2 / 2 at a distance s along the
+first.
 """
 
 import numpy as np

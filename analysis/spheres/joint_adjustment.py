@@ -1,16 +1,16 @@
-"""The last fit of all spheres together: lines of sight, views put in place, budget.
+"""The last fit of all spheres together: lines of sight, motions of views, budget.
 
-The radius that all spheres of several views have is adjusted along with everything else
-(`joint_radius`). A radius that is stated wrongly moves the views: each slides along its
-line of sight until its caps fit, and the radius that a sphere shows in views so placed
-is the stated one again. So it must be an unknown like all centres and motions. With it
-the heights of `analysis.spheres.viewpoints` follow
+`joint_radius` adjusts the common radius of all spheres together with centres and views.
+A wrong stated radius moves the views: each slides along its line of sight until its
+caps fit, and the spheres then confirm the stated radius. So the radius must be an
+unknown, like centres and motions. The heights of `analysis.spheres.viewpoints` then
+follow
 
     e = u . (dc_i - K_i tau_v) + dR
 
-Where neighbouring points share errors it hardly determines the radius: how a matching
-window smooths a steep surface looks like a slide and a larger sphere. What spheres show
-in views that stay where the scanner put them is then better (`unmoved_radius`).
+If neighbouring points share errors, this hardly determines the radius: a matching
+window smooths steep surfaces, which looks like a slide and a larger sphere. The radius
+from views at the scanner's own poses is then better (`unmoved_radius`).
 """
 
 from collections.abc import Callable, Iterable
@@ -57,7 +57,7 @@ def joint_radius(
 ) -> tuple[float, float]:
     """Radius and its standard deviation, mm, whatever radius was stated.
 
-    Views are believed where the scanner put them, to `VIEWS.misplaced_mm`.
+    The prior of each view is the scanner's pose, with the sd `VIEWS.misplaced_mm`.
 
     Parameters
     ----------
@@ -99,16 +99,16 @@ def unmoved_radius(
     placed: Placement,
     shared: float,
 ) -> tuple[float, float]:
-    """Radius and its sd, mm, that spheres show in views where the scanner put them.
+    """Radius and its sd, mm, from views at the scanner's own poses.
 
-    The misplacement of views at that radius is estimated as in `place`: it raises
-    all spheres in common.
+    The misplacement of views at that radius is estimated as in `place`; it raises all
+    spheres together.
 
     Parameters
     ----------
     accepted : spheres, fitted with the stated radius
     sums : the blocks A (v, 4, 4), g (v, 4) of each in views as placed
-    shared : how many times the variance of what points tell is
+    shared : factor on the variance from single points
     """
     rise, variance, gain = [], [], []
     for c, (A, g) in zip(accepted, sums, strict=True):
@@ -132,11 +132,11 @@ def unmoved_radius(
 def shared_radius(
     joint: tuple[float, float], unmoved: tuple[float, float]
 ) -> tuple[float, float]:
-    """Radius and its sd, mm, where neighbouring points share errors.
+    """Radius and its sd, mm, if neighbouring points share errors.
 
-    How heights change over the incidence is then hardly a measure of the radius, and
-    views that may slide along their lines of sight leave it nothing else: what
-    `joint_radius` finds counts only as far as views that may not slide agree with it.
+    With views that slide along their lines of sight, only the change of heights over
+    the incidence determines the radius, which shared errors falsify. So the result of
+    `joint_radius` counts only if it agrees with that of views that do not slide.
     """
     (a, sd_a), (b, sd_b) = joint, unmoved
     if abs(a - b) > SHARED.certain * np.hypot(sd_a, sd_b):
@@ -157,15 +157,15 @@ def _reach(accepted: list[SphereCandidate], pivot: Floats) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Polished:
-    """The spheres refitted, with the covariance of all, and what it is made of."""
+    """The refitted spheres, the covariance of all, and its components."""
 
     accepted: list[SphereCandidate]
     placed: Placement | None  # the views, where they are known
     covariance: Floats  # (3 m, 3 m) mm^2
-    lost: list[Rejected]  # candidates that turn out to be none
+    lost: list[Rejected]  # candidates that the last fit rejects
     excess: Excess | None
     components: tuple[ErrorComponent, ...]
-    radius: tuple[float, float] | None  # that all spheres have and its sd, mm
+    radius: tuple[float, float] | None  # common to all spheres, and its sd, mm
 
 
 def polish(
@@ -176,7 +176,7 @@ def polish(
     options: PickOptions,
     bias: FusionBias | None = None,
 ) -> Polished:
-    """Fit all spheres again, views put in place and errors that are shared counted.
+    """Fit all spheres again with adjusted views and shared errors.
 
     Parameters
     ----------
@@ -261,8 +261,12 @@ def _with_placed_views(
 ) -> tuple[
     list[SphereCandidate], Placement, tuple[Placement, Sums] | None, list[Rejected]
 ]:
-    """Spheres and views in turn; the views with the blocks they were placed by, if
-    there are enough spheres; candidates that turn out to be none."""
+    """Adjust spheres and views in turn.
+
+    Returns
+    -------
+    spheres; views; views with their blocks, if spheres are enough; rejected candidates
+    """
     views = int(scan.view.max()) + 1
     placed = unmoved(views, np.mean([c.fit.centre for c in accepted], axis=0))
     lost, joint = [], None
@@ -327,7 +331,7 @@ def _refit(c: SphereCandidate, points: Floats) -> Fit | None:
 def _without_pull(
     accepted: list[SphereCandidate], points: Floats, views: Floats
 ) -> tuple[list[SphereCandidate], Floats]:
-    """Take back the pull towards scanners whose places are not stated.
+    """Correct the bias towards scanners whose places are not stated.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Which candidates are spheres: each by itself, then against the others of the scan."""
+"""Criteria for spheres: each candidate alone, then compared with the others."""
 
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -78,12 +78,12 @@ def _spread_of_cap(cap: float) -> float:
 
 
 def fault(c: SphereCandidate, options: PickOptions) -> Rejected | None:
-    """Return why this is no sphere, with the number that decides, or None."""
+    """Return why this is no sphere, with the decisive number, or None."""
     return _too_little(c, options) or _strip(c, options) or _other_surface(c, options)
 
 
 def _too_little(c: SphereCandidate, options: PickOptions) -> Rejected | None:
-    """Why there is too little of it to be judged."""
+    """Why too little of it is visible for a decision."""
     fit, points = c.fit, len(c.points)
     if points < JUDGE.fewest:
         return c.rejected(
@@ -108,7 +108,7 @@ def _too_little(c: SphereCandidate, options: PickOptions) -> Rejected | None:
 
 
 def _strip(c: SphereCandidate, options: PickOptions) -> Rejected | None:
-    """Whether it is a strip of something else, such as a tube or a finger."""
+    """Whether it is a strip of another surface, such as a tube or a finger."""
     points, width = len(c.points), c.spread / _spread_of_cap(c.cap)
     if width < JUDGE.narrow:
         return c.rejected(
@@ -165,7 +165,7 @@ def in_line(c: SphereCandidate, far: int, fused: bool) -> Rejected | None:
 
 
 def _other_surface(c: SphereCandidate, options: PickOptions) -> Rejected | None:
-    """Whether normals, points inside or its own radius speak of another surface."""
+    """Whether normals, points inside or its own radius indicate another surface."""
     fit, points, R = c.fit, len(c.points), c.fit.radius
     share = float(c.facing[fit.used].mean())
     least = JUDGE.facing_round if _has_own_radius(c) else JUDGE.facing
@@ -192,11 +192,11 @@ def _other_surface(c: SphereCandidate, options: PickOptions) -> Rejected | None:
 def rivals(
     candidates: list[SphereCandidate], apart: float = 0.0
 ) -> tuple[list[SphereCandidate], list[Rejected]]:
-    """Keep of each group that shares points the one that points fix best.
+    """Of candidates that share points, select the best determined one.
 
     Parameters
     ----------
-    apart : mm, nearer than which no centre of a sphere is to another's
+    apart : smallest distance of two centres, mm
     """
     best: list[SphereCandidate] = []
     rejected = []
@@ -226,7 +226,7 @@ def _shared(c: SphereCandidate, better: SphereCandidate, apart: float) -> float:
 def odd_ones(
     candidates: list[SphereCandidate], unlike: float = 1.0
 ) -> tuple[list[SphereCandidate], list[Rejected]]:
-    """Drop what is much rougher or sparser than half of all points on spheres are.
+    """Reject candidates much rougher or sparser than typical spheres of the scan.
 
     Parameters
     ----------

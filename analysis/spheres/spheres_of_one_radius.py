@@ -1,7 +1,7 @@
-"""Where spheres of one radius are: peaks of the votes, each fitted and judged.
+"""Detect spheres of one radius: peaks of the votes are fitted and checked.
 
-A second look at the points that nothing found so far explains takes finer voxels: the
-patches of small caps are no wider than the neighbourhoods of the first normals.
+A second pass over the unexplained points uses finer voxels, since the patches of small
+caps are no wider than the neighbourhoods of the first normals.
 """
 
 from dataclasses import dataclass, replace
@@ -31,7 +31,7 @@ from sim.core.arrays import Bools, Floats, Ints
 
 @dataclass(frozen=True, eq=False)
 class Scan:
-    """Points with the surface they form, ready to be asked for neighbourhoods."""
+    """Points with their surface; `near` finds neighbourhoods."""
 
     points: Floats
     surface: Surface
@@ -143,10 +143,10 @@ def _try_all(
 def _again(
     c: SphereCandidate, scan: Scan, start: Floats, typical: float, options: PickOptions
 ) -> tuple[SphereCandidate, Rejected | None]:
-    """The fit with the scale of the noise that other spheres show.
+    """The fit with the noise of the other spheres of the scan.
 
-    From where it was, unless its points lie on nothing, and from where the votes met:
-    where much is attached, the wide gates of a first fit let it stray.
+    It starts at the first fit, unless that is on no surface, and at the peak of the
+    votes: with large attached parts the wide gates of a first fit lead it astray.
     """
     for place in (c.fit.centre, start):
         if place is c.fit.centre and c.fit.rms > SEARCH.scattered * c.fit.radius:
@@ -177,7 +177,7 @@ def _with_all(c: SphereCandidate, scan: Scan) -> SphereCandidate | None:
 def _without_ends(
     scan: Scan, candidates: list[SphereCandidate]
 ) -> tuple[list[SphereCandidate], list[Rejected]]:
-    """Part what other rules let pass from ends of tubes that show farther on."""
+    """Reject ends of tubes whose wall is visible only farther away."""
     fits = [c.fit for c in candidates]
     centres = np.array([fit.centre for fit in fits]).reshape(-1, 3)
     judged = []

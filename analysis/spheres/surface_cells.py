@@ -1,9 +1,9 @@
-"""The surface of a sphere cut into cells, and the cells where something sticks out.
+"""Cells on the surface of a sphere, and the cells where something is attached.
 
 Each face of a cube is cut into n x n cells of equal angles and projected on the
 sphere; cells differ in area by less than a third. Where a rod, a clamp or another
-surface leaves the sphere, its points close to the sphere would pull the centre
-outwards, so the cells around whatever sticks out are left out of the fit.
+surface leaves the sphere, its nearest points would bias the centre outwards. So the
+fit excludes the cells around attached parts.
 """
 
 import numpy as np

@@ -1,43 +1,44 @@
 """Components of variance: which errors points share, and over what lengths.
 
-The heights y of patches are y = X b + f: centres, and the motions of views where they
-are known, are b; the errors f have the covariance
+The heights y of patches are y = X b + f. The unknowns b are the centres and, if views
+are known, their motions. The errors f have the covariance
 
     C = sum t_k C_k,  t_k >= 0
 
-of what a scanner and a print may do: noise of points; what patches err by apart; in
-each view fields along its lines of sight that are correlated over lengths of a third
-of a radius to five radii; spheres of a form of their own (degree 2, or over a third of
-a radius) or size; and what all views err by alike, by the angle at which they see the
-surface. Where views are merged, their misplacements are a component as well. The t_k
-are those of restricted maximum likelihood: what is left of y, when what X explains is
-taken from it, is most likely (`likeliest`). Centres that follow from y by a matrix J
-then err by J C J' = S. Few spheres determine the t_k badly, and a squared error over a
-variance that is itself estimated is more than one in the mean: of k squares, k / (k -
-2). To second order in what the t_k err by, of covariance V, it is one with
+with one component for each source of error in scanner and print:
+
+- noise of points, and independent errors of patches
+- in each view, fields along its lines of sight, correlated over a third to five radii
+- deviations of a sphere's form (degree 2, or over a third of a radius) and size
+- errors that all views share, by the angle at which they see the surface
+- misplacement of views, if they were merged
+
+The t_k are those of restricted maximum likelihood (`likeliest`). Centres J y then have
+the covariance S = J C J'. Few spheres determine the t_k badly. A squared error over an
+estimated variance exceeds one in the mean: k / (k - 2) for a variance of k squares. To
+second order in the errors of the t_k, with their covariance V, it is one for
 
     S + sum V_kl S_k S^-1 S_l,  V^-1 = tr(P C_k P C_l) / 2
 
 where the S_k are what t_k = 1 makes of centres; of one variance that is the factor
-1 + 2 / k. Estimates of fixed effects are corrected by the like [Kenward, Roger,
-Biometrics 53:983 (1997)]. What moves a sphere as a whole does not show on it
-alone, but between views, between spheres, and by the lengths over which the rest is
-correlated.
+1 + 2 / k. Kenward and Roger correct fixed effects in a similar way [Biometrics 53:983
+(1997)]. An error that moves a whole sphere is not visible on that sphere. It shows
+between views, between spheres, and in the correlation lengths of the other errors.
 
 `likeliest` finds the t_k. Of z ~ N(B b, C) with any b and C = sum t_k C_k, t_k >= 0,
 the deviance
 
     ln det C + ln det B' C^-1 B + z' P z,  P = C^-1 - C^-1 B (B' C^-1 B)^-1 B' C^-1
 
-is that of what B has no part in. With a = P z its slopes are tr(P C_k) - a' C_k a, and
-its curvature is about a' C_k P C_l a: the mean of what it is and of what it is expected
-to be, without the traces of products that either asks for [Gilmour, Thompson, Cullis,
-Biometrics 51:1440 (1995)]. Each step goes to the least of that quadric among t >= 0,
-shorter while the deviance does not fall.
+is that of the part of z outside the span of B. With a = P z its slopes are
+tr(P C_k) - a' C_k a. Its curvature is about a' C_k P C_l a, the mean of observed and
+expected information, which needs no traces of products [Gilmour, Thompson, Cullis,
+Biometrics 51:1440 (1995)]. Each step goes to the minimum of this quadric among t >= 0;
+it is shortened until the deviance falls.
 
-`patches` cuts spheres; the mean heights of patches tell which errors neighbours share.
-Where the view of a point is known, a patch is of one view. Where it is not, views share
-a patch in proportion to how densely they would put points on it.
+`patches` cuts spheres; the mean heights of patches show which errors neighbours share.
+If the view of each point is known, a patch belongs to one view. Otherwise views share a
+patch in proportion to their point density on it.
 """
 
 from collections.abc import Callable, Iterator
@@ -63,13 +64,13 @@ class _VarianceTrial:
     sizes: Floats  # (k,) t
     factor: Floats  # (m, m) L of C = L L'
     taken: Floats  # (m, b) orthonormal, spans L^-1 B
-    left: Floats  # (m,) of L^-1 z what these have no part in
+    left: Floats  # (m,) part of L^-1 z that is orthogonal to them
     deviance: float
 
 
 @dataclass(frozen=True, eq=False)
 class _Quadric:
-    """What the deviance is like about some variances."""
+    """Quadratic model of the deviance about some variances."""
 
     slope: Floats  # (k,)
     curvature: Floats  # (k, k), about
@@ -152,7 +153,7 @@ def _quadric(now: _VarianceTrial, each: Floats) -> _Quadric:
 
 
 def _least(sizes: Floats, quadric: _Quadric, damping: float) -> tuple[Floats, float]:
-    """Where the quadric is least among t >= 0, and how far it falls until there."""
+    """Minimum of the quadric among t >= 0, and the fall of the quadric to it."""
     scale = quadric.scale
     bend = quadric.curvature / np.outer(scale, scale)
     bend += (PATCHES.bent + damping) * np.eye(len(scale))
@@ -314,14 +315,14 @@ def merge_close(views: Floats) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Components:
-    """What errors are shared: the covariance of anything linear in the patches."""
+    """Estimated components: the covariance of any linear function of the patches."""
 
     patches: Patches
     sizes: Floats  # (k,) t_k; the first is a factor of the noise, others are mm^2
     sizes_covariance: Floats | None = None  # (k, k) V; None where the sizes are known
 
     def covariance(self, J: Floats, added: Floats | float = 0.0) -> Floats:
-        """(q, q) mm^2 of J' y, larger by what is not known of the sizes.
+        """(q, q) mm^2 of J' y, enlarged by the uncertainty of the sizes.
 
         Parameters
         ----------
@@ -339,7 +340,7 @@ class Components:
         return each, np.asarray(np.tensordot(self.sizes, each, 1) + added)
 
     def inflated(self, each: Floats, likeliest: Floats) -> Floats:
-        """S (q, q) with what is not known of the sizes, mm^2."""
+        """S (q, q), enlarged by the uncertainty of the sizes, mm^2."""
         if self.sizes_covariance is None:
             return likeliest
         weighed = np.linalg.solve(likeliest, each)
@@ -347,7 +348,7 @@ class Components:
         return np.asarray(likeliest + (each @ spread).sum(axis=0))
 
     def without(self, name: str) -> "Components":
-        """The same but one; what is not known of the others is left out."""
+        """All components but one, without the uncertainty of their sizes."""
         names = [own for own, _ in _each(self.patches.of(1), None)]
         others = np.array([own != name for own in names])
         return Components(self.patches, self.sizes * others)
@@ -385,7 +386,7 @@ def estimate(patches: Patches, known: Floats) -> Components | None:
 
 
 def _without_centres(p: Patches, bases: list[Floats]) -> Iterator[Floats]:
-    """Of each sphere the functions that no place of its centre has a part in."""
+    """For each sphere the functions that are independent of its centre."""
     for i, basis in enumerate(bases):
         moved = basis.T @ p.u[p.sphere == i]
         u, s, _ = np.linalg.svd(moved)

@@ -1,4 +1,4 @@
-"""From where spheres were seen, and how each view of them is placed.
+"""Viewpoints of the scanner, and the correction of each view's pose.
 
 A view v that is misplaced by the small motion x -> x + t + w x (x - p) shifts the
 points around a centre c by K (t, w) with K = [I, -[c - p]]. The heights e of its
@@ -10,18 +10,17 @@ so that all centres and motions are one least-squares problem in the 3 x 3 block
 A_iv = sum w u u^T and g_iv = sum w e u. Motions have mean zero: only the shape of
 the structure is determined, not where the scanner's own frame puts it.
 
-Of a merged cloud the density of points on spheres shows from where it was seen
-(`seen_from`). A view in the direction w puts points on a sphere in proportion to cos t
-= u.w, as far as it sees it: up to t = 72 degrees or so. The densities of all spheres
-together, as a sum of such views with weights a(w) >= 0, show where scanners stood,
-though no point shows by which it was seen.
+The points of a merged cloud do not name their view, but their density on the spheres
+reveals the viewpoints (`seen_from`). A view in the direction w puts points on a sphere
+in proportion to cos t = u.w, up to an incidence t of some 72 degrees. The densities of
+all spheres are fitted by a sum of such views with weights a(w) >= 0.
 
-Errors of size s along the line of sight pull the centre of a sphere by
+Errors of size s along the line of sight bias the centre of a sphere by
 
     A^-1 sum (s^2 / R) (tan t along the surface + tan^2 t / 2 along u),   A = sum u u^T
 
-in the mean over the views that see a point: those along the surface towards the
-scanner add up to a(w) (w - cos t u), as each puts cos t points there.
+in the mean over the views that see a point. The parts along the surface towards the
+scanner add up to a(w) (w - cos t u), since each view puts cos t points there.
 """
 
 from dataclasses import dataclass, field
@@ -91,7 +90,7 @@ def sight_lines(x: Floats, view: Ints, origins: Floats) -> Floats:
 
 
 def unmoved(views: int, pivot: Floats) -> Placement:
-    """Views where the scanner says they are."""
+    """Views at the poses that the scanner states."""
     return Placement(np.zeros((views, 6)), pivot, np.empty((0, 0)))
 
 
@@ -100,10 +99,10 @@ def scanner_places(
 ) -> Floats | None:
     """Return where the scanner stood for each view, from the normals it saw.
 
-    It saw no surface from behind, so it stood where the steepest twentieth of all
-    normals on spheres looks towards it best. None where a view sees too little, or
-    shows spheres from more sides than there are from one place, as a file of several
-    merged views does: its errors have no lines of sight.
+    A scanner sees no surface from behind. So its place is where the steepest twentieth
+    of the normals on spheres faces it best. None if a view sees too little, or shows
+    spheres from more sides than one place allows, as a file of several merged views
+    does: such a file has no lines of sight.
 
     Returns
     -------
@@ -172,8 +171,8 @@ def place(
 ) -> Placement:
     """Solve for all centres and motions together; return the motions.
 
-    How far views are misplaced is estimated from them: motions that noise explains are
-    not believed, or they would cost every centre accuracy.
+    The size of the misplacement is estimated from the views themselves. So motions that
+    noise explains are suppressed; they would cost every centre accuracy.
 
     Parameters
     ----------
@@ -204,7 +203,7 @@ def _left(
     shift: Floats,
     tau: Floats,
 ) -> tuple[float, int]:
-    """Chi squared that centres and motions leave, and its degrees of freedom."""
+    """Chi squared of the residuals, and its degrees of freedom."""
     squares, rows = 0.0, 0
     for i, (c, (A, g)) in enumerate(zip(accepted, sums, strict=True)):
         A, g = A[:, :3, :3], g[:, :3]
@@ -252,7 +251,7 @@ def normal_equations(
 def misplacement(
     H: Floats, right: Floats, own: int, motions: Floats, reach: float
 ) -> Floats:
-    """(6,) sd of the views' motions that makes what is seen most likely.
+    """(6,) most likely sd of the views' motions.
 
     By expectation maximisation, the centres being eliminated: the mean square of a
     motion is that of its estimate plus the estimate's variance. Of v motions with
@@ -369,7 +368,7 @@ def _counts(c: SphereCandidate, points: Floats) -> Floats:
 
 
 def pull(c: SphereCandidate, points: Floats, views: Floats) -> Floats:
-    """Return how far errors along lines of sight pull the centre, (3,) mm.
+    """Return the bias of the centre by errors along lines of sight, (3,) mm.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Which figures can be drawn: what each shows and reads, and its caption's template.
+"""The figures: what each shows and reads, and the template of its caption.
 
 Each is a file captions/NAME.md. Above its template stand the module of analysis.figures
 with the function draw_NAME, and what it asks of the runs that it shows.

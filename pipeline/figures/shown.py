@@ -1,4 +1,4 @@
-"""What a figure is drawn from: finished runs read back."""
+"""Read finished runs for figures, and draw a figure from them."""
 
 import importlib
 from collections.abc import Callable, Sequence
@@ -88,8 +88,8 @@ def draw(figure: str, rows: Sequence[Row]) -> DrawnFigure:
     entry = entry_of(figure)
     if entry.rows and len(rows) != len(entry.rows):
         many = "one run" if len(entry.rows) == 1 else f"{len(entry.rows)} runs"
-        wanted = ", ".join(entry.rows)
-        raise InputError(f"this figure shows {many}, not {len(rows)}: {wanted}")
+        expected = ", ".join(entry.rows)
+        raise InputError(f"this figure shows {many}, not {len(rows)}: {expected}")
     runs, keys = [], []
     for row, needs in zip(rows, cycle(entry.needs or [""]), strict=False):
         run = shown_run(row.label, row.simulated, entry.remedy)
@@ -103,10 +103,10 @@ def draw(figure: str, rows: Sequence[Row]) -> DrawnFigure:
     function = f"draw_{name.strip('-').replace('-', '_')}"
     try:
         module = importlib.import_module(module_of(figure))
-        drawn = draw_with_runs(getattr(module, function), runs)
+        made = draw_with_runs(getattr(module, function), runs)
     except ValueError as error:
         raise InputError(f"{figure}: {one_line(error)}") from error
-    return replace(drawn, keys=tuple(filter(None, keys)))
+    return replace(made, keys=tuple(filter(None, keys)))
 
 
 def _check(run: ShownRun, needs: str, directory: Path, remedy: str) -> None:
