@@ -100,16 +100,6 @@ class ShownSet:
         return [Held(o, awaited * (k == 0)) for k, o in enumerate(parts) if len(o)]
 
     @property
-    def ended(self) -> int:
-        """How many panels, the last, say how everything ended."""
-        return len(self.held)
-
-    @property
-    def own_names(self) -> dict[str, str]:
-        """Of them, without the words that all of them have."""
-        return short_names(self.records)
-
-    @property
     def names(self) -> dict[str, str]:
         """Of their groups, without the words that all of them have."""
         groups = {name: self.groups.get(name, name) for name in self.records}
@@ -436,7 +426,7 @@ def _lines(of: ShownSet) -> list[Lines]:
                 own[0], **{p: pd.concat([getattr(s, p) for s in own]) for p in parts}
             ),
             lines,
-            of.own_names,
+            short_names(of.records),
         )
         for own in alike.values()
     ]
@@ -471,7 +461,7 @@ def draw_measured(runs: Sequence[ShownRun]) -> DrawnFigure:
         "roles": roles(shown),
         "valued": any(one.lone and not one.several for one in shown.families),
         "along": shown.along,
-        "ended": shown.ended,
+        "ended": len(shown.held),
         "unfitted": [_worst(one) for one in shown.unfitted],
     }
     return DrawnFigure(measured_set(shown), figures, words, runs=())

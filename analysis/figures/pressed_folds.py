@@ -437,8 +437,3 @@ def reactions_by_statics(name: str, runs: Mapping[float, PressedFold]) -> pd.Dat
             rows.append((name, ratio, support, simulated, statics))
     columns = ["case", "x_over_L", "support", "simulated", "statics"]
     return pd.DataFrame(rows, columns=columns)
-
-
-def even(start: float, stop: float, count: int) -> list[float]:
-    """`count` values at equal distances."""
-    return [float(v) for v in np.linspace(start, stop, count)]

@@ -24,7 +24,7 @@ from analysis.figures.folded_sheets import (
     show_sheet,
 )
 from analysis.figures.panel_3d import PaintedScene, show
-from analysis.figures.pressed_folds import HEIGHTS, approach, crossing, even
+from analysis.figures.pressed_folds import HEIGHTS, approach, crossing
 from analysis.figures.shown import DrawnFigure, ShownRun
 from analysis.figures.style import PanelGrid, sheet, size
 from sim.core.arrays import Floats, Ints
@@ -47,8 +47,8 @@ def draw_zhu_filipov_5(runs: Sequence[ShownRun]) -> DrawnFigure:
     No run is needed: the formulas are evaluated here.
     """
     del runs
-    near = approach(even(0.02, 2.0, 400))
-    across = crossing(even(-0.6, 1.4, 401), HEIGHTS)
+    near = approach(np.linspace(0.02, 2.0, 400))
+    across = crossing(np.linspace(-0.6, 1.4, 401), HEIGHTS)
     heights = sorted(across["z"].unique())
     figure, (panels,) = sheet(PanelGrid(6, 44.0, 46.0, most=3), more=5.0)
     a, b, c, d, e, f = panels

@@ -95,6 +95,7 @@ def test_fig_7jk_reactions_are_those_of_statics(fig_7):
     assert off.max() < 5e-3 * scale
 
 
+@pytest.mark.slow
 def test_fig_8b_strain_energy_appears_when_panels_meet(tmp_path):
     """ "no strain energy is observed. However, when the panels come into contact"."""
     table = draw("zhu-filipov-8", rows_of("zhu-filipov-8", tmp_path)).tables["energy"]
