@@ -1,5 +1,6 @@
 """A project folder of its own for every test that reads conf or writes results."""
 
+import logging
 import os
 import shutil
 import subprocess
@@ -48,9 +49,32 @@ def project(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def command(project):
-    """Run `morphtrack <words>` in the project folder, as a user would."""
+def command(project, capfd, monkeypatch):
+    """Run `morphtrack <words>` in the project folder and in this process."""
+    from pipeline.cli.app import called
 
+    del project
+
+    def run(*words: str) -> "subprocess.CompletedProcess[str]":
+        capfd.readouterr()
+        environment, handlers = dict(os.environ), list(logging.root.handlers)
+        monkeypatch.setattr(sys, "argv", sys.argv)  # Hydra's, for a while
+        try:
+            status = called([*words])
+        except SystemExit as end:  # of Hydra, after --version and the like
+            status = int(end.code or 0)
+        finally:
+            os.environ.clear()
+            os.environ.update(environment)
+            logging.root.handlers[:] = handlers  # Hydra's write to captured streams
+        return subprocess.CompletedProcess(words, status, *capfd.readouterr())
+
+    return run
+
+
+@pytest.fixture
+def process(project):
+    """Run `morphtrack <words>` in the project folder by a process of its own."""
     return command_in(project)
 
 

@@ -27,7 +27,7 @@ import sys
 import time
 from pathlib import Path
 
-SECONDS = 120.0  # to wait for the other process
+SECONDS = 600.0  # to wait for the other process
 WHO, _, MOMENT = os.environ.get("KILL", "").partition(" ")
 KILLED = Path(os.environ.get("KILLED", ""))
 checkpoints = 0
