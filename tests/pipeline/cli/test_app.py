@@ -58,8 +58,8 @@ def test_the_version_is_that_of_the_installed_package(command):
     assert command("--version").stdout == f"morphtrack {version('morphtrack')}\n"
 
 
-def test_no_command_at_all_is_refused_with_the_list(command):
-    done = command()
+def test_no_command_at_all_is_refused_with_the_list(process):
+    done = process()
     assert done.returncode == 2
     assert " simulate " in done.stderr
     assert done.stdout == ""
@@ -80,8 +80,6 @@ def test_words_that_are_no_text_are_refused_before_anything_runs(
     [
         ["--help"],
         ["list", "cases"],
-        ["simulate", "--help"],
-        ["compare", "--help"],
         ["simulate", "case=pentapod", "--cfg", "job"],
         ["frobnicate"],
     ],
@@ -120,15 +118,15 @@ def test_work_goes_on_when_nobody_reads_what_is_said(project):
 
 
 def test_ctrl_c_ends_with_one_line(project):
-    case = ["case=star_robot", "case.duration=3000.0"]  # it ends by the signal alone
+    case = ["case=double_pendulum", "case.duration=3000.0"]  # the signal ends it
     line = [sys.executable, "-m", "pipeline", "simulate", *case]
     started = subprocess.Popen(line, cwd=project, stderr=subprocess.PIPE, text=True)
-    deadline = time.monotonic() + 300.0
+    deadline = time.monotonic() + 600.0
     while not list(project.glob("results/running/*/steps.csv")):
         assert time.monotonic() < deadline
         time.sleep(0.05)
     started.send_signal(signal.SIGINT)
-    _, said = started.communicate(timeout=60)
+    _, said = started.communicate(timeout=600)
     assert (started.returncode, said) == (130, "interrupted\n")
 
 

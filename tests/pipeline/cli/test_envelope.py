@@ -1,12 +1,8 @@
 """Reachable shapes: their case, a run of it and their figure."""
 
-import os
 import re
-import signal
-import subprocess
-import sys
-import time
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,6 +13,7 @@ from PIL import Image
 from pipeline.cases.design import EnvelopeCase
 from pipeline.cli.app import called
 from pipeline.figures.shown import Row, draw
+from pipeline.runs.checkpoints import Checkpoints
 from pipeline.steps.simulate import record_steps
 from pipeline.terminal import InputError
 from tests.helpers.cases import changed
@@ -87,28 +84,27 @@ def test_bad_values_of_a_search_are_refused(key, value, words):
     assert words in str(caught.value.__cause__)
 
 
-@pytest.mark.slow
-def test_an_interrupted_search_keeps_its_samples_and_goes_on(project, command):
-    words = ["simulate", *SMALL, "case.samples=3000"]
-    started = subprocess.Popen(
-        [sys.executable, "-m", "pipeline", *words], cwd=project, env={**os.environ}
-    )
-    deadline = time.monotonic() + 120.0
-    while not list(project.glob("results/running/*/checkpoint.npz")):
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
-    time.sleep(0.5)
-    started.send_signal(signal.SIGINT)
-    assert started.wait(60) == 130
-    (kept,) = project.glob("results/failed/*/steps.csv")
-    first = pd.read_csv(kept)
-    assert 1 < len(first) < 3000
+def test_an_interrupted_search_keeps_its_samples_and_goes_on(
+    project, command, monkeypatch
+):
+    def interrupted(self: Checkpoints, index: int, *given: Any) -> None:
+        keep(self, index, *given)
+        if index == 20:
+            raise KeyboardInterrupt
+
+    words, keep = ["simulate", *SMALL, "case.samples=40"], Checkpoints.keep
+    with monkeypatch.context() as patch:
+        patch.setattr(Checkpoints, "keep", interrupted)
+        assert command(*words).returncode == 130
+    (stored,) = project.glob("results/failed/*/steps.csv")
+    first = pd.read_csv(stored)
+    assert len(first) == 21
     done = command(*words)
     assert done.returncode == 0, done.stderr
     (run,) = project.glob("results/runs/*")
     whole = pd.read_csv(run / "steps.csv")
     assert (run / "continued.json").is_file()
-    assert len(whole) == 3000
+    assert len(whole) == 40
     pd.testing.assert_frame_equal(whole.iloc[: len(first)], first)
     with np.load(run / "steps.npz") as arrays:
-        assert len(arrays["r"]) == 3000
+        assert len(arrays["r"]) == 40

@@ -1,13 +1,8 @@
 """A killed run goes on from its checkpoint, to the same bits."""
 
 import json
-import os
 import random
 import shutil
-import signal
-import subprocess
-import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -181,31 +176,3 @@ def test_a_run_that_failed_is_not_continued_from_the_middle_of_a_step(tmp_path):
     assert _same_files(folders[1], folders[0])
     with np.load(folders[0] / "steps.npz") as arrays:
         assert len(arrays["x"]) == 6  # the start, four steps, a part of the fifth
-
-
-def _start(project: Path, *words: str) -> "subprocess.Popen[bytes]":
-    line = [sys.executable, "-m", "pipeline", "simulate", *words]
-    return subprocess.Popen(line, cwd=project, stdout=subprocess.DEVNULL)
-
-
-@pytest.mark.slow
-def test_the_same_command_continues_what_kill_9_stopped(command, project):
-    words = ["case=star_robot", "case.refinement=8", "case.duration=6", "case.every=4"]
-    process = _start(project, *words)
-    deadline = time.monotonic() + 300.0
-    results = project / "results"
-    while not list(results.glob(f"running/*/{CHECKPOINT}")):
-        assert process.poll() is None
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-    os.kill(process.pid, signal.SIGKILL)
-    process.wait()
-    done = command("simulate", *words)
-    assert done.returncode == 0, done.stderr
-    (run,) = (results / "runs").iterdir()
-    assert json.loads((run / "continued.json").read_text())["step"] >= 1
-    command("simulate", *words, "hydra.run.dir=whole")
-    assert _same_files(run, project / "whole")
-    record = json.loads((run / "run.json").read_text())
-    whole = json.loads((project / "whole" / "run.json").read_text())
-    assert record["result"] == whole["result"]

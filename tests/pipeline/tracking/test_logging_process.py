@@ -43,7 +43,7 @@ def start(code: str, **more: str) -> "subprocess.Popen[str]":
     )
 
 
-def wait_for(condition: Callable[[], Any], seconds: float = 120.0) -> Any:
+def wait_for(condition: Callable[[], Any], seconds: float = 600.0) -> Any:
     end = time.monotonic() + seconds
     while not (found := condition()):
         assert time.monotonic() < end, "it did not happen in time"
@@ -76,7 +76,7 @@ def test_the_run_of_a_command_is_in_mlflow_when_it_ends(
 ):
     if store == "absent":
         (tracked / "results" / "mlflow" / "mlflow.db").unlink()
-    monkeypatch.setattr(logging_process, "COMMAND_SECONDS", 60.0)
+    monkeypatch.setattr(logging_process, "COMMAND_SECONDS", 600.0)
     with logged():
         toy_run(1)
     (found,) = runs_in(tracked, "simulate")
@@ -101,7 +101,7 @@ def test_a_command_that_made_nothing_new_imports_and_leaves_nothing(project):
 def test_a_command_does_not_wait_for_a_slow_store(tracked, monkeypatch):
     with sleeping_server() as (uri, wake):
         done = start(ONE, MLFLOW_TRACKING_URI=uri)
-        output, errors = done.communicate(timeout=120)
+        output, errors = done.communicate(timeout=600)
         assert not wake.is_set()  # the server still sleeps
     assert (done.returncode, output) == (0, "")
     (line,) = errors.splitlines()
@@ -178,6 +178,8 @@ def test_the_run_of_a_killed_logging_process_is_completed(tracked, moment):
 
 SESSION = (
     "import subprocess\n"
+    "from pipeline.tracking import logging_process\n"
+    "logging_process.SESSION_SECONDS = 600.0\n"
     "start_session()\n"
     "job = 'from pipeline.tracking.logging_process import *\\n'\n"
     "job += 'from tests.pipeline.tracking.toys import *\\n'\n"
