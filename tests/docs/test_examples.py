@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
+from pipeline.tracking.logging_process import LOGGER
+
 ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted((ROOT / "docs/examples").glob("*.py"))
 MOST_LINES, MOST_BYTES = 30, 60_000
@@ -36,6 +38,7 @@ def test_there_are_ten_and_all_are_shown():
 def test_an_example_runs_and_leaves_its_picture(path, tmp_path, monkeypatch, capsys):
     assert len(path.read_text(encoding="utf-8").splitlines()) <= MOST_LINES
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv(LOGGER, "0")  # start no process that logs
     runpy.run_path(str(path))
     said = capsys.readouterr().out
     for words in SAYS[path.stem]:

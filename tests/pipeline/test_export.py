@@ -119,18 +119,18 @@ def test_code_conf_lock_and_results_are_inside(archive):
     assert not any("__pycache__" in name for name in names)
 
 
-def test_an_edited_run_and_one_of_another_conf_are_not_archived(archive, tmp_path):
+def test_an_edited_run_and_one_of_another_conf_are_not_archived(
+    archive, tmp_path, monkeypatch, refused
+):
     folder = tmp_path / "copy"
     shutil.copytree(archive.parent.parent, folder, symlinks=True)
     wide = {**SMALL, "style": {"width": 120}}
     (folder / "conf" / "workflow.yaml").write_text(yaml.safe_dump(wide))
-    done = command_in(folder)("archive")
-    assert done.returncode == 2
-    assert "results/figure/huang-3: configuration or code changed" in done.stderr
-    assert "run make figures first" in done.stderr
+    monkeypatch.chdir(folder)
+    error = refused("archive")
+    assert "results/figure/huang-3: configuration or code changed" in error
+    assert "run make figures first" in error
     (folder / "conf" / "workflow.yaml").write_text(yaml.safe_dump(SMALL))
     run = next(folder.glob("results/runs/*/steps.csv"))
     run.write_text(run.read_text() + "\n")
-    done = command_in(folder)("archive")
-    assert done.returncode == 2
-    assert "steps.csv was edited: remove this folder" in done.stderr
+    assert "steps.csv was edited: remove this folder" in refused("archive")
