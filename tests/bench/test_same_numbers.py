@@ -204,7 +204,7 @@ def test_runs_of_a_study_are_found_though_a_setting_is_called_otherwise(old, new
     def rename(record: dict[str, Any]) -> None:
         structure = record["config"]["case"].pop("structure")
         structure["lines"] = structure.pop("rows")
-        record["config"]["case"]["sheet"] = {**structure, "new": 5, "other": 6}
+        record["config"]["case"]["sheet"] = structure
 
     for key in ("a2", "a3"):
         edit(new / f"runs/{key}", rename)

@@ -62,10 +62,9 @@ class Matching:
 
 
 def matched(old: Sequence[Run], new: Sequence[Run], renamed: Renamed) -> Matching:
-    """Pair by step, name and settings; then by step and settings; then by name alone.
+    """Pair by step, name and settings; then by less of these, where nothing is alike.
 
-    Where several of one step and name are left, those two belong together that have
-    more values of settings in common than either has with any other.
+    Settings that are called otherwise are found by their values.
     """
 
     def label(run: Run) -> str:
@@ -77,10 +76,8 @@ def matched(old: Sequence[Run], new: Sequence[Run], renamed: Renamed) -> Matchin
     found = Matching([], list(old), list(new))
     found.pair(_alone(found, lambda run: (label(run), run.digest)))
     found.pair(_alone(found, lambda run: (step(run), run.digest)))
-    for name in sorted({label(run) for run in found.old}):
-        before = [run for run in found.old if label(run) == name]
-        now = [run for run in found.new if label(run) == name]
-        found.pair(_closest(before, now))
+    found.pair(_alone(found, lambda run: (label(run), *sorted(run.settings.values()))))
+    found.pair(_alone(found, label))
     return found
 
 
@@ -101,44 +98,6 @@ def _by(
     for run in runs:
         found.setdefault(mark(run), []).append(run)
     return found
-
-
-def _closest(before: Sequence[Run], now: Sequence[Run]) -> list[tuple[Run, Run]]:
-    """Pairs, each of which is nearer to the other than to any third run.
-
-    Near are runs that share values of the settings that tell each side's runs apart,
-    whatever these are called; then of all settings.
-    """
-    own = _told_apart(before) | _told_apart(now)
-    every = {id(run): Counter(run.settings.values()) for run in (*before, *now)}
-
-    def shared(a: Run, b: Run) -> tuple[int, int]:
-        values = own[id(a)].values(), own[id(b)].values()
-        apart = Counter(values[0]) & Counter(values[1])
-        return apart.total(), (every[id(a)] & every[id(b)]).total()
-
-    return _nearest(before, now, [[shared(a, b) for b in now] for a in before])
-
-
-def _nearest(
-    before: Sequence[Run], now: Sequence[Run], near: Sequence[Sequence[tuple[int, int]]]
-) -> list[tuple[Run, Run]]:
-    rows, cols = set(range(len(before))), set(range(len(now)))
-    pairs = []
-    while rows and cols:
-        found = [
-            (i, j)
-            for i in rows
-            for j in cols
-            if all(near[i][j] > near[i][k] for k in cols - {j})
-            and all(near[i][j] > near[k][j] for k in rows - {i})
-        ]
-        if not found:
-            break
-        pairs += [(before[i], now[j]) for i, j in found]
-        rows -= {i for i, _ in found}
-        cols -= {j for _, j in found}
-    return pairs
 
 
 def _told_apart(like: Sequence[Run]) -> dict[int, dict[str, str]]:
