@@ -211,7 +211,7 @@ def crate_of(held: Contents, results: Path) -> ROCrate:
 
 
 def _describe(crate: ROCrate, held: Contents) -> None:
-    crate.name = "morphtrack: shape-morphing simulations beside scans"
+    crate.name = "morphtrack: shape-morphing simulations and scans"
     many = f"{len(held.jobs)} of {len(held.jobs) + len(held.missing)} results"
     crate.description = (
         f"Code, configurations, data and results: {many}. Unzip it, check it by "
@@ -272,11 +272,11 @@ def _one_or_all(entities: list[Any]) -> Any:
 
 def _tool(crate: ROCrate, step: str, known: Entity) -> ContextEntity:
     """One step of the pipeline, with the versions that its first run had."""
-    said = ", ".join(f"{name} {v}" for name, v in known["versions"].items())
+    versions = ", ".join(f"{name} {v}" for name, v in known["versions"].items())
     about = {
         "@type": "SoftwareApplication",
         "name": f"morphtrack {step}",
-        "softwareRequirements": said,
+        "softwareRequirements": versions,
         "softwareVersion": f"code {known['code'][:16]}",
     }
     address = f"#step-{step}"
@@ -338,7 +338,7 @@ def write_archive(
         first = held.missing[0]
         print(
             f"note: {len(held.missing)} results are missing, such as {first}: the "
-            "report tells why"
+            "report says why"
         )
 
 

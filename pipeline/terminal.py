@@ -1,6 +1,6 @@
 """What a person sees and types: errors of one line, names, output and progress.
 
-Exit statuses are 0: done.  1: something ran and failed, its steps kept.  2: refused
+Exit statuses are 0: done.  1: something ran and failed, its steps stay.  2: refused
 before the first step, nothing written.
 
 Nothing that is printed steers the terminal, as a name in a file of others could.
@@ -41,9 +41,9 @@ CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069
 BREAKS = "\n\t"
 
 
-def visible(text: str, kept: str = "") -> str:
+def visible(text: str, allowed: str = "") -> str:
     """Text of a file of others, without what would steer the terminal."""
-    return CONTROL.sub(lambda sign: sign[0] if sign[0] in kept else "?", text)
+    return CONTROL.sub(lambda sign: sign[0] if sign[0] in allowed else "?", text)
 
 
 def in_columns(texts: Mapping[str, str], width: int = 0) -> list[str]:
@@ -107,11 +107,11 @@ class RunFailedError(Exception):
 
 
 class PrunedError(Exception):
-    """A run that its search ended early: others did better; its steps are kept."""
+    """A run that its search ended early: others did better; its steps stay."""
 
 
 class SeveralRunsError(Exception):
-    """What several runs of one command raised, by what tells the runs apart."""
+    """What several runs of one command raised, by the overrides of each run."""
 
     def __init__(self, errors: Mapping[str, Exception]) -> None:
         super().__init__("; ".join(f"{run}: {e}" for run, e in errors.items()))
@@ -129,11 +129,12 @@ def by_reason(refused: Mapping[str, str]) -> Iterator[tuple[str, str]]:
 
     A reason that several have loses the path before it, which ends in their name.
     """
-    told: dict[str, list[str]] = {}
+    names_of: dict[str, list[str]] = {}
     for name, reason in refused.items():
         path, _, rest = reason.partition(": ")
-        told.setdefault(rest if Path(path).stem == name else reason, []).append(name)
-    for reason, names in told.items():
+        own = rest if Path(path).stem == name else reason
+        names_of.setdefault(own, []).append(name)
+    for reason, names in names_of.items():
         yield ", ".join(names), reason if len(names) > 1 else refused[names[0]]
 
 
@@ -171,7 +172,7 @@ def lacks_machine(error: BaseException | None) -> bool:
 
 
 NO_PLACE = (errno.EROFS, errno.ELOOP, errno.ENAMETOOLONG)
-TOLD = (
+EXPECTED = (
     InputError,
     RunFailedError,
     NotConvergedError,
@@ -185,12 +186,12 @@ TOLD = (
 )
 
 
-def is_told(error: BaseException) -> bool:
+def is_expected(error: BaseException) -> bool:
     """Whether `error` is about input or a run; any other is a defect."""
     if isinstance(error, SeveralRunsError):
-        return all(map(is_told, error.errors.values()))
+        return all(map(is_expected, error.errors.values()))
     no_place = isinstance(error, OSError) and error.errno in NO_PLACE
-    return isinstance(error, TOLD) or lacks_machine(error) or no_place
+    return isinstance(error, EXPECTED) or lacks_machine(error) or no_place
 
 
 def _status(error: BaseException) -> int:
@@ -202,7 +203,7 @@ def _status(error: BaseException) -> int:
 
 
 def _lines(error: BaseException) -> list[str]:
-    """What is said of `error`, a line a run."""
+    """The lines printed for `error`, one a run."""
     if isinstance(error, SeveralRunsError):
         return [
             line.replace("error: ", f"error: {run}: ", 1)
@@ -241,7 +242,7 @@ def command(main: Callable[P, int]) -> Callable[P, int]:
         try:
             return main(*args, **kwargs)
         except (Exception, KeyboardInterrupt) as error:
-            if os.environ.get(TRACEBACK_VARIABLE) or not is_told(error):
+            if os.environ.get(TRACEBACK_VARIABLE) or not is_expected(error):
                 raise
             print("\n".join(_lines(error)), file=sys.stderr)
             return _status(error)
@@ -264,15 +265,15 @@ def natural(name: str) -> list[tuple[int, int, str]]:
     return [(0, int(p), "") if p.isdecimal() else (1, 0, p) for p in parts]
 
 
-def no_such(said: str, name: str, known: Collection[str]) -> InputError:
+def no_such(what: str, name: str, known: Collection[str]) -> InputError:
     """The refusal of `name`, which is none of `known`.
 
     Parameters
     ----------
-    said : what was looked for and where, such as "conf/case has no case"
+    what : what was looked for and where, such as "conf/case has no case"
     """
     remedy = close_to(name, known) or f"choose one of {', '.join(known) or '(none)'}"
-    return InputError(f"{said} {name!r}: {remedy}")
+    return InputError(f"{what} {name!r}: {remedy}")
 
 
 def no_option(option: str, known: Collection[str], command: str) -> InputError:
@@ -288,7 +289,7 @@ OUTPUT = 1  # the number of standard output
 
 
 class _Left(io.FileIO):
-    """A stream whose reader may go: what is written from then on reaches nobody.
+    """A stream whose reader may go: what is written from then on is lost.
 
     So it is where a disk has no room for it, which standard output says once.
     """

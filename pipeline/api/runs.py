@@ -22,7 +22,7 @@ from pipeline.runs.run_directory import (
     run_record,
 )
 from pipeline.runs.step_runs import step_job
-from pipeline.runs.summary import told, told_comparison
+from pipeline.runs.summary import comparison_summary, summary_lines
 from pipeline.steps.simulate import Case, run_case
 from pipeline.terminal import InputError
 from pipeline.tracking.logging_process import logged
@@ -80,7 +80,7 @@ class Run:
         return png.getvalue()
 
     def __repr__(self) -> str:
-        first = "; ".join(told(self.record)[:2])
+        first = "; ".join(summary_lines(self.record)[:2])
         return f"<{type(self).__name__} {self.record['name']} {self.key}: {first}>"
 
 
@@ -96,7 +96,7 @@ def simulate(case: Case, *, name: str = "", results: Path | str = RESULTS) -> Ru
     Raises
     ------
     RunFailedError
-        if the solver finds no solution; the steps it made are kept below `results`
+        if the solver finds no solution; the steps it made stay below `results`
     """
     if not hasattr(case, "steps"):
         raise InputError(
@@ -150,7 +150,7 @@ class Spheres(Run):
 
 
 class Comparison(Run):
-    """A scan beside a simulation."""
+    """A scan compared with a simulation."""
 
     @cached_property
     def row(self) -> dict[str, Any]:
@@ -172,7 +172,7 @@ class Comparison(Run):
         return (self.path / "labels.png").read_bytes()
 
     def __repr__(self) -> str:
-        return f"<Comparison {self.key}: {told_comparison(self.path)}>"
+        return f"<Comparison {self.key}: {comparison_summary(self.path)}>"
 
 
 KINDS = {"ingest": Spheres, "compare": Comparison}
@@ -220,7 +220,7 @@ def compare(
     results: Path | str = RESULTS,
     **settings: float,
 ) -> Comparison:
-    """The end of a run beside the spheres of a scan.
+    """Compare the end of a run with the spheres of a scan.
 
     Parameters
     ----------

@@ -119,7 +119,7 @@ def main() -> int:
     gc.set_threshold(SELDOM, *gc.get_threshold()[1:])
     atexit.register(gc.freeze)  # else Python's end looks for cycles in all of it again
     outlive_readers()
-    # solvers share their work among threads of their own: BLAS's would only spin beside
+    # solvers share their work among threads of their own: BLAS's would only spin
     os.environ.setdefault(BLAS_THREADS, "1")
     words = sys.argv[1:]
     if not words and "_MORPHTRACK_COMPLETE" not in os.environ:

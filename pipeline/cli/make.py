@@ -83,11 +83,11 @@ def summary(workflow: Workflow, figure: str, width: int) -> list[str]:
     """What is there now: verdicts, figures, the page; what failed; what is next."""
     verdicts = read_verdicts(workflow.comparisons, RESULTS)
     lines = [*verdict_lines(verdicts, workflow.comparisons, width)]
-    drawn = [f for f in workflow.figures if (RESULTS / "figure" / f).is_dir()]
+    made = [f for f in workflow.figures if (RESULTS / "figure" / f).is_dir()]
     lines.append("")
-    lines.append(f"figures  {len(drawn)} of {len(workflow.figures)} in results/figure")
+    lines.append(f"figures  {len(made)} of {len(workflow.figures)} in results/figure")
     lines.append(f"page     {RESULTS / PAGE}")
-    lines.append(f"next     {_next(figure, len(drawn) < len(workflow.figures))}")
+    lines.append(f"next     {_next(figure, len(made) < len(workflow.figures))}")
     return lines
 
 

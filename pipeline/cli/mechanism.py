@@ -147,7 +147,7 @@ def calibrate(
         ]
         if others:
             raise InputError(
-                f"{others[0]} has no effect beside a file: write it into {poses[0]}, "
+                f"{others[0]} has no effect with a file: write it into {poses[0]}, "
                 "under settings"
             )
         from pipeline.steps.calibration_file import composed

@@ -25,7 +25,7 @@ from sim.mechanism.mobility import (
 )
 from sim.mechanism.structure import Structure, told_same_places
 
-DRAWN = 24  # modes in the figure
+PLOTTED = 24  # modes in the figure
 NAMED = 20  # redundant rows in the print
 
 
@@ -44,7 +44,7 @@ def count_motions(config: Mapping[str, Any], name: str, out: Path) -> None:
     if found.mobility == 0:
         print("modes           none")
     elif unknowns > LARGEST:
-        print(f"modes           not drawn: {unknowns} unknowns, more than {LARGEST}")
+        print(f"modes           not plotted: {unknowns} unknowns, more than {LARGEST}")
     else:
         print(f"modes           {draw(name, structure, out)}")
 
@@ -106,13 +106,13 @@ def draw(name: str, structure: Structure, out: Path) -> Path:
     out.mkdir(parents=True, exist_ok=True)
     np.savez_compressed(out / f"{name}_modes.npz", r=structure.r0, modes=found)
     title = f"{name}: {len(found)} mode{'s' * (len(found) != 1)}" + (
-        f", the first {DRAWN}" if len(found) > DRAWN else ""
+        f", the first {PLOTTED}" if len(found) > PLOTTED else ""
     )
     unit = getattr(structure, "unit", "") or "unit"
     figure = modes_of_motion(
         structure.r0,
         structure.bodies,
-        found[:DRAWN],
+        found[:PLOTTED],
         title,
         unit,
         held_nodes(structure),

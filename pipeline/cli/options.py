@@ -32,7 +32,7 @@ def output_directory(text: str) -> Path:
 
 
 def profile_directory(text: str) -> Path:
-    """A folder that tells Snakemake where jobs run."""
+    """A folder of Snakemake settings: where jobs run."""
     path = Path(text)
     if not (path / "config.yaml").is_file():
         there = sorted(p.parent.name for p in path.parent.glob("*/config.yaml"))
@@ -189,7 +189,7 @@ def studies() -> list[str]:
 
 
 def figures() -> list[str]:
-    """The figures that can be drawn."""
+    """The names of all figures."""
     return _plain(figure_names())
 
 

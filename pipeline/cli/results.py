@@ -35,7 +35,7 @@ def show(
     """Show a run: its numbers, its picture, its page, its motion.
 
     RUN is a name (pentapod, simulate/pentapod, compare/cylinder, a run made by hand),
-    the folder of a run, or a key. Draws picture.png and run.html beside the files of
+    the folder of a run, or a key. Draws picture.png and run.html into the folder of
     the run where they are not there, prints its numbers, and opens the page. A folder
     outside of results may be another's: its own pages are not shown.
 
@@ -48,13 +48,13 @@ def show(
 
     from pipeline.cli import show as written
     from pipeline.runs.run_directory import found_run, run_record
-    from pipeline.runs.summary import PICTURE, details, shown_path, told
+    from pipeline.runs.summary import PICTURE, details, shown_path, summary_lines
 
     directory = found_run(run)
     record = run_record(directory)
     page = written.seen(directory)
     if record["step"] == "simulate":
-        print("\n".join([*told(record), *details(record, directory)]))
+        print("\n".join([*summary_lines(record), *details(record, directory)]))
         print(f"picture  {shown_path(directory / PICTURE)}")
     print(f"page     {shown_path(page)}")
     if vtk:

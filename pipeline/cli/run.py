@@ -190,9 +190,9 @@ def show_list(
     from pipeline.terminal import in_columns
 
     if kind == "figures":
-        wanted = read_workflow().figures
+        requested = read_workflow().figures
         left = dict.fromkeys(figure_names(), " (not in conf/workflow.yaml)")
-        left |= dict.fromkeys(wanted, "")
+        left |= dict.fromkeys(requested, "")
         lines = {name: entry_of(name).shows + more for name, more in left.items()}
     elif kind == "structures":
         files = sorted((CONF / "structure").rglob("*.yaml"))

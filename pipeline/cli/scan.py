@@ -115,7 +115,7 @@ def ingest(
         print(f"warning: {numbers['radius_remark']}")
     print(
         f"found {many} sphere{'s' * (many != 1)} in {views} view{'s' * (views != 1)}: "
-        f"{out / 'scan.html'} shows them; morphtrack compare sets them beside a run"
+        f"{out / 'scan.html'} shows them; morphtrack compare compares them with a run"
     )
 
 
@@ -148,7 +148,7 @@ def pick(
 ) -> None:
     """Mark spheres by hand, in a window or by coordinates.
 
-    FILE tells morphtrack ingest where to look (--seeds). A window of Open3D opens:
+    morphtrack ingest looks at the places in FILE (--seeds). A window of Open3D opens:
     shift and left button picks a point on a sphere, shift and right button takes it
     back, Q ends. Where no display is, or for a script, give the places with --at, each
     on a sphere or at its centre.
@@ -205,7 +205,7 @@ def compare(
     distances, verdict), budget.csv (u_val by source), nodes.csv, labels.csv, and
     labels.png and labels.html: the scan with the node on every sphere.
     """
-    from pipeline.runs.summary import told_comparison
+    from pipeline.runs.summary import comparison_summary
     from pipeline.workflow.make_step import make_step
 
     run, scale = _printed(simulated, scale_mm)
@@ -215,7 +215,7 @@ def compare(
     reads |= {"input_uncertainty": input_uncertainty} if input_uncertainty else {}
     tags = {"comparison": out.name}
     make_step("compare", config, out, reads=reads, tags=tags, planned=planned)
-    print(told_comparison(out))
+    print(comparison_summary(out))
 
 
 @command("compare_series")
@@ -238,7 +238,7 @@ def compare_series(
     run's steps.csv; lines that begin with # are remarks. Each marker or other quantity
     agrees or not by ASME V&V 20; --u, --u-simulated and --margin are in the unit of the
     measured values. Writes series-verdicts.csv, series.csv (errors by quantity and
-    part, beside a baseline), series-curve.csv and series.pdf and .png.
+    part, and of a baseline), series-curve.csv and series.pdf and .png.
 
     Example: morphtrack compare_series --measured tip.csv --simulated crawler
     --refined finer --u 0.3 --margin 1 --out tip

@@ -42,7 +42,7 @@ def seen(directory: Path) -> Path:
 
 
 def write_vtk(directory: Path) -> Path:
-    """The steps of a run in the folder vtk beside them."""
+    """Write the steps of a run into its folder vtk."""
     from pipeline.io.mesh_files import write_vtk_series
 
     shape = shape_of(directory)
@@ -69,7 +69,7 @@ def can_open() -> bool:
 
 
 def film(directory: Path, *, gif: bool) -> Path:
-    """Write the motion of a run as moving.mp4 or moving.gif beside it."""
+    """Write the motion of a run as moving.mp4 or moving.gif into its folder."""
     if not (gif or ffmpeg()):
         print(NO_FFMPEG)
         gif = True
@@ -98,8 +98,8 @@ def _outcome(run: Path) -> dict[str, object]:
     creases = pd.read_csv(path, keep_default_na=False).to_dict("records")
     result = dict(record_or_empty(run).get("result") or {})
     names = ("fold", "fold_why", "wrong_way")
-    told = {f"{CREATOR}:{name}": result[name] for name in names if name in result}
-    return {f"{CREATOR}:creases": creases, **told}
+    results = {f"{CREATOR}:{name}": result[name] for name in names if name in result}
+    return {f"{CREATOR}:creases": creases, **results}
 
 
 def shown_rows(plan: Plan, figure: str) -> list[Row]:

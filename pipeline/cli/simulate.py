@@ -27,17 +27,24 @@ from pipeline.config.hydra import (
     told_words,
 )
 from pipeline.io.json_file import case_of, is_file_name
-from pipeline.runs.case_job import planned, sound_case
+from pipeline.runs.case_job import planned
 from pipeline.runs.run_attempts import run_once
 from pipeline.runs.run_directory import keep_own, own_name, run_record
 from pipeline.runs.step_runs import link_files
-from pipeline.runs.summary import PAGE, PICTURE, details, meant, shown_path, told
-from pipeline.steps.simulate import DEFAULT_RUN_DIR, check_free, run_case
+from pipeline.runs.summary import (
+    PAGE,
+    PICTURE,
+    definitions,
+    details,
+    shown_path,
+    summary_lines,
+)
+from pipeline.steps.simulate import DEFAULT_RUN_DIR, body_of, check_free
 from pipeline.terminal import (
     DONE,
     InputError,
     SeveralRunsError,
-    is_told,
+    is_expected,
     lacks_machine,
     no_option,
     one_line,
@@ -89,8 +96,7 @@ def finished_case(words: Sequence[str], name: str = "", planned_as: str = "") ->
     case_name, config = composed_case(words)
     job = planned(name or case_name, config)
     check_planned(job, planned_as)
-    case = sound_case(job.config)
-    return run_once(job, lambda out: run_case(case, job, out))
+    return run_once(job, body_of(job))
 
 
 OPTIONS = """
@@ -141,14 +147,14 @@ def _parsed(words: Sequence[str]) -> argparse.Namespace:
 
 
 def _simulate(plain: Mapping[str, Any], settings: Any) -> None:
-    """Run the case of a composed configuration, with Hydra's settings beside it."""
+    """Run the case of a composed configuration, with Hydra's settings."""
     from hydra.types import RunMode
 
     name = str(settings.runtime.choices["case"])
     words = list(settings.overrides.task)
     study = Path(settings.sweep.dir).name if settings.mode is RunMode.MULTIRUN else ""
     job = planned(name, plain, {"study": study} if study else {})
-    case = sound_case(job.config)
+    body = body_of(job)
     if study:
         from pipeline.steps.study_table import add_member  # imports pandas
 
@@ -156,7 +162,7 @@ def _simulate(plain: Mapping[str, Any], settings: Any) -> None:
     run_dir = str(settings.run.dir)
     if run_dir != DEFAULT_RUN_DIR:
         check_free(Path(run_dir), job)
-    directory = run_once(job, lambda out: run_case(case, job, out))
+    directory = run_once(job, body)
     if run_dir != DEFAULT_RUN_DIR:
         link_files(directory, Path(run_dir))
         _show(Path(run_dir), "")
@@ -168,15 +174,16 @@ def _simulate(plain: Mapping[str, Any], settings: Any) -> None:
 def _show(directory: Path, name: str) -> None:
     """Say what came out, where it is and what to type next; draw it."""
     record = run_record(directory)
-    print("\n".join([*told(record), *details(record, directory), *meant(record)]))
+    lines = [*summary_lines(record), *details(record, directory), *definitions(record)]
+    print("\n".join(lines))
     print(f"run      {shown_path(directory)}")
-    if _drawn(directory):
+    if _has_picture(directory):
         print(f"picture  {shown_path(directory / PICTURE)}")
         print(f"page     {shown_path(directory / PAGE)}")
     print(f"next     morphtrack show {shlex.quote(name or str(directory))} --film")
 
 
-def _drawn(directory: Path) -> bool:
+def _has_picture(directory: Path) -> bool:
     """Whether there is a picture: a run without one is a run all the same."""
     if not all((directory / name).is_file() for name in (PICTURE, PAGE)):
         from pipeline.report.one_run import write_pictures
@@ -209,7 +216,7 @@ def _run_all(folder: str, words: Sequence[str]) -> dict[str, Exception]:
     failures: dict[str, Exception] = {}
     here = os.getpid()
 
-    def kept_from_hydra(config: Any) -> None:
+    def run_one(config: Any) -> None:
         """Hydra reports what it sees raised, at length; so it sees nothing raised."""
         try:
             with hydra_errors():
@@ -222,7 +229,7 @@ def _run_all(folder: str, words: Sequence[str]) -> dict[str, Exception]:
 
     with told_words("simulate", words):
         hydra.main(version_base="1.3", config_path=folder, config_name="simulate")(
-            kept_from_hydra
+            run_one
         )()
     return failures
 
@@ -234,8 +241,8 @@ def _run_study(folder: str, words: Sequence[str]) -> dict[str, Exception]:
     name, more = begin(words)
     sys.argv += more
     failures = _run_all(folder, words)
-    if said := finish(name):
-        print(f"study    {said}")
+    if counts := finish(name):
+        print(f"study    {counts}")
     return failures
 
 
@@ -270,7 +277,7 @@ def simulate(words: Sequence[str]) -> int:
     run_all = _run_study if given.multirun and not given.cfg else _run_all
     failures = run_all(folder, given.overrides)
     for error in failures.values():
-        if len(failures) == 1 or not is_told(error):
+        if len(failures) == 1 or not is_expected(error):
             raise error
     if failures:
         raise SeveralRunsError(failures)

@@ -9,8 +9,8 @@ from typing import Any
 from pipeline.config.hydra import flat
 from pipeline.runs.provenance import (
     Found,
+    JobNow,
     Link,
-    Wanted,
     chain,
     find_origin,
     key_of_address,
@@ -34,7 +34,7 @@ def mlflow_id(run: Path) -> str:
         return ""
 
 
-def wanted_now() -> tuple[Wanted | None, str]:
+def find_jobs_now() -> tuple[JobNow | None, str]:
     """Finds the job that conf asks for now in place of a run; else why conf cannot."""
     try:
         plan = Plan()
@@ -42,7 +42,7 @@ def wanted_now() -> tuple[Wanted | None, str]:
     except (InputError, ValueError) as error:
         return None, one_line(error)
 
-    def wanted(record: Mapping[str, Any]) -> Job | None:
+    def job_now(record: Mapping[str, Any]) -> Job | None:
         study = record.get("tags", {}).get("study")
         if study:
             keys = {member.job.key: member.job for member in plan.study(study).members}
@@ -55,11 +55,11 @@ def wanted_now() -> tuple[Wanted | None, str]:
         now = plan.identity(step, name) | {"files": files}
         return Job(step, name, now, plan.config(step, name), paths=paths)
 
-    return wanted, ""
+    return job_now, ""
 
 
 def origin_of(what: str, results: Path) -> tuple[Found, str]:
-    """What a file or an address leads to, and what is said of it."""
+    """What a file or an address leads to, and a line about it."""
     key = "" if Path(what).exists() else key_of_address(what, results)
     if key:
         return Found(Origin(run=key), "its address in the report", ""), what
@@ -67,7 +67,7 @@ def origin_of(what: str, results: Path) -> tuple[Found, str]:
     return found, f"{what}  sha256 {found.digest}"
 
 
-def told(found: Found, links: Sequence[Link], results: Path) -> list[str]:
+def link_lines(found: Found, links: Sequence[Link], results: Path) -> list[str]:
     """The lines that are printed, after what was asked for."""
     names = Variations(results)
     lines = [f"  known by {found.by}"]
@@ -91,7 +91,7 @@ def _called(link: Link, names: Variations) -> str:
     if link.record is None:
         return link.role
     study = link.record.get("tags", {}).get("study")
-    return names.beside(str(link.record["name"]), study, link.key)
+    return names.member_name(str(link.record["name"]), study, link.key)
 
 
 def _run(link: Link, mlflow_id: str, names: Variations) -> Iterator[str]:
@@ -138,7 +138,7 @@ def _wrapped(name: str, values: Any, indent: str) -> list[str]:
 
 
 def _study(name: str, links: Sequence[Link], names: Variations) -> Iterator[str]:
-    """Many runs of one study, told together."""
+    """Many runs of one study, on one line."""
     yield f"study {name}: {len(links)} runs, configurations in members.json"
     for what, say in (("code", _code), ("versions", _versions)):
         several = sorted({say(link.record) for link in links if link.record})
@@ -161,8 +161,10 @@ def _versions(record: Mapping[str, Any]) -> str:
 def _conclusion(found: Found, links: Sequence[Link]) -> str:
     bad = sum(bool(link.troubles) for link in links)
     own = ["the file itself"] if found.trouble else []
-    said = own + ([f"{bad} of {len(links)} runs"] if bad else [])
-    return f"out of date: {', '.join(said)}" if said else "up to date: every link holds"
+    troubles = own + ([f"{bad} of {len(links)} runs"] if bad else [])
+    if troubles:
+        return f"out of date: {', '.join(troubles)}"
+    return "up to date: every link holds"
 
 
 def trace(what: str, results: Path) -> None:
@@ -173,9 +175,9 @@ def trace(what: str, results: Path) -> None:
             "after make figures"
         )
     found, first = origin_of(what, results)
-    wanted, trouble = wanted_now()
-    links = chain(found.origin.all_keys, results, wanted)
-    lines = [first, *told(found, links, results)]
-    if wanted is None:
+    job_now, trouble = find_jobs_now()
+    links = chain(found.origin.all_keys, results, job_now)
+    lines = [first, *link_lines(found, links, results)]
+    if job_now is None:
         lines.append(f"conf was not asked, since it cannot be planned: {trouble}")
     print("\n".join(map(visible, lines)))

@@ -1,4 +1,4 @@
-"""Creases of a folded sheet as they are drawn: how they fold, and which are off."""
+"""Creases of a folded sheet in pictures: how they fold, and which are off."""
 
 from pathlib import Path
 
@@ -8,10 +8,10 @@ import pandas as pd
 from sim.core.arrays import Ints
 from sim.origami.loading import over_and_short, over_folds
 
-FLAT = 1.0  # degrees by which a crease folds that is drawn as one
+FLAT = 1.0  # degrees; a crease that folds by less is shown as flat
 
 
-def drawn_folds(path: Path, lines: Ints) -> tuple[dict[str, Ints], dict[str, Ints]]:
+def crease_groups(path: Path, lines: Ints) -> tuple[dict[str, Ints], dict[str, Ints]]:
     """Nodes of creases that are off, by what holds them, and of all that fold.
 
     Those that are off have with them how far they are at most, and those that fold the

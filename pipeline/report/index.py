@@ -37,8 +37,8 @@ from pipeline.terminal import InputError, one_line
 
 SCRIPTS = ("report.js", "report_sweeps.js", "report_tables.js")
 MOST_BYTES = 19_700_000  # of the page
-RECORD_BYTES = 7_300  # of what the page tells of a run
-TITLE = "Shape morphing: simulations beside scans"
+RECORD_BYTES = 7_300  # of a record on the page
+TITLE = "Shape morphing: simulations and scans"
 
 
 def collect_comparisons(jobs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -52,7 +52,7 @@ def collect_comparisons(jobs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any
         except (OSError, ValueError, IndexError):
             if not job["edits"]:
                 raise
-            continue  # told among the edited ones
+            continue  # named among the edited ones
         of = {name: job[name] for name in ("name", "key", "expect")}
         rows.append(row | of | {"budget": budget})
     return rows
@@ -80,13 +80,13 @@ def write_report(
     cases, by_hand = cases_alone(single, most), cases_alone(own, most)
     scenes = [c["scene"] for c in [*shown, *cases, *by_hand]]
     sweeps = [study.get("sweep") for study in studies]
-    told = records([*jobs, *own])
+    listed = records([*jobs, *own])
     library = plotly_script() if any(scenes + sweeps) else ""
     sets = measured_sets(jobs)
-    taken = len(library) + sum(map(len, scenes)) + RECORD_BYTES * len(told)
+    taken = len(library) + sum(map(len, scenes)) + RECORD_BYTES * len(listed)
     filling = environment(lambda path: relative(path, out))
     filling.globals |= {
-        "told": {job["key"]: job for job in told},
+        "told": {job["key"]: job for job in listed},
         "shown_files": SHOWN_FILES,
         "most": {"files": MOST_FILES, "readers": MOST_READERS, "shown": MOST_SHOWN},
     }
@@ -105,8 +105,8 @@ def write_report(
         not_drawn=[job["name"] for job in single[MOST_ALONE:]],
         own=by_hand,
         studies=studies,
-        records=told,
-        untold=len(jobs) + len(own) - len(told),
+        records=listed,
+        untold=len(jobs) + len(own) - len(listed),
         scripts=[_template(name) for name in SCRIPTS],
         library=library,
         synthetic=any(c["synthetic"] for c in comparisons),
@@ -164,18 +164,18 @@ def collect_studies(results: Path) -> list[dict[str, Any]]:
 
 
 def _study(name: str, results: Path) -> dict[str, Any]:
-    wanted = read_members(name, results)
-    table, _ = study_rows(wanted, results)
-    factors = list(dict.fromkeys(k for m in wanted["members"] for k in m["point"]))
+    study = read_members(name, results)
+    table, _ = study_rows(study, results)
+    factors = list(dict.fromkeys(k for m in study["members"] for k in m["point"]))
     counts = Counter(table["status"])
     done = table[table["status"] == "finished"]
     numbers = [c for c in done.select_dtypes("number").columns if c not in factors]
-    shown = responses(wanted, table) or numbers[:1]
+    shown = responses(study, table) or numbers[:1]
     directory = results / "study" / name
     files = [p for p in sorted(directory.iterdir()) if p.suffix in STUDY_FILES]
     return {
         "name": name,
-        "case": str(wanted["case"]),
+        "case": str(study["case"]),
         "trouble": "",
         "wanted": len(table),
         "counts": [(state, int(counts[state])) for state in sorted(counts)],
@@ -195,7 +195,7 @@ def _reasons(table: pd.DataFrame) -> list[tuple[str, int]]:
 def _sweep(
     done: pd.DataFrame, factors: Sequence[str], responses: Sequence[str]
 ) -> dict[str, Any]:
-    """Columns that can be drawn against each other, evenly chosen rows of them."""
+    """Columns for the axes of the plot, evenly chosen rows of them."""
     others = [c for c in done.select_dtypes("number").columns if c not in factors]
     names = list(dict.fromkeys([*factors, *responses, *others]))[:MOST_COLUMNS]
     few = done.iloc[:: -(-len(done) // MOST_ROWS)]

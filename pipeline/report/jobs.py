@@ -30,7 +30,7 @@ def collect_jobs(
     upstream: Callable[[str, str], Iterable[Result]],
     results: Path = RESULTS,
 ) -> list[dict[str, Any]]:
-    """Every run that is wanted: finished, failed or missing, and why.
+    """Every requested run: finished, failed or missing, and why.
 
     Parameters
     ----------
@@ -50,8 +50,8 @@ def collect_jobs(
                 state["reason"] = _waits(upstream(step, name), ended) or state["reason"]
             found = iter([state])
         for state in found:
-            beside = called.beside(state["name"], state["study"], state["key"])
-            states.setdefault(state["key"], state | {"called": beside})
+            label = called.member_name(state["name"], state["study"], state["key"])
+            states.setdefault(state["key"], state | {"called": label})
     return list(states.values())
 
 
@@ -172,7 +172,7 @@ def _entries(
 MOST_FILES = 40  # of one run that are linked
 MOST_READERS = 12
 MOST_SHOWN = 24  # runs of a figure that are named below it
-MOST_RUNS = 600  # told one by one, 4 MB of the page
+MOST_RUNS = 600  # shown one by one, 4 MB of the page
 
 SHOWN_FILES = {  # of each step, what a reader looks for, and how it is called
     "scan.html": "the scan in 3-D",
@@ -207,7 +207,7 @@ def scan_files(states: States, ingest: Mapping[str, Any]) -> list[Path]:
 
 
 def records(jobs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """What the page tells of each run: configuration, inputs, code, files."""
+    """Rows of the page on each run: configuration, inputs, code, files."""
     readers: dict[str, list[str]] = {}
     for job in jobs:
         for key in dict.fromkeys(job["needs"]):
@@ -220,12 +220,12 @@ def records(jobs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
             "readers": readers.get(job["key"], []),
             "found": files_of(job["directory"]),
         }
-        for job in told_runs(jobs)
+        for job in shown_runs(jobs)
     ]
 
 
-def told_runs(jobs: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """The runs that the page tells one by one.
+def shown_runs(jobs: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The runs that the page shows one by one.
 
     All but most of a large study: of those, what others name on the page, and then as
     many as there is room for. Its table holds all.

@@ -57,7 +57,7 @@ def cell(
 
     Parameters
     ----------
-    power : of ten, in which a number with its u is told; None for its own
+    power : of ten, in which a number with its u is written; None for its own
     both : whether a number has its u behind it; else it and its u are cells each
     """
     if form == WITH_U:
@@ -75,12 +75,12 @@ def cell(
 def powers(rows: Rows, columns: Iterable[str]) -> dict[str, int]:
     """The power of ten of each quantity and of its u over all rows, by column.
 
-    Controls, which are meant to differ, are told in the power of the others.
+    Controls, which should differ, are written in the power of the others.
     """
-    told = [row for row in rows if row.get("expect") != "differs"] or rows
+    tested = [row for row in rows if row.get("expect") != "differs"] or rows
     found: dict[str, int] = {}
     for name in UNCERTAIN.keys() & set(columns):
-        power = common_power(_measured(row, name) for row in told)
+        power = common_power(_measured(row, name) for row in tested)
         found |= {name: power, UNCERTAIN[name]: power}
     return found
 
@@ -90,16 +90,17 @@ def tabular(rows: Rows, columns: Columns) -> str:
 
     A column has one power of ten, in its heading.
     """
-    heads, told = [], []
+    heads: list[str] = []
+    cells_of: list[list[str]] = []
     common = powers(rows, columns)
     for name, (head, form) in columns.items():
         power = common.get(name, 0)
         heads.append(head + (rf" ($10^{{{power}}}$)" if power else ""))
-        told.append([cell(row, name, form, power, both=True) for row in rows])
+        cells_of.append([cell(row, name, form, power, both=True) for row in rows])
     lines = [r"\begin{tabular}{l" + "r" * (len(columns) - 2) + "l}", r"\hline"]
     lines += [" & ".join(heads) + r" \\", r"\hline"]
-    for row, said in zip(rows, zip(*told, strict=True), strict=True):
-        cells = [written(one, LATEX) for one in said]
+    for row, texts in zip(rows, zip(*cells_of, strict=True), strict=True):
+        cells = [written(one, LATEX) for one in texts]
         cells[0] += MARK if row["synthetic"] else ""
         lines.append(" & ".join(cells) + r" \\")
     lines += [r"\hline", r"\end{tabular}"]
@@ -264,7 +265,7 @@ def _write_or_remove(path: Path, text: str | None) -> None:
 def _note_origins(
     written: Sequence[Path], results: Path, comparisons: Rows, series: Rows
 ) -> None:
-    """Leave beside the tables the keys of the runs behind them."""
+    """Write, for the tables, the keys of the runs behind them."""
     numbers = results / "numbers.tex"
     of_series = [path for path in written if path.stem == "series"]
     of_scans = [path for path in written if path not in of_series]
@@ -288,20 +289,20 @@ FIGURES = ("chain", "dejong-3")
 
 def write_paper(comparisons: Sequence[Mapping[str, Any]], results: Path) -> Path:
     """Fill the template with the comparisons that are no controls."""
-    told = [c for c in comparisons if c["expect"] != "differs"]
-    if not told:
+    tested = [c for c in comparisons if c["expect"] != "differs"]
+    if not tested:
         raise InputError("no comparison has finished: make demo")
     for figure in FIGURES:
         if not (results / "figure" / figure / "caption.tex").is_file():
-            raise InputError(f"the figure {figure} is not drawn: make figure-{figure}")
+            raise InputError(f"the figure {figure} is not there: make figure-{figure}")
     filling = Environment(
         "<%", "%>", "<<", ">>", trim_blocks=True,
         loader=FileSystemLoader(TEMPLATES), undefined=StrictUndefined,
     )  # fmt: skip
     text = filling.get_template("paper.tex").render(
-        comparisons=[(latex_text(c["name"]), letters(c["name"])) for c in told],
+        comparisons=[(latex_text(c["name"]), letters(c["name"])) for c in tested],
         figures=FIGURES,
-        synthetic=any(c["synthetic"] for c in told),
+        synthetic=any(c["synthetic"] for c in tested),
     )
     write_text(results / "paper" / "paper.tex", text)
     return results / "paper" / "paper.tex"

@@ -21,18 +21,18 @@ from sim.core.arrays import Floats, Ints, among
 POSITIONS = ("r", "x")  # names of the array that holds (steps, n, 2 or 3) positions
 FOLDS = "folds.csv"  # a row for each crease of a folded sheet
 UP = np.array([0.0, 0.0, 1.0])  # unless a run says otherwise
-PIECES = 6  # of a plane as it is drawn, along each side
+PIECES = 6  # of a plane in a picture, along each side
 LINES = ("bars", "edges", "body_edges")  # names of arrays (q, 2) of lines between nodes
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class MovingShape(Drawing):
-    """Nodes that move, and what is between and around them, drawn as they end.
+    """Nodes that move, and what is between and around them, as they end.
 
     Parameters
     ----------
     r : (steps, n, 3) positions; a shape in a vertical plane has a depth of zero
-    goals : (steps, n, 3) where leading nodes are drawn to, or None
+    goals : (steps, n, 3) goals of the leading nodes, or None
     film_view : elevation and azimuth of the figures of rods in space, degrees, else
         None
     """
@@ -81,10 +81,10 @@ def _moving(directory: Path, arrays: Mapping[str, Any]) -> MovingShape | None:
     inner = _within_panels(arrays)
     creases: dict[str, Any] = {}
     if "crease_lines" in arrays and (directory / FOLDS).is_file():
-        from pipeline.report.folded_creases import drawn_folds  # imports pandas
+        from pipeline.report.folded_creases import crease_groups  # imports pandas
 
         lines = arrays["crease_lines"]
-        missing, folds = drawn_folds(directory / FOLDS, lines)
+        missing, folds = crease_groups(directory / FOLDS, lines)
         creases = {"creases": lines, "missing": missing, "folds": folds}
     fixed = _fixed_lines(arrays)
     if "ground_lines" in arrays:
@@ -92,8 +92,8 @@ def _moving(directory: Path, arrays: Mapping[str, Any]) -> MovingShape | None:
     seen = r[np.isfinite(r).all(axis=-1)].reshape(-1, 3)
     if "ground_plane" in arrays:  # lies under all that moves
         planes = np.atleast_2d(arrays["ground_plane"])
-        drawn = [plane_lines(upright(p[:3], up), float(p[3]), r) for p in planes]
-        fixed = np.concatenate([fixed, *drawn])
+        outlines = [plane_lines(upright(p[:3], up), float(p[3]), r) for p in planes]
+        fixed = np.concatenate([fixed, *outlines])
         seen = np.concatenate([seen, fixed.reshape(-1, 3)])
     return MovingShape(
         first=r[0],
@@ -224,7 +224,7 @@ AXES = ("time", "field", "step")
 def chosen_columns(directory: Path, size: float = 0.0) -> dict[str, Floats]:
     """Time or step, and the two numbers of steps.csv that tell most.
 
-    A centre that moves by rounding tells nothing, nor does an energy below the work, J,
+    A centre that moves by rounding is left out, as is an energy below the work, J,
     of the largest force that its solver left unbalanced, N, on a way as long as the
     shape is large.
 

@@ -23,7 +23,7 @@ from pipeline.report.motion import AXES, MovingShape, chosen_columns, read_movin
 from pipeline.report.scene import TEMPLATES, environment, finished_scene, plotly_script
 from pipeline.runs.atomic_files import replacing, write_text
 from pipeline.runs.run_directory import run_record
-from pipeline.runs.summary import PAGE, PICTURE, length_unit, told
+from pipeline.runs.summary import PAGE, PICTURE, length_unit, summary_lines
 from pipeline.terminal import RunFailedError
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def run_figure(directory: Path) -> "Figure":
 
     record, shape = run_record(directory), read_moving_shape(directory)
     drawing = shape and replace(shape, unit=length_unit(record))
-    title = f"{record['step']} {record['name']}: {told(record)[0]}"
+    title = f"{record['step']} {record['name']}: {summary_lines(record)[0]}"
     size = 0.0 if drawing is None else float(np.ptp(drawing.box, axis=0).max())
     if record["result"].get("cells", 0) > 1:  # a search for the shapes of a mechanism
         from pipeline.figures.shown import Row, draw
@@ -65,7 +65,7 @@ def write_page(directory: Path) -> Path:
     template = environment(lambda path: quote(path.name)).get_template("run.html")
     page = template.render(
         name=f"{record['step']} {record['name']}",
-        told="; ".join(told(record)),
+        told="; ".join(summary_lines(record)),
         style=(TEMPLATES / "report.css").read_text(encoding="utf-8"),
         scene=scene,
         result=list(dict(record["result"]).items()),
@@ -91,7 +91,7 @@ STEM = "moving"
 MOST_FRAMES = {".gif": 48, ".mp4": 240}
 FRAMES_A_SECOND = {".gif": 12, ".mp4": 30}  # at most
 LEAST_SECONDS = 6.0  # of a run with few steps
-HELD_SECONDS = 2.0  # the last step, of which the legend tells
+HELD_SECONDS = 2.0  # of the last step, whose legend is longer
 FILM_DOTS_AN_INCH = {".gif": 100, ".mp4": 200}
 
 
@@ -126,7 +126,7 @@ def write_film(directory: Path, shape: MovingShape, suffix: str) -> Path:
     writer, path = _writer(suffix, len(steps)), directory / f"{STEM}{suffix}"
     seen = np.isfinite(shape.r).all(axis=(0, 2))  # nodes that are there at every step
     view = shape.film_view or view_of(shape.r[:, seen])
-    unit, said = length_unit(run_record(directory)), stamps(directory, len(shape.r))
+    unit, titles = length_unit(run_record(directory)), stamps(directory, len(shape.r))
     look = {"savefig.bbox": None, "animation.ffmpeg_path": ffmpeg() or "ffmpeg"}
     with mpl.rc_context(look), replacing(path) as part:
         film = part.with_suffix(suffix)
@@ -137,12 +137,12 @@ def write_film(directory: Path, shape: MovingShape, suffix: str) -> Path:
             for step in steps:
                 axes.clear()
                 now = replace(shape, last=shape.r[step], view=view, unit=unit)
-                if step != steps[-1]:  # what is off is told of the end alone
+                if step != steps[-1]:  # errors are shown at the end only
                     now = replace(
                         now, missing={n: q[:0] for n, q in now.missing.items()}
                     )
                 draw_shape(axes, now)
-                axes.set_title(said[step], fontsize=7, loc="left", family="monospace")
+                axes.set_title(titles[step], fontsize=7, loc="left", family="monospace")
                 if legend := axes.get_legend():
                     legend.set_title("at the end", prop={"size": 6})
                 writer.grab_frame()
@@ -153,9 +153,9 @@ def write_film(directory: Path, shape: MovingShape, suffix: str) -> Path:
 
 @contextmanager
 def _made(part: Path, film: Path) -> Iterator[None]:
-    """Of a film only a whole one stays, as `part`; what ffmpeg says else is told."""
-    told_too = logging.getLogger("matplotlib.animation")
-    told_too.setLevel(logging.ERROR)
+    """Keep a whole film only, as `part`; other output of ffmpeg is printed."""
+    chatty = logging.getLogger("matplotlib.animation")
+    chatty.setLevel(logging.ERROR)
     try:
         yield
         film.replace(part)

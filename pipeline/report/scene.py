@@ -24,7 +24,7 @@ LIBRARY = Path("package_data") / "plotly.min.js"
 
 
 def environment(href: Callable[[Path], str]) -> Environment:
-    """What fills the templates; a name that nobody gave is an error.
+    """What fills the templates; a name without a value is an error.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ def packed(x: Floats) -> dict[str, Any]:
 
 
 def _numbers(directory: Path, shown: Ints, size: float) -> dict[str, Any]:
-    """What the numbers that follow the slider are drawn over, and they themselves.
+    """The axis of the numbers that follow the slider, and these numbers.
 
     Parameters
     ----------

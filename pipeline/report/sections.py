@@ -118,7 +118,7 @@ def _points(
 
 
 READING = (OSError, ValueError, KeyError, IndexError, InputError, BadZipFile)
-MOST_ALONE = 150  # cases without a scan that are drawn; the others are counted
+MOST_ALONE = 150  # cases without a scan that are shown; the others are counted
 PAGE_COORDINATES = 800_000  # of all scenes together: 2 MB in the page
 CASES = Path("conf/case")
 FIGURE_FILES = (".pdf", ".png", ".svg", ".csv", ".gif", ".mp4", ".md", ".tex")
@@ -145,7 +145,7 @@ def compared_scene(
     try:
         scene = scene_of(simulated["directory"], most)
         if scene is None:
-            return "", f"{simulated['directory']} holds no steps that can be drawn"
+            return "", f"{simulated['directory']} holds no steps that can be shown"
         scene["scan"] = scan_over(
             compare["directory"],
             simulated["directory"],
@@ -230,16 +230,16 @@ def evidence(states: States, compare: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def figures(jobs: Sequence[Mapping[str, Any]], room: float) -> list[dict[str, Any]]:
-    """Every figure in the order of the papers, drawn or not.
+    """Every figure in the order of the papers, made or not.
 
     Parameters
     ----------
     room : bytes that are left for pictures; the others are linked
     """
-    wanted = [job for job in jobs if job["step"] == "figure"]
+    figures = [job for job in jobs if job["step"] == "figure"]
     known = {job["key"]: job for job in jobs}
     shown = []
-    for job in sorted(wanted, key=lambda job: _paper_order(job["name"])):
+    for job in sorted(figures, key=lambda job: _paper_order(job["name"])):
         picture = _picture(job, room)
         room -= len(picture.get("data", ""))
         shown.append(
@@ -263,7 +263,7 @@ def figures(jobs: Sequence[Mapping[str, Any]], room: float) -> list[dict[str, An
 
 
 def _figure_caption(job: Mapping[str, Any]) -> str:
-    """The caption beside a figure as HTML; of one not drawn, what it would show."""
+    """The caption of a figure as HTML; of one not made, what it would show."""
     own = job["directory"] and caption_in(job["directory"])
     text = own or entry_of(job["name"]).shows
     try:
@@ -288,7 +288,7 @@ def _picture(job: Mapping[str, Any], room: float) -> dict[str, str]:
             return {"data": f"data:image/{kind};base64,{data}"}
     if path.is_file():
         return {"why": "too large for this page: open its file"}
-    return {"why": f"{path} is gone: remove {job['directory']} and make figures"}
+    return {"why": f"{path} is missing: remove {job['directory']} and make figures"}
 
 
 def caption(folder: Path, name: str) -> str:
@@ -307,23 +307,23 @@ FILES = ("measured.csv", "prediction.csv", "left_out.csv", "parameters.csv")
 
 def measured_sets(jobs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """A section for each measured set that has been compared."""
-    drawn = {key: j for j in jobs if j["step"] == "figure" for key in j["needs"]}
+    figures = {key: j for j in jobs if j["step"] == "figure" for key in j["needs"]}
     sections = []
     for job in jobs:
         if job["step"] != "measured" or job["status"] != "finished":
             continue
-        said = read_json(job["directory"] / "verdict.json")
-        figure = drawn.get(job["key"])
+        verdict = read_json(job["directory"] / "verdict.json")
+        figure = figures.get(job["key"])
         sections.append(
             {
-                **said,
+                **verdict,
                 "name": job["name"],
                 "key": job["key"],
                 "figure": f"#figure-{figure['key']}" if figure else "",
-                "covered": coverages([said["inside"]]),
-                "reasons": list(by_reason(said["refused"])),
+                "covered": coverages([verdict["inside"]]),
+                "reasons": list(by_reason(verdict["refused"])),
                 "verdicts": [
-                    row | {"tone": TONES[row["verdict"]]} for row in said["verdicts"]
+                    row | {"tone": TONES[row["verdict"]]} for row in verdict["verdicts"]
                 ],
                 "files": [f for n in FILES if (f := job["directory"] / n).is_file()],
                 "edits": job["edits"],

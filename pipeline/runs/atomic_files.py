@@ -31,7 +31,7 @@ _HEADER_BYTES = 256  # room for an .npy header whose row count is rewritten in p
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A temporary name beside `path` that takes its place when the block succeeds."""
+    """A temporary file that takes the place of `path` when the block succeeds."""
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:

@@ -21,7 +21,7 @@ def sound_case(config: Mapping[str, Any]) -> Any:
     """The case that `config` describes, refused here if it is not sound."""
     for key in config:
         if key not in ("case", "record_every"):
-            raise InputError(f"nobody reads {key}: did you mean case.{key}?")
+            raise InputError(f"unknown key {key}: did you mean case.{key}?")
     every = config.get("record_every", 1)
     if not isinstance(every, int) or every < 1:
         raise InputError(f"record_every must be 1 or more, not {every}")

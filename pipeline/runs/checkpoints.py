@@ -1,6 +1,6 @@
 """Arrays of a run: read back, and checkpoints from which a killed run continues.
 
-checkpoint.npz lies beside the steps of a run that works: the arrays that every later
+checkpoint.npz is in the folder of a run that works: the arrays that every later
 step depends on, and how many steps stood recorded with it. The next attempt at the
 same key copies those steps and continues, to the same bits.
 """
@@ -134,10 +134,10 @@ def _read(directory: Path) -> Earlier:
         if packed.is_file()
         else {name: np.load(directory / f"{name}.steps.npy") for name in names}
     )
-    kept = {name: arrays[name] for name in names}
-    if any(len(part) < recorded for part in (rows, *kept.values())):
+    stored = {name: arrays[name] for name in names}
+    if any(len(part) < recorded for part in (rows, *stored.values())):
         raise ValueError(f"{directory} has fewer steps than its checkpoint")
-    return Earlier(directory.name, index, state, rows, kept)
+    return Earlier(directory.name, index, state, rows, stored)
 
 
 def _loaded(path: Path) -> dict[str, NDArray[Any]]:

@@ -1,6 +1,6 @@
 """From a file to the runs behind it, back to the scans, and what is out of date.
 
-The runs behind a file are asked for, one after the other: the sidecar beside it, the
+The runs behind a file are asked for, one after the other: its sidecar, the
 run whose folder it is in, the id in the metadata of a PDF or PNG, and the digests that
 runs and sidecars recorded.
 """
@@ -30,7 +30,7 @@ from pipeline.terminal import InputError, one_line
 SCAN = ".ply"
 
 Record = Mapping[str, Any]
-Wanted = Callable[[Record], Job | None]
+JobNow = Callable[[Record], Job | None]
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Link:
     troubles : what is out of date with this run itself
     reads : role and key of each run that it reads
     scans : SHA-256 of the scan files that it made, by their place
-    role : what its reader reads it as; "" where nobody here reads it
+    role : what its reader reads it as; "" where no run here reads it
     """
 
     key: str
@@ -56,12 +56,12 @@ class Link:
     role: str = ""
 
 
-def chain(keys: Iterable[str], results: Path, wanted: Wanted | None) -> list[Link]:
+def chain(keys: Iterable[str], results: Path, job_now: JobNow | None) -> list[Link]:
     """The runs `keys` and all they read, each once, a reader before what it reads.
 
     Parameters
     ----------
-    wanted : finds the job that conf asks for now in place of a run, if any; None where
+    job_now : finds the job that conf asks for now in place of a run, if any; None where
         conf cannot be read
     """
     links: dict[str, Link] = {}
@@ -70,18 +70,18 @@ def chain(keys: Iterable[str], results: Path, wanted: Wanted | None) -> list[Lin
         role, key, depth = waiting.pop(0)
         if key in links:
             continue
-        links[key] = replace(_link(key, depth, results, wanted), role=role)
+        links[key] = replace(_link(key, depth, results, job_now), role=role)
         waiting = [(r, k, depth + 1) for r, k in links[key].reads] + waiting
     return list(links.values())
 
 
-def _link(key: str, depth: int, results: Path, wanted: Wanted | None) -> Link:
+def _link(key: str, depth: int, results: Path, job_now: JobNow | None) -> Link:
     directory = finished(key, results)
     if directory is None:
         return Link(key, depth, None, (f"{results}/runs/{key} is not here",))
     try:
         record = run_record(directory)
-        troubles = [*_edited(directory, record), *changes(record, wanted, results)]
+        troubles = [*_edited(directory, record), *changes(record, job_now, results)]
         reads = tuple(keys_by_role(record.get("needs", {})))
     except (InputError, KeyError, TypeError, AttributeError) as error:
         return Link(key, depth, None, (f"its record is unreadable: {one_line(error)}",))
@@ -100,14 +100,14 @@ def _edited(directory: Path, record: Record) -> list[str]:
     return troubles
 
 
-def changes(record: Record, wanted: Wanted | None, results: Path) -> list[str]:
+def changes(record: Record, job_now: JobNow | None, results: Path) -> list[str]:
     """What decides this run and has changed since, a phrase each."""
     try:
-        now = None if wanted is None else wanted(record)
+        now = None if job_now is None else job_now(record)
         found = list(differences(record, now or _as_now(record), results))
     except InputError as error:
         return [f"file: {one_line(error)}"]
-    if wanted is not None and now is None:
+    if job_now is not None and now is None:
         found.append("config: conf does not ask for it any more")
     return found
 
@@ -136,7 +136,7 @@ class Found:
 
     Parameters
     ----------
-    by : what told the origin
+    by : how the origin was found
     trouble : "" where the file is as it was written
     """
 
@@ -158,7 +158,7 @@ def find_origin(file: Path, results: Path) -> Found:
         return _in_a_run(file.resolve(), digest)
     origin, known = _origin_in_metadata(file), _origin_of_digest(digest, results)
     if origin.all_keys or origin.study:
-        trouble = "no run here wrote this content: it was edited, or drawn elsewhere"
+        trouble = "no run here wrote this content: it was edited, or made elsewhere"
         by = "the id in its metadata"
         return Found(origin, by, digest, "" if known is not None else trouble)
     if known is not None:
@@ -202,9 +202,9 @@ def _origin_of_digest(digest: str, results: Path) -> Origin | None:
     places = (results, results / "tables", *sorted(results.glob("study/*")))
     for sidecar in [s for place in places for s in sorted(place.glob(f"*{SUFFIX}"))]:
         for name in read_json(sidecar).get("files", {}):
-            said = read_sidecar(sidecar.with_name(name))
-            if said is not None and said[1] == digest:
-                return said[0]
+            recorded = read_sidecar(sidecar.with_name(name))
+            if recorded is not None and recorded[1] == digest:
+                return recorded[0]
     return None
 
 

@@ -1,14 +1,14 @@
 """Attempts at a run: locked while it works, recorded however it ends.
 
-What runs, where and when stands in run.json beside what the run gave; the form of that
-is `pipeline.runs.run_keys.RECORDS`.
+run.json states what runs, where and when, and the result; its form is
+`pipeline.runs.run_keys.RECORDS`.
 
 The identity of a run holds one digest of its code. The digests of the modules behind it
-are kept once for all runs of the same code, so that it can be said later which of them
+are stored once for all runs of the same code, to find later which of them
 changed.
 
 The kernel frees a lock when its process ends, however it ends, so a folder under
-results/running whose lock is free was left by a process that is gone.
+results/running whose lock is free was left by a process that has ended.
 """
 
 import contextlib
@@ -69,23 +69,23 @@ def _place(code: str, results: Path) -> Path:
     return results / "code" / f"{code[:32]}.json"
 
 
-def keep_code(job: Job, results: Path = RESULTS) -> None:
+def store_code(job: Job, results: Path = RESULTS) -> None:
     """Leave the digests of the modules of a job that is about to run."""
     code = str(job.identity.get("code", ""))
-    if not code or kept_code(job.identity, results):
+    if not code or stored_code(job.identity, results):
         return
     parts = parts_of_job(job)
     if code_digest(parts) == code:  # else its code was another process's
         write_json(_place(code, results), parts)
 
 
-def kept_code(identity: Mapping[str, Any], results: Path = RESULTS) -> dict[str, str]:
-    """Digests of the modules that an identity was made of; none where none are kept."""
+def stored_code(identity: Mapping[str, Any], results: Path = RESULTS) -> dict[str, str]:
+    """Stored digests of the modules that an identity was made of; may be none."""
     try:
-        kept = read_json(_place(str(identity.get("code", "")), results))
+        stored = read_json(_place(str(identity.get("code", "")), results))
     except InputError:
         return {}
-    return {str(k): str(v) for k, v in kept.items()} if isinstance(kept, dict) else {}
+    return dict(stored) if isinstance(stored, dict) else {}
 
 
 LOCK = ".lock"  # what follows the key in the name of its lock
@@ -181,7 +181,7 @@ def close_dead(directory: Path, results: Path) -> Path | None:
     done = record is not None and record["status"] == "finished"
     if record is None or (done and edits(directory)):  # a power cut keeps names only
         record, done = record or owner(directory), False
-        if record is None:  # killed before it had said what it was
+        if record is None:  # killed before it wrote its record
             shutil.rmtree(directory, ignore_errors=True)
             return None
         record |= {"status": "killed", "reason": "its process is gone"}
@@ -212,7 +212,7 @@ def _end_with_a_line(table: Path) -> None:
 
 
 def sweep_dead(results: Path, key: str = "*") -> list[Path]:
-    """Close the runs whose process is gone, of one key or all; where they are now."""
+    """Close the runs whose process has ended, of one key or all; where they are now."""
     closed = []
     for directory in running_directories(results, key):
         with key_lock(key_of_directory(directory), results, wait=False) as ours:
@@ -329,7 +329,7 @@ def record_run(directory: Path, job: Job, body: Body) -> dict[str, Any]:
 
 
 def is_refusal(error: BaseException, job: Job) -> bool:
-    """Whether input was refused and nothing is kept; in a study, a reason is kept."""
+    """Whether input was refused and no record stays; in a study, the reason stays."""
     refused = isinstance(error, InputError) and "study" not in job.tags
     return refused or isinstance(error, EditedError)
 
@@ -365,7 +365,7 @@ def _attempt(job: Job, body: Body, results: Path) -> Path:
     place = results / "runs" / job.key
     _refuse_damaged(place)
     directory = claim(job, results)
-    keep_code(job, results)
+    store_code(job, results)
     try:
         record_run(directory, job, body)
     except BaseException as error:
@@ -374,9 +374,9 @@ def _attempt(job: Job, body: Body, results: Path) -> Path:
         if run_record(directory)["status"] == "finished":
             publish(directory, place)  # interrupted at its very end
             raise
-        kept = _move(directory, results / "failed" / directory.name)
+        place = _move(directory, results / "failed" / directory.name)
         if isinstance(error, Exception):
-            raise RunFailedError(f"{_reason(error)} (kept in {kept})") from error
+            raise RunFailedError(f"{_reason(error)} (kept in {place})") from error
         raise
     return publish(directory, place)
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from pipeline.config.hydra import Composer, flat
 from pipeline.runs.atomic_files import read_json
-from pipeline.runs.run_attempts import kept_code, parts_of_job
+from pipeline.runs.run_attempts import parts_of_job, stored_code
 from pipeline.runs.run_directory import RESULTS, Job
 from pipeline.terminal import InputError, lacks_machine
 
@@ -42,9 +42,10 @@ class Variations:
         """The point of a run in its study; empty where it is in none."""
         return dict(self._members(study).get(key) or {}) if study else {}
 
-    def beside(self, name: str, study: str | None, key: str) -> str:
+    def member_name(self, name: str, study: str | None, key: str) -> str:
         """What a run is called, and after it the values of its point in a study."""
-        return f"{name} {said(self.of_member(study, key), short=True)}".strip()
+        differs = differences_text(self.of_member(study, key), short=True)
+        return f"{name} {differs}".strip()
 
     def _members(self, study: str) -> dict[str, Mapping[str, Any]]:
         path = self._results / "study" / study / "members.json"
@@ -79,7 +80,7 @@ def _plain(case: str) -> dict[str, Any]:
         return {}
 
 
-def said(values: Mapping[str, Any], *, short: bool = False) -> str:
+def differences_text(values: Mapping[str, Any], *, short: bool = False) -> str:
     """The values on one line.
 
     Parameters
@@ -106,7 +107,7 @@ Record = Mapping[str, Any]
 
 
 def differences(then: Record, now: Job, results: Path = RESULTS) -> Iterator[str]:
-    """What decides a run and differs; what it reads is told at those runs.
+    """What decides a run and differs; the runs that it reads have lines of their own.
 
     Parameters
     ----------
@@ -115,7 +116,7 @@ def differences(then: Record, now: Job, results: Path = RESULTS) -> Iterator[str
     """
     old, new = then["identity"], now.identity
     if old["code"] != new["code"]:
-        yield from few("code", _modules(kept_code(old, results), parts_of_job(now)))
+        yield from few("code", _modules(stored_code(old, results), parts_of_job(now)))
     if old.get("records") != new.get("records"):
         yield "records: run.json holds results in another form"
     yield from few("versions", _values(old["versions"], new["versions"]))
@@ -133,7 +134,7 @@ def few(kind: str, found: Iterator[str]) -> Iterator[str]:
 
 def _modules(old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[str]:
     if not old:
-        yield "the modules it imports have changed; made before reasons were kept"
+        yield "the modules it imports have changed; their digests were not stored"
         return
     for name in sorted({*old, *new}):
         if name not in new:

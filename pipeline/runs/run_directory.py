@@ -22,7 +22,7 @@ from pipeline.runs.run_keys import key_of
 from pipeline.terminal import InputError, is_failing_disk, no_such
 
 RESULTS = Path("results")
-# What a record holds by name, by kind; of its identity, what is told of a run.
+# What a record holds by name, by kind; of its identity, what pages show of a run.
 KINDS: Mapping[type, tuple[str, ...]] = {
     dict: ("config", "result", "needs", "tags", "identity"),
     list: ("paths", "modules"),
@@ -41,7 +41,7 @@ Needs = Mapping[str, Any]  # directories of the runs that a job reads, by role
 
 @dataclass(frozen=True)
 class Job:
-    """One run that is wanted: what it is, and what decides its numbers.
+    """One requested run: what it is, and what decides its numbers.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ class Job:
     config : resolved configuration
     needs : keys of the runs it reads, by role; several where a role is a list
     paths : files from outside
-    modules : of the project that decide it beside those its step imports, such as
+    modules : of the project that decide it besides those that its step imports, such as
         those of a case that it rebuilds
     """
 
@@ -286,7 +286,7 @@ def simulated_run(name: str) -> Path:
 
 
 def printable_run(name: str) -> Path:
-    """The folder of the simulation of a mechanism, whose nodes become printed balls."""
+    """The folder of the simulation of a mechanism, whose nodes are printed."""
     path = simulated_run(name)
     if not (path / "run.json").is_file() or (path / "structure.json").is_file():
         return path  # one without run.json is refused where it lacks something

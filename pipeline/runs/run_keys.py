@@ -41,13 +41,13 @@ WHERE_IMPORTED = {
 # What runs import and what decides none of their numbers: it carries them. Everything
 # else that a run imports counts, what writes its numbers (runs.files) first of all.
 CARRIERS = {
-    "pipeline.terminal": "what is said, and to whom",
+    "pipeline.terminal": "output and errors",
     "pipeline.config.hydra": "composes; what it composes stands in the key",
     "pipeline.config.config_files": "which files conf holds; says what is refused",
     "pipeline.runs.run_attempts": "who makes a run, where, when, of what code: RECORDS",
-    "pipeline.runs.run_keys": "tells contents apart, and runs",
+    "pipeline.runs.run_keys": "digests of contents and runs",
     "pipeline.runs.run_directory": "where runs are",
-    "sim.core.modules": "tells codes apart",
+    "sim.core.modules": "digests of code",
 }
 OF_SETS = {  # the modules of the steps of measured sets
     "fit_measured": "pipeline.measured.fit",
@@ -75,7 +75,7 @@ def file_digest(path: Path) -> str:
 
 @functools.lru_cache(maxsize=4096)
 def _file_digest(path: Path, *state: int) -> str:
-    del state  # only tells one content from the next
+    del state  # only separates one content from the next
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -198,7 +198,7 @@ def identity(
     config : resolved configuration; its `_target_` modules count as imported
     upstream : digests of the content of the runs this one reads, by role
     files : SHA-256 digests of files from outside
-    modules : that decide it beside those its step imports
+    modules : that decide it in addition to those that its step imports
     """
     code, foreign = _code(named_modules(step, config, modules))
     return {

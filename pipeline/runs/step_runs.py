@@ -81,7 +81,7 @@ def sidecar_of(file: Path) -> Path:
 
 
 def write_sidecars(files: Iterable[Path], origin: Origin) -> None:
-    """Leave a sidecar beside finished files, one for each stem.
+    """Leave a sidecar of finished files, one for each stem.
 
     What says the same already is left alone.
     """
@@ -153,7 +153,7 @@ def _hash(value: object) -> str:
 
 
 def planned_digest(run_identity: Mapping[str, Any]) -> str:
-    """A digest of what an identity holds beside inputs: configuration and code."""
+    """A digest of what an identity holds except inputs: configuration and code."""
     known = {k: v for k, v in run_identity.items() if k not in ("files", "upstream")}
     return _hash(known)[:KEY_LENGTH]
 
@@ -163,7 +163,7 @@ def content_digest(folder: Path) -> str:
 
     Tables, arrays, documents, the configuration and the result; neither pictures nor
     times, host, process, attempt and commit. Of runs inside of it, the result. What a
-    person put beside the files of a run does not count.
+    person put into the folder of a run does not count.
     """
     if not folder.is_dir():
         raise InputError(f"{folder} is no folder: give one that a step wrote")
@@ -194,7 +194,7 @@ def _each(reads: Needs) -> Iterator[Path]:
 
 
 def _by_role(of: Callable[[Path], str], reads: Needs) -> dict[str, Any]:
-    """What is said of the folders that a step reads, by their roles."""
+    """The keys of the folders that a step reads, by their roles."""
     return {
         role: of(value) if isinstance(value, Path) else [of(one) for one in value]
         for role, value in reads.items()
@@ -219,7 +219,7 @@ def step_job(
     reads : folders of results that it reads, by role
     paths : files from outside
     tags : what it is found by
-    modules : of the project that decide it beside those that the step imports
+    modules : of the project that decide it in addition to those that the step imports
     digest : what the key covers of a file
     """
     folders = reads or {}
@@ -258,10 +258,10 @@ def link_files(run: Path, out: Path) -> None:
     Files that an earlier run left there go; others stay. The files count as written
     now, so that Snakemake takes them for newer than what they were made from.
     """
-    wanted = {RECORD, DIGESTS, *recorded_digests(run)}
-    for name in recorded_digests(out).keys() - wanted:
+    names = {RECORD, DIGESTS, *recorded_digests(run)}
+    for name in recorded_digests(out).keys() - names:
         (out / name).unlink(missing_ok=True)
-    for name in sorted(wanted):
+    for name in sorted(names):
         target = out / name
         target.parent.mkdir(parents=True, exist_ok=True)
         if not _is_same(run / name, target):

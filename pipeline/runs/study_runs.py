@@ -22,12 +22,12 @@ from pipeline.config.hydra import Composer, composed_file, overridden
 from pipeline.config.value_types import AtLeastOne, Count, Entry, Settings, Words
 from pipeline.runs.atomic_files import read_json, write_text
 from pipeline.runs.case_job import planned, sound_case
-from pipeline.runs.run_directory import RESULTS, Job
+from pipeline.runs.run_directory import RESULTS, Job, finished
 from pipeline.terminal import InputError, no_such, one_line
 
 STUDIES = Path("conf/study")
 MOST_RUNS = 1_000_000
-RESPONSE = ("E", "S")  # of results, what the plots show unless told otherwise
+RESPONSE = ("E", "S")  # of results, what the plots show by default
 
 
 def _design(value: Any) -> Design:
@@ -88,24 +88,23 @@ class Study(Entry):
 
     @model_validator(mode="after")
     def _has_what_its_design_needs(self) -> "Study":
-        if self.design is Design.LIST and not self.runs:
-            raise InputError(f"{self._file}: a list has no runs: name some under runs")
-        if self.design is not Design.LIST and not self.vary:
-            raise InputError(f"{self._file}: nothing varies: name values under vary")
-        if self.design not in (Design.LIST, Design.GRID) and self.samples < 1:
-            raise InputError(
-                f"{self._file}: samples must be 1 or more, not {self.samples}"
-            )
-        if self.design is Design.ADAPTIVE and not self.objective:
-            raise InputError(
-                f"{self._file}: an adaptive study needs an objective: name a number of "
-                "the result, such as S"
-            )
-        if self.design is not Design.ADAPTIVE and (self.objective or self.prune_by):
-            raise InputError(
-                f"{self._file}: objective and prune_by are for the design adaptive, "
-                f"not {self.design.value}"
-            )
+        is_list = self.design is Design.LIST
+        is_search = self.design is Design.ADAPTIVE
+        is_sampled = self.design not in (Design.LIST, Design.GRID)
+        wrong = {
+            "a list has no runs: name some under runs": is_list and not self.runs,
+            "nothing varies: name values under vary": not (is_list or self.vary),
+            f"samples must be 1 or more, not {self.samples}": is_sampled
+            and self.samples < 1,
+            "an adaptive study needs an objective: name a number of the result, such "
+            "as S": is_search and not self.objective,
+            "objective and prune_by are for the design adaptive, not "
+            f"{self.design.value}": not is_search
+            and bool(self.objective or self.prune_by),
+        }
+        for message, applies in wrong.items():
+            if applies:
+                raise InputError(f"{self._file}: {message}")
         return self
 
     @property
@@ -138,16 +137,12 @@ class Study(Entry):
             raise InputError(f"{self._file}: {one_line(error)}") from error
 
 
-def read_definition(name: str) -> dict[str, Any]:
-    """conf/study/<name>.yaml as Hydra composes it."""
-    if name not in study_names():
-        raise no_such("conf/study has no study", name, study_names())
-    return composed_file(STUDIES / f"{name}.yaml")
-
-
 def read_study(name: str, words: Sequence[str] = ()) -> Study:
     """Read and check conf/study/<name>.yaml, with overrides such as samples=8."""
-    return study_of(name, overridden(read_definition(name), words))
+    if name not in study_names():
+        raise no_such("conf/study has no study", name, study_names())
+    given = composed_file(STUDIES / f"{name}.yaml")
+    return study_of(name, overridden(given, words))
 
 
 def study_of(name: str, given: Mapping[str, Any]) -> Study:
@@ -206,7 +201,8 @@ def check_first(found: Sequence[Member]) -> None:
     refused: InputError | None = None
     for member in found[:MOST_REFUSED]:
         try:
-            sound_case(member.job.config)
+            if not finished(member.job.key):
+                sound_case(member.job.config)
             return
         except InputError as error:
             refused = refused or error
@@ -225,7 +221,7 @@ def batch_file(study: str, batch: str) -> Path:
 
 
 def write_members(study: Study, found: list[Member]) -> None:
-    """Leave the list of wanted runs for table, status and tracking."""
+    """Write the list of its runs for table, status and tracking."""
     rows = [{"key": m.job.key, "point": m.point} for m in found]
     write_rows(study.name, study.case, study.response, rows)
 
@@ -251,7 +247,7 @@ def write_rows(
 
 
 def read_members(name: str, results: Path = RESULTS) -> dict[str, Any]:
-    """The list of wanted runs of a study that was planned before."""
+    """The list of the runs of a study that was planned before."""
     path = study_directory(name, results) / MEMBERS
     if not path.is_file():
         if name not in study_names():

@@ -1,7 +1,7 @@
 """What finished runs came to: lines for a person, verdicts, changed numbers.
 
 After a result was made again its name stands for another run: the results of the two
-are compared. A number has an uncertainty where the result holds one beside it, called
+are compared. A number has an uncertainty where the result holds one, called
 <number>_u; the larger of the two counts.
 """
 
@@ -18,7 +18,7 @@ from pipeline.terminal import InputError, visible
 
 PICTURE, PAGE = "picture.png", "run.html"  # made after a run, to look at
 FIRST = ("E", "S")  # what this project compares, where a solver has it
-ABOUT = {  # say how, not what; fold_missing_deg is told in words
+ABOUT = {  # about the computation; fold_missing_deg is put in words
     *("residual", "complementarity", "residual_share", "out_of_balance", "balance"),
     *("contact_gap", "edge_gap", "gap", "d0_edge", "d0_centre", "smallest_distance"),
     *("largest_displacement", "largest_speed", "thickness", "time", "ke"),
@@ -28,7 +28,7 @@ SENTENCES = (
     *("bears", "limits", "touching", "fold", "fold_why"),
     *("minimum", "warning", "doubled_nodes"),
 )
-SAID = {
+TITLES = {
     "bears": "links",
     "limits": "limits reached",
     "fold_why": "because",
@@ -42,7 +42,7 @@ NUMBER_UNITS = {  # where a solver is in SI units
 }
 UNITS = {name: unit for unit, names in NUMBER_UNITS.items() for name in names.split()}
 OF_A_FILE = ("EquilibriumCase",)  # in the units of a structure file instead
-MEANT = {  # once, below the numbers that it is about
+DEFINITIONS = {  # once, below the numbers that it is about
     "E": "E is how far all nodes are from their goals (rms; nodes without a goal count "
     "as there), S how spread out they are, both over L, their size at rest",
     "strain_energy": "strain_energy is in panels and creases, contact_energy in what "
@@ -61,7 +61,7 @@ BY_STOP = {
 }
 
 
-def told(record: Mapping[str, Any]) -> list[str]:
+def summary_lines(record: Mapping[str, Any]) -> list[str]:
     """Lines: E and S or the first numbers of another solver, steps, stop rule, time.
 
     Parameters
@@ -86,7 +86,7 @@ def told(record: Mapping[str, Any]) -> list[str]:
         if result.get(name):
             off = f", {result['fold_off']}" if name + "_off" in result else ""
             share = _asked(record) if name == "fold" else ""
-            lines.append(f"{SAID.get(name, name)}: {result[name]}{share}{off}")
+            lines.append(f"{TITLES.get(name, name)}: {result[name]}{share}{off}")
     return [visible(line) for line in lines]
 
 
@@ -110,7 +110,7 @@ def _aimed(result: Mapping[str, Any]) -> list[str]:
 
 
 def _asked(record: Mapping[str, Any]) -> str:
-    """The part of the folds drawn that the last folding asked for; "" of angles."""
+    """The part of the assigned folds that the last folding asked for; "" of angles."""
     phases = _case(record).get("phases") or []
     folding = [p for p in phases if str(p.get("_target_", "")).endswith(".Fold")]
     if not folding or folding[-1].get("angles"):
@@ -128,10 +128,10 @@ def _rest(result: Mapping[str, Any]) -> str:
     return f"; still moving: {fastest}; {result['runs_on']} runs twice as long"
 
 
-def meant(record: Mapping[str, Any]) -> list[str]:
+def definitions(record: Mapping[str, Any]) -> list[str]:
     """Lines of what the first two numbers are that have no plain name."""
-    said = [number.partition(" = ")[0] for number in _numbers(record)]
-    return [MEANT[name] for name in said if name in MEANT][:2]
+    names = [number.partition(" = ")[0] for number in _numbers(record)]
+    return [DEFINITIONS[name] for name in names if name in DEFINITIONS][:2]
 
 
 def short(value: Any) -> str:
@@ -233,7 +233,7 @@ def _sheet(directory: Path) -> list[str]:
 
 
 def _fit(result: Mapping[str, Any], directory: Path) -> list[str]:
-    """Each parameter of a fit with its uncertainty, and errors beside two baselines."""
+    """Each parameter of a fit with its uncertainty; errors and two baselines."""
     if "chi2" not in result or not (directory / PARAMETERS).is_file():
         return []
     lines = []
@@ -307,10 +307,10 @@ def read_verdicts(names: Iterable[str], results: Path) -> dict[str, dict[str, st
     return {name: _rows(path)[0] for name, path in paths.items() if path.is_file()}
 
 
-def told_comparison(directory: Path) -> str:
-    """What a person is told of a finished comparison: verdict, reason and numbers.
+def comparison_summary(directory: Path) -> str:
+    """Lines on a finished comparison: verdict, reason and numbers.
 
-    Nodes without a sphere are named: S, and what else is said, is of the others.
+    Nodes without a sphere are named: S and the other numbers are of the others.
     """
     (row,) = _rows(directory / TABLE)
     numbers = {k: float(row[k]) for k in ("S_simulated", "S_scanned", "S_scanned_u")}
@@ -354,7 +354,7 @@ def moved(before: Keys, after: Keys, results: Path = RESULTS) -> list[list[str]]
     for name, key in after.items():
         if name in before and before[name] != key:
             then, now = _result(before[name], results), _result(key, results)
-            rows += [[name, *row] for row in _told(then, now)]
+            rows += [[name, *row] for row in _changes(then, now)]
     return rows
 
 
@@ -363,10 +363,10 @@ def _result(key: str, results: Path) -> Mapping[str, Any]:
     try:
         return dict(run_record(directory)["result"]) if directory else {}
     except (InputError, KeyError, TypeError, ValueError):
-        return {}  # an edited record is told by the report
+        return {}  # the report names an edited record
 
 
-def _told(then: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[list[str]]:
+def _changes(then: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[list[str]]:
     old, new = then.get("verdict"), now.get("verdict")
     if old and new and old != new:
         yield ["verdict", str(old), str(new), ""]

@@ -330,7 +330,7 @@ def growth_table(parts: list[tuple[int, Calibration]]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-FEWEST_LENGTHS = 6  # of which a standard deviation is said; 6 tell it to 30 %
+FEWEST_LENGTHS = 6  # for a standard deviation; of 6 it is known to 30 %
 FAR = 3.5  # standard deviations from which comparisons of some 20 lengths differ
 
 
@@ -398,7 +398,7 @@ def _again(
     scale_sd: float,
     out: Path,
 ) -> Iterator[dict[str, Any]]:
-    """A row a pose: as drawn, as built, and as built from the other poses alone.
+    """A row a pose: as designed, as built, and as built from the other poses alone.
 
     The last is empty where the other poses do not tell the lengths.
     """
@@ -565,7 +565,7 @@ def _pose(
     print_of: Structure,
     out: Path,
 ) -> PoseFolders:
-    """Simulate a pose as drawn and as printed; scan and compare it."""
+    """Simulate a pose as designed and as printed; scan and compare it."""
     name, case = named
     here = out / "poses" / name
     simulated = run_in(here / "simulated", planned(name, case))

@@ -1,4 +1,4 @@
-"""A scan beside a simulation: S, E, node distances, labels and a verdict."""
+"""A scan compared with a simulation: S, E, node distances, labels and a verdict."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -54,11 +54,11 @@ from pipeline.steps.settings import ComparisonSettings
 from pipeline.terminal import InputError
 from sim.core.arrays import Floats
 
-LEARNT = {
+SOURCES = {
     CENTRES: "the scan itself, as the ingest says",
     SCATTER: "rigid lengths in the scan",
     STOP: "last steps of the simulation",
-    INPUT: "prints drawn through the solver",
+    INPUT: "sampled prints, simulated",
     POSE: "points of the target in the scan",
 }
 STATED = {
@@ -70,14 +70,14 @@ STATED = {
 }
 
 
-def learnt_from(settings: ComparisonSettings) -> dict[str, str]:
-    """Where each source of the budget was learnt, by its name."""
+def basis_of(settings: ComparisonSettings) -> dict[str, str]:
+    """The basis of each source of the budget, by its name."""
     unstated = {
-        name: f"default {getattr(UncertaintyOptions, name):g}: nobody stated {name}"
+        name: f"default {getattr(UncertaintyOptions, name):g}; {name} was not stated"
         for name in STATED.values()
     }
-    unstated["scan_scale_sd"] = f"assumed, {100 * SCAN_SCALE_SD:g} %: nobody stated it"
-    return LEARNT | {
+    unstated["scan_scale_sd"] = f"assumed, {100 * SCAN_SCALE_SD:g} %; it was not stated"
+    return SOURCES | {
         source: unstated[name] if getattr(settings, name) is None else f"stated: {name}"
         for source, name in {**STATED, SCAN_SCALE: "scan_scale_sd"}.items()
     }
@@ -151,10 +151,11 @@ def run_step(
             config.uncertainty,
             config.acceptance,
         )
-        judged = with_printing_error_remark(_worst_told(judge_scan(*given)), *given)
+        judged = _with_worst_length(judge_scan(*given))
+        judged = with_printing_error_remark(judged, *given)
         if config.scan_scale_sd is None:
             judged = with_scanner_scale_remark(judged, *given)
-        judged = _mirror_told(judged, nodes).because(table.remark)
+        judged = _with_mirror_warning(judged, nodes).because(table.remark)
     except ValueError as error:
         raise InputError(f"{error}{_other_unit(config.scale_mm, simulated)}") from error
     row = {
@@ -174,17 +175,17 @@ def run_step(
     return row
 
 
-def _worst_told(judged: Judged) -> Judged:
+def _with_worst_length(judged: Judged) -> Judged:
     """The same; where it differs, with the link and the node that are off most."""
     if judged.comparison.verdict is not Verdict.DIFFERS:
         return judged
     node, apart, u = _worst_node(judged)
     if judged.comparison.checks.length.differs:
-        judged = judged.because(f"most link {_length_told(judged)[0]}")
+        judged = judged.because(f"most link {_length_text(judged)[0]}")
     return judged.because(f"most node {node}: {apart:.2f} mm, u {u:.2f} mm")
 
 
-def _mirror_told(judged: Judged, nodes_mm: Floats) -> Judged:
+def _with_mirror_warning(judged: Judged, nodes_mm: Floats) -> Judged:
     """The same; where it does not agree, with what its mirror image would say."""
     if judged.comparison.verdict is Verdict.AGREES:
         return judged
@@ -225,7 +226,7 @@ def comparison_row(
     """The one row of comparison.csv, without the distance from the target."""
     found, checks = judged.comparison, judged.comparison.checks
     node, apart, u = _worst_node(judged)
-    length, z = _length_told(judged)
+    length, z = _length_text(judged)
     return {
         "verdict": found.verdict.value,
         "why": found.why,
@@ -299,7 +300,7 @@ def distance_columns(
     return {**found, "E_margin": config.E_margin, "E_missing": target.reason}
 
 
-def _length_told(judged: Judged) -> tuple[str, float]:
+def _length_text(judged: Judged) -> tuple[str, float]:
     """The rigid length that is off most, in words, and by how many u."""
     pairs = judged.pairs
     if len(pairs.z) == 0:
@@ -326,7 +327,7 @@ def budget_table(judged: Judged, config: ComparisonSettings) -> pd.DataFrame:
     expanded = Contribution(
         f"k = {k:g} times u_val", k * total.S_u, k * total.node_u_mm, k * total.E_u
     )
-    learnt = learnt_from(config)
+    learnt = basis_of(config)
     lines = [*judged.comparison.budget, total, expanded]
     table = pd.DataFrame([asdict(line) for line in lines])
     return table.assign(learnt=[learnt.get(line.source, "") for line in lines])

@@ -1,4 +1,4 @@
-"""A measured series beside a column of a run, and beside a baseline."""
+"""A measured series compared with a column of a run and with a baseline."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -38,7 +38,7 @@ def run_step(
 
     Parameters
     ----------
-    refined : a run with half the steps in space and time, which tells u_num
+    refined : a run with half the steps in space and time, for u_num
     """
     series, table = read_series(measured), _steps(simulated)
     key = str(record_or_empty(simulated).get("key", ""))
@@ -57,9 +57,9 @@ def run_step(
         series, table, along, errors, [("simulated", key)], synthetic=config.synthetic
     )
     out.mkdir(parents=True, exist_ok=True)
-    told = pd.DataFrame([_told(error, verdicts) for error in errors])
+    rows_of_errors = pd.DataFrame([_row(error, verdicts) for error in errors])
     judged = [{**asdict(v), "verdict": v.verdict.value} for v in verdicts]
-    write_table(out / "series.csv", told.assign(synthetic=config.synthetic))
+    write_table(out / "series.csv", rows_of_errors.assign(synthetic=config.synthetic))
     write_table(out / "series-verdicts.csv", pd.DataFrame(judged))
     write_table(out / "series-curve.csv", rows)
     save(figure, out / "series", Origin((key,) if key else ()))
@@ -102,7 +102,7 @@ def _unmarked(series: pd.DataFrame, steps: pd.DataFrame) -> str:
     )
 
 
-def _told(error: SeriesError, verdicts: list[SeriesVerdict]) -> dict[str, Any]:
+def _row(error: SeriesError, verdicts: list[SeriesVerdict]) -> dict[str, Any]:
     """A row of series.csv; what was fitted has no verdict."""
     of = COORDINATE.fullmatch(error.quantity)
     name = of["marker"] if of else error.quantity

@@ -1,4 +1,4 @@
-"""A figure drawn from finished runs: files, caption, and the keys of the runs."""
+"""A figure of finished runs: files, caption, and the keys of the runs."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -127,17 +127,17 @@ TIMED = "Times are those of the machine; all else is computed."
 
 
 def caption_of(
-    figure: str, template: str, rows: Sequence[Row], said: Mapping[str, Any]
+    figure: str, template: str, rows: Sequence[Row], more: Mapping[str, Any]
 ) -> str:
     """The caption of a figure, as marked text (analysis.figures.captions).
 
     Parameters
     ----------
-    said : what the module of the figure adds to `facts`
+    more : what the module of the figure adds to `facts`
     """
     known = facts(rows)
     try:
-        text = filled(template, {**known, **said})
+        text = filled(template, {**known, **more})
     except (ValueError, TypeError, KeyError) as error:
         raise InputError(
             f"the caption of {figure} cannot be filled ({error}): give the runs that "
@@ -156,11 +156,11 @@ def facts(rows: Sequence[Row]) -> dict[str, Any]:
     nature : whether what is shown was measured, with the seeds of what was computed
     named : the runs by name
     """
-    told = [_told(row) for row in rows]
-    return {"rows": told, "nature": _nature(told), "named": _named(told)}
+    facts = [_row_facts(row) for row in rows]
+    return {"rows": facts, "nature": _nature(facts), "named": _named(facts)}
 
 
-def _told(row: Row) -> dict[str, Any]:
+def _row_facts(row: Row) -> dict[str, Any]:
     record = record_or_empty(row.simulated)
     compared: dict[str, Any] = {}
     if row.comparison is not None:
@@ -207,20 +207,20 @@ def _seed(ingest: Path | None) -> int | None:
     return int(made["config"]["seed"]) if made else None
 
 
-def _nature(told: Sequence[Mapping[str, Any]]) -> str:
-    if any(row["synthetic"] for row in told):
-        seeds = [row["seed"] for row in told if row["seed"] is not None]
+def _nature(rows: Sequence[Mapping[str, Any]]) -> str:
+    if any(row["synthetic"] for row in rows):
+        seeds = [row["seed"] for row in rows if row["seed"] is not None]
         word = "seed" if len(seeds) == 1 else "seeds"
         return f"{SYNTHETIC}{f' ({word} {listed(seeds)})' if seeds else ''}."
-    if any("machine" in row["result"] for row in told):
+    if any("machine" in row["result"] for row in rows):
         return TIMED
-    return "" if any(row["measured"] for row in told) else COMPUTED
+    return "" if any(row["measured"] for row in rows) else COMPUTED
 
 
-def _named(told: Sequence[Mapping[str, Any]]) -> str:
+def _named(rows: Sequence[Mapping[str, Any]]) -> str:
     """The runs by their names, those of a study together."""
-    own = [f"`{row['label']}`" for row in told if OF_STUDY not in row["label"]]
-    of_study = [row["study"] for row in told if OF_STUDY in row["label"]]
+    own = [f"`{row['label']}`" for row in rows if OF_STUDY not in row["label"]]
+    of_study = [row["study"] for row in rows if OF_STUDY in row["label"]]
     if of_study:
         own.append(f"the {len(of_study)} of the study `{of_study[0]}`")
     return f"Runs: {listed(own)}." if own else ""
@@ -240,30 +240,30 @@ def run_step(
     how many rows, and the keys shown
     """
     with page_width(config.width):
-        drawn = draw(config.figure, rows)
-        said = {"letters": letters_of(drawn.figure), **drawn.caption}
+        plotted = draw(config.figure, rows)
+        more = {"letters": letters_of(plotted.figure), **plotted.caption}
         template = entry_of(config.figure).template
-        caption = caption_of(config.figure, template, rows, said)
+        caption = caption_of(config.figure, template, rows, more)
         out.mkdir(parents=True, exist_ok=True)
-        keys = tuple(dict.fromkeys([*drawn.keys, *origin.keys]))
+        keys = tuple(dict.fromkeys([*plotted.keys, *origin.keys]))
         origin = replace(origin, keys=tuple(key for key in keys if key))
         how = {"identity": config.identity, "svg": config.svg}
-        files = save(drawn.figure, out / config.figure, origin, **how)
+        files = save(plotted.figure, out / config.figure, origin, **how)
     write_small(out / config.figure)
-    files += _tables(drawn, out / config.figure)
+    files += _tables(plotted, out / config.figure)
     files += write_caption(caption, out, origin)
     write_sidecars(files, origin)
     return {
         "figure": config.figure,
         "rows": len(rows),
-        "shows": " ".join(drawn.keys),
+        "shows": " ".join(plotted.keys),
     }
 
 
-def _tables(drawn: DrawnFigure, stem: Path) -> list[Path]:
+def _tables(plotted: DrawnFigure, stem: Path) -> list[Path]:
     """Write the numbers plotted; the files."""
     files = []
-    for name, table in drawn.tables.items():
+    for name, table in plotted.tables.items():
         files.append(stem.with_name(f"{stem.name}-{name}.csv"))
         with replacing(files[-1]) as temporary:
             table.to_csv(temporary, index=False, lineterminator="\n")

@@ -47,7 +47,7 @@ from sim.core.arrays import Floats, Ints
 
 SEED_REACH = 1.6  # radii from a seed, which lies on the sphere or at its centre
 CROP_REACH = 3.5  # radii around a seed that are searched
-KEPT_POINTS = 200_000  # for figures, and to place the target
+MOST_POINTS = 200_000  # for figures, and to place the target
 
 
 def run_step(config: Ingest, scans: list[Path], out: Path) -> dict[str, Any]:
@@ -101,19 +101,22 @@ def _placed_picks(
     config: Ingest,
     options: PickOptions,
 ) -> tuple[Picks, list[str]]:
-    """The spheres as seen from where the scanner stood, and what is to be said of it.
+    """The spheres as seen from the place of the scanner, and warnings about it.
 
-    A place from which balls would show their back is not used.
+    A place from which the scanner would see the back of spheres is not used.
     """
     places = _places(config, clouds)
     picks = pick(points, view, config, options, places)
     unseen = places is not None and not picks.spheres
-    told = pick(points, view, config, options) if unseen else picks
-    wrong = [] if places is None else contradicted(places, points, view, told)
+    found = pick(points, view, config, options) if unseen else picks
+    wrong = [] if places is None else contradicted(places, points, view, found)
     if wrong:
         names = ", ".join(clouds[v].name for v in wrong)
-        said = f"{names}: from the place that is stated, balls would show their back"
-        return pick(points, view, config, options), [f"{said}: its places are not used"]
+        warning = (
+            f"{names}: from the stated place the scanner would see the back of "
+            "spheres: its places are not used"
+        )
+        return pick(points, view, config, options), [warning]
     return picks, []
 
 
@@ -176,7 +179,7 @@ def _write(out: Path, points: Floats, picks: Picks, numbers: dict[str, Any]) -> 
         radius_remark=numbers["radius_remark"],
     )
     with replacing(out / "points.npy") as temporary, temporary.open("wb") as file:
-        np.save(file, thinned(points, KEPT_POINTS).astype(np.float32))
+        np.save(file, thinned(points, MOST_POINTS).astype(np.float32))
     write_tables(out, picks, synthetic)
 
 

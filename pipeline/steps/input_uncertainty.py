@@ -2,7 +2,7 @@
 
 The case of a finished simulation runs again with other link lengths, as often as asked:
 the covariance of its last configurations enters the budget of a comparison. A Newton
-morph begins each at the end of that run, closed with the lengths drawn, so that none
+morph begins each at the end of that run, closed with the sampled lengths, so that none
 ends in another minimum because its way was another.
 """
 
@@ -54,10 +54,10 @@ def run_step(config: InputUncertainty, simulated: Path, out: Path) -> dict[str, 
             f"{lost} of {config.draws} prints did not converge: lower "
             "printing_sd_mm or joint_play_sd_mm, or raise the case's max_steps"
         )
-    drawn, nodes = config.scale_mm * np.array(found), config.scale_mm * run.r[-1]
-    covariance = shape_covariance(nodes, drawn)
+    sampled, nodes = config.scale_mm * np.array(found), config.scale_mm * run.r[-1]
+    covariance = shape_covariance(nodes, sampled)
     goals = goals_of(simulated, config.scale_mm)
-    distances = distance_covariance(nodes, drawn, goals)
+    distances = distance_covariance(nodes, sampled, goals)
     write_arrays(
         out / "input_covariance.npz",
         covariance_mm2=covariance,
@@ -79,7 +79,7 @@ class PrintedAgain:
 
     Parameters
     ----------
-    covariance : of the nodes, rigid motion removed; None where nothing was drawn
+    covariance : of the nodes, rigid motion removed; None where nothing was sampled
     distance_covariance : of the nodes' distances from the target
     """
 

@@ -158,7 +158,7 @@ def run_step(parts: Parts, case: Any, out: Path) -> dict[str, Any]:
     late = list(overlaps(whole, made.ends_mm, parts.sizes))
     out.mkdir(parents=True, exist_ok=True)
     for old in (*out.glob("stl/*.stl"), *out.glob("print_*.3mf")):
-        old.unlink()  # of other parts: nobody should print them
+        old.unlink()  # of other parts, not to be printed
     meshes = {p.piece.name: p.to_print for p in found}
     for name, mesh in meshes.items():
         write_stl(out / "stl" / f"{name}.stl", mesh)
@@ -224,7 +224,7 @@ def parts_table(found: list[PrintedPiece]) -> pd.DataFrame:
     """A row a part: how many, which nodes, its length and volume.
 
     The volume is that which the surfaces enclose; where rods of one body meet inside a
-    ball it counts twice.
+    sphere it counts twice.
     """
     rows = [
         {
@@ -272,17 +272,17 @@ def _cost(case: MorphCase, made: PrintedMechanism) -> dict[str, Any]:
     """What spacing the lengths cost."""
     if made.spaced is None:
         return {"E": made.E}
-    *_, drawn = case.steps()
+    *_, designed = case.steps()
     cost: dict[str, Any] = {
         "lengths_changed": made.spaced.changed,
         "largest_change_mm": made.spaced.largest_mm,
-        "E_as_drawn": drawn.E,
+        "E_as_drawn": designed.E,
         "E_spaced": made.E,
     }
     if made.spaced.held:
         names = ", ".join(made.spaced.held[:6])
         cost["held"] = (
-            f"{len(made.spaced.held)} lengths stay as drawn, since closed loops fix "
+            f"{len(made.spaced.held)} lengths stay as designed, since closed loops fix "
             f"them: {names}"
         )
     return cost

@@ -2,7 +2,7 @@
 
 The processes share a journal of Optuna's, which lasts as long as the job: the finished
 runs are its memory. A search that begins again, after a kill or with more trials
-wanted, is first told all runs of its study.
+requested, is first given all runs of its study.
 """
 
 import logging
@@ -51,7 +51,7 @@ from pipeline.terminal import (
 )
 
 JOURNAL = "trials.log"  # in the folder of the job, while it runs
-GONE = (
+LOST = (
     "a worker of the search was killed, or lacked memory or disk: "
     "the same command goes on with what has ended"
 )
@@ -130,7 +130,7 @@ class Search:
         """Tell Optuna the runs that the study has already; return how many."""
         if not (study_directory(self.study.name) / "members.json").is_file():
             return 0
-        ledger, told = Ledger(), 0
+        ledger, replayed = Ledger(), 0
         for row in read_members(self.study.name)["members"]:
             directory = ledger.directory(row["key"])
             if directory is None:
@@ -148,8 +148,8 @@ class Search:
                 continue
             if self._member(row["point"]).job.key == row["key"]:  # else of other code
                 self._optuna.add_trial(trial)
-                told += 1
-        return told
+                replayed += 1
+        return replayed
 
     def _member(self, point: Point) -> Member:
         tags = {"study": self.study.name, "case": self.study.case}
@@ -181,7 +181,7 @@ class Search:
         except RunFailedError as error:
             print(f"{job.name} {job.key}: {one_line(error)}", file=sys.stderr)
             if lacks_machine(error):  # which says nothing about the run
-                raise ChildProcessError(GONE) from error
+                raise ChildProcessError(LOST) from error
             directory = Ledger().directory(job.key)
         state, value = self._outcome(directory)
         self._optuna.tell(trial, value, state)
@@ -245,7 +245,7 @@ def _objective(study: Study, record: Mapping[str, Any]) -> float:
 
 
 def run_search(study: Study, out: Path) -> dict[str, Any]:
-    """Run the trials that are still wanted; write their list into `out`.
+    """Run the trials that are missing; write their list into `out`.
 
     Returns
     -------
@@ -263,15 +263,15 @@ def run_search(study: Study, out: Path) -> dict[str, Any]:
     return numbers
 
 
-def _share(study: Study, journal: Path, told: int) -> None:
-    """Have processes run trials until as many are told as are wanted."""
-    crew = min(study.workers, study.samples - told)
+def _share(study: Study, journal: Path, replayed: int) -> None:
+    """Have processes run trials until the study has its number of samples."""
+    crew = min(study.workers, study.samples - replayed)
     if crew < 1:
         return
     pool = ProcessPoolExecutor(
         crew, multiprocessing.get_context("spawn"), initializer=_end_with_parent
     )
-    first = study.seed + told  # not the same draws once more
+    first = study.seed + replayed  # not the same draws once more
     try:
         seeds = range(first, first + crew)
         for ended in as_completed(
@@ -279,13 +279,13 @@ def _share(study: Study, journal: Path, told: int) -> None:
         ):
             ended.result()
     except BrokenProcessPool as error:
-        raise ChildProcessError(GONE) from error
+        raise ChildProcessError(LOST) from error
     finally:
         pool.shutdown(cancel_futures=True)
 
 
 def _end_with_parent() -> None:
-    """Have this process end when the search is gone."""
+    """Have this process end when the search has ended."""
     parent = multiprocessing.parent_process()
     assert parent is not None
 
@@ -304,22 +304,7 @@ def work(study: Study, journal: Path, seed: int) -> None:
             pass
 
 
-@dataclass(frozen=True)
-class SearchConfig:
-    """What a search is planned with.
-
-    Parameters
-    ----------
-    study : content of its file in conf/study
-    base : configuration of its case, which every trial changes
-    """
-
-    study: Mapping[str, Any]
-    base: Mapping[str, Any]
-
-
 def perform(job: Job, needs: Needs, out: Path) -> Numbers:
     """Run a planned search."""
     del needs  # a search reads the runs of its own study only
-    config = SearchConfig(**job.config)
-    return run_search(study_of(job.name, config.study), out)
+    return run_search(study_of(job.name, job.config["study"]), out)

@@ -90,7 +90,7 @@ class Deviation:
     scale_mm : mm of the print per unit of the case
     gate_mm : how far from the target, placed by the nodes alone, its points may be
     registration_sd_mm, scan_scale_sd, print_scale_sd, printing_sd_mm : see
-        analysis.comparison.assumptions.UncertaintyOptions; spheres are told apart by
+        analysis.comparison.assumptions.UncertaintyOptions; spheres are labelled by
         them
     """
 

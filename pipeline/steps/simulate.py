@@ -19,7 +19,7 @@ from pipeline.runs.atomic_files import (
 from pipeline.runs.case_job import sound_case
 from pipeline.runs.checkpoints import Arrays, Checkpoints, Earlier, earlier_attempt
 from pipeline.runs.run_attempts import record_run
-from pipeline.runs.run_directory import Job, Needs, Numbers, run_record
+from pipeline.runs.run_directory import Job, Needs, Numbers, finished, run_record
 from pipeline.runs.run_keys import canonical, files_named
 from pipeline.terminal import (
     EditedError,
@@ -129,6 +129,17 @@ def perform(job: Job, needs: Needs, out: Path) -> Numbers:
     """Run a job."""
     del needs  # a simulation reads no other run
     return run_case(sound_case(job.config), job, out)
+
+
+def body_of(job: Job) -> Callable[[Path], Numbers]:
+    """The function that makes the run of a job; its case is built and checked here.
+
+    If the run is already there, no case is built: that takes seconds of imports.
+    """
+    if finished(job.key):
+        return lambda out: perform(job, {}, out)
+    case = sound_case(job.config)
+    return lambda out: run_case(case, job, out)
 
 
 def run_case(case: Case, job: Job, out: Path) -> Numbers:

@@ -13,7 +13,6 @@ from typing import Any
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
-from analysis.figures.studies import main_effects
 from pipeline.runs.atomic_files import read_json, replacing, write_table
 from pipeline.runs.run_directory import (
     RESULTS,
@@ -33,11 +32,10 @@ from pipeline.runs.study_runs import (
     write_rows,
 )
 from pipeline.runs.summary import main_numbers
-from pipeline.steps.figure import save
 from pipeline.terminal import InputError, RunFailedError
 
 COSTS = ("key", "host", "wall_s", "cpu_s")
-MOST_REASONS = 3  # told of why runs failed
+MOST_REASONS = 3  # that are printed, of failed runs
 
 
 def _record(key: str, ledger: Ledger) -> dict[str, Any]:
@@ -52,12 +50,12 @@ def _record(key: str, ledger: Ledger) -> dict[str, Any]:
 
 
 def study_rows(
-    wanted: Mapping[str, Any], results: Path = RESULTS
+    study: Mapping[str, Any], results: Path = RESULTS
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Table and costs of a study, a row a run in the order of its points."""
     rows, costs = [], []
     ledger = Ledger(results)
-    for member in wanted["members"]:
+    for member in study["members"]:
         record = _record(member["key"], ledger)
         row = {"key": member["key"], "status": record["status"]}
         row["reason"] = record.get("reason", "")
@@ -66,10 +64,10 @@ def study_rows(
     return pd.DataFrame(rows), pd.DataFrame(costs)
 
 
-def responses(wanted: Mapping[str, Any], table: pd.DataFrame) -> list[str]:
+def responses(study: Mapping[str, Any], table: pd.DataFrame) -> list[str]:
     """What the plots show: of the results asked for, the numbers that runs have."""
     found = _numbers(table)
-    return [r for r in dict.fromkeys(wanted["response"]) if r in found]
+    return [r for r in dict.fromkeys(study["response"]) if r in found]
 
 
 def _numbers(table: pd.DataFrame) -> list[str]:
@@ -78,20 +76,20 @@ def _numbers(table: pd.DataFrame) -> list[str]:
     return [str(c) for c in done if is_numeric_dtype(done[c].dropna().infer_objects())]
 
 
-def shortfalls(wanted: Mapping[str, Any], table: pd.DataFrame) -> Iterator[str]:
+def shortfalls(study: Mapping[str, Any], table: pd.DataFrame) -> Iterator[str]:
     """What a study has not of what was asked of it: runs that failed, and numbers."""
     reasons = table.loc[table["status"] == "failed", "reason"].value_counts()
     for reason, count in reasons[:MOST_REASONS].items():
         yield f"{count} of {len(table)} runs failed: {reason}"
     if len(reasons) > MOST_REASONS:
         yield f"{len(reasons) - MOST_REASONS} reasons more are in table.csv"
-    absent = dict.fromkeys(wanted["response"]).keys() - responses(wanted, table)
+    absent = dict.fromkeys(study["response"]).keys() - responses(study, table)
     finished = (table["status"] == "finished").any()
-    if finished and absent and tuple(wanted["response"]) != RESPONSE:
-        varied = {name for member in wanted["members"] for name in member["point"]}
+    if finished and absent and tuple(study["response"]) != RESPONSE:
+        varied = {name for member in study["members"] for name in member["point"]}
         known = ", ".join(c for c in _numbers(table) if c not in varied)
         yield (
-            f"{STUDIES / wanted['study']}.yaml: no run found a number "
+            f"{STUDIES / study['study']}.yaml: no run found a number "
             f"{', '.join(sorted(absent))}, which response names: "
             + (f"take one of {known}" if known else "its runs find none")
         )
@@ -114,17 +112,20 @@ def print_table(name: str, results: Path = RESULTS) -> None:
 
 def write_study(name: str, results: Path = RESULTS) -> pd.DataFrame:
     """Write tables and plots of a study; return the table."""
-    wanted = read_members(name, results)
-    table, costs = study_rows(wanted, results)
+    study = read_members(name, results)
+    table, costs = study_rows(study, results)
     directory = study_directory(name, results)
     write_table(directory / "table.csv", table)
     with replacing(directory / "table.parquet") as temporary:
         table.to_parquet(temporary, index=False)
     write_table(directory / "costs.csv", costs)
-    origin = Origin(tuple(m["key"] for m in wanted["members"]), study=name)
-    factors = list(dict.fromkeys(k for m in wanted["members"] for k in m["point"]))
-    shown = responses(wanted, table)
+    origin = Origin(tuple(m["key"] for m in study["members"]), study=name)
+    factors = list(dict.fromkeys(k for m in study["members"] for k in m["point"]))
+    shown = responses(study, table)
     if shown and factors:
+        from analysis.figures.studies import main_effects  # it imports Matplotlib
+        from pipeline.steps.figure import save
+
         figure = main_effects(table, factors, shown, title=f"study {name}")
         save(figure, directory / "effects", origin)
     names = ("table.csv", "table.parquet", "costs.csv", "effects.pdf", "effects.png")
@@ -141,14 +142,14 @@ def begin(words: Sequence[str]) -> tuple[str, list[str]]:
 
     Case and values are its name, unless the words have a folder for it.
     """
-    told = [word for word in words if word.startswith(FOLDER)]
+    folders = [word for word in words if word.startswith(FOLDER)]
     cases = [w.removeprefix("case=") for w in words if w.startswith("case=")]
     text = own_name(cases[0] if cases else "cases", words)
     name = re.sub(r"[^\w.]+", "-", text).strip("-.")
-    if told:
-        name = Path(told[-1].removeprefix(FOLDER)).name
+    if folders:
+        name = Path(folders[-1].removeprefix(FOLDER)).name
     (study_directory(name) / MEMBERS).unlink(missing_ok=True)
-    return name, [] if told else [f"{FOLDER}{study_directory(name)}"]
+    return name, [] if folders else [f"{FOLDER}{study_directory(name)}"]
 
 
 def add_member(
@@ -166,12 +167,12 @@ def add_member(
 
 
 def finish(name: str, results: Path = RESULTS) -> str:
-    """Write table and plot of what varied; what is said of them, "" without any run."""
+    """Write table and plot of what varied; a line about them, "" without any run."""
     directory = study_directory(name, results)
     if not (directory / MEMBERS).is_file():
         return ""
-    wanted = read_members(name, results)
-    rows = wanted["members"]
+    study = read_members(name, results)
+    rows = study["members"]
     varied = {
         key
         for row in rows
@@ -183,10 +184,10 @@ def finish(name: str, results: Path = RESULTS) -> str:
     done = [finished(row["key"], results) for row in rows]
     found = [list(main_numbers(run_record(path))) for path in done if path][:1]
     response = found[0] if found else RESPONSE
-    write_rows(name, wanted["case"], response, rows, results)
+    write_rows(name, study["case"], response, rows, results)
     counts = write_study(name, results)["status"].value_counts().items()
-    said = ", ".join(f"{count} {status}" for status, count in counts)
-    return f"{directory}/table.csv: {said}"
+    states = ", ".join(f"{count} {status}" for status, count in counts)
+    return f"{directory}/table.csv: {states}"
 
 
 def _point(words: Sequence[str]) -> dict[str, Any]:

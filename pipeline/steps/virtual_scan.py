@@ -1,7 +1,7 @@
 """A simulated end state, printed and scanned in a virtual lab by casting rays.
 
 It stands in for a real scan until there is one: binary PLY files, one a view, in mm,
-in a pose that nobody is told. Every file says that it is synthetic.
+in a hidden pose. Every file says that it is synthetic.
 """
 
 from dataclasses import asdict
@@ -36,14 +36,14 @@ from sim.virtual_lab.solids_of_revolution import ball
 class RayCaster:
     """A part prepared for casting rays."""
 
-    def __init__(self, part: Part, balls: Trimesh, solids: Trimesh | None) -> None:
-        """Take equal meshes of all balls, which only find them, and one of all else."""
+    def __init__(self, part: Part, spheres: Trimesh, solids: Trimesh | None) -> None:
+        """Take meshes of the spheres, which only find them, and of the rest."""
         o3d = open3d()
         self._part = part
         self._tensor = o3d.core.Tensor
         self._scene: Any = o3d.t.geometry.RaycastingScene()
-        self._faces = len(balls.faces) // len(part.balls)
-        self._add(balls)
+        self._faces = len(spheres.faces) // len(part.balls)
+        self._add(spheres)
         if solids is not None:
             self._add(solids)
 
@@ -71,7 +71,7 @@ class RayCaster:
         return self._exact(Hits(distance, solid, normal), origin, directions)
 
     def _exact(self, hits: Hits, origin: Floats, directions: Floats) -> Hits:
-        """Replace the facets of balls by the sphere |o + t d - c| = R."""
+        """Replace the facets of spheres by the sphere |o + t d - c| = R."""
         rays = np.flatnonzero(hits.solid >= 0)
         w = origin - self._part.balls[hits.solid[rays]]
         d = directions[rays]
@@ -113,26 +113,26 @@ def run_step(config: VirtualLab, simulated: Path, out: Path) -> dict[str, Any]:
     target = posed(target, pose, shift, centre)
     links = links.reshape(-1, 2)
     rigid = body_pairs([*bodies, *map(tuple, links.tolist())])
-    balls = assembled(nodes, rigid, config, rng)
+    spheres = assembled(nodes, rigid, config, rng)
     rods = rod_pairs(nodes, bodies, links)
     clamped = clamped_ends(nodes, bodies, rods)
-    part = printed_part(balls, rods, (target, run.target_edges), config, clamped)
+    part = printed_part(spheres, rods, (target, run.target_edges), config, clamped)
     scene = scene_of(part)
     around = views_around(part, config, rng)
     views = [measure(scene, part, view, config, rng) for view in around]
     out.mkdir(parents=True, exist_ok=True)
     for number, view in enumerate(views):
         write_view(out / f"view_{number:02d}.ply", view, config)
-    write_json(out / "truth.json", _truth(config, balls, part, views, pose, shift))
+    write_json(out / "truth.json", _truth(config, spheres, part, views, pose, shift))
     return _numbers(part, views)
 
 
 def scene_of(part: Part) -> RayCaster:
     """The part as a scanner meets it."""
     one = ball(part.radius, BALL_SIDES)
-    balls = mesh_of([one.at(centre) for centre in part.balls], BALL_SIDES)
+    spheres = mesh_of([one.at(centre) for centre in part.balls], BALL_SIDES)
     solids = mesh_of(part.solids, BAR_SIDES) if part.solids else None
-    return RayCaster(part, balls, solids)
+    return RayCaster(part, spheres, solids)
 
 
 def perform(job: Job, needs: Needs, out: Path) -> Numbers:
@@ -157,7 +157,7 @@ def write_view(path: Path, view: ScannedView, config: VirtualLab) -> None:
 
 def _truth(
     config: VirtualLab,
-    balls: Floats,
+    spheres: Floats,
     part: Part,
     views: list[ScannedView],
     pose: Rotation,
@@ -168,7 +168,7 @@ def _truth(
     return {
         "synthetic": True,
         "lab": asdict(config),
-        "centres_mm": balls.tolist(),
+        "centres_mm": spheres.tolist(),
         "rotation": pose.as_matrix().tolist(),
         "shift_mm": shift.tolist(),
         "points_per_ball": [
@@ -178,7 +178,7 @@ def _truth(
 
 
 def overlapping(part: Part) -> int:
-    """Pairs of balls that no printer could make at this scale."""
+    """Pairs of spheres that no printer could make at this scale."""
     return int((pdist(part.balls) < 2.0 * part.radius).sum())
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pipeline.config.hydra import flat
-from pipeline.runs.run_differences import said
+from pipeline.runs.run_differences import differences_text
 from pipeline.runs.run_directory import keys_by_role
 from pipeline.runs.run_keys import TRACKED
 
@@ -147,9 +147,9 @@ def datasets(record: Mapping[str, Any]) -> list["DatasetInput"]:
 def artifacts(directory: Path, largest_mb: float) -> Iterator[Path]:
     """Pictures, tables and documents; no HTML page, which holds plotly.js each time."""
     for path in sorted(directory.iterdir()):
-        wanted = path.suffix in ARTIFACT_SUFFIXES and path.name != TRACKED
+        chosen = path.suffix in ARTIFACT_SUFFIXES and path.name != TRACKED
         hidden = path.name.startswith(".")
-        if wanted and not hidden and path.stat().st_size <= largest_mb * 1e6:
+        if chosen and not hidden and path.stat().st_size <= largest_mb * 1e6:
             yield path
 
 
@@ -169,7 +169,7 @@ EXPERIMENTS = {
 
 
 def attempt_of(record: Record) -> str:
-    """What tells one attempt at a run from any other."""
+    """The key of a run and the start of one attempt at it."""
     return f"{record['key']} {record['started']}"
 
 
@@ -182,7 +182,7 @@ def study_of(record: Record) -> str:
 def experiment_of(step: str, study: str) -> str:
     """The experiment of a run: that of its study, else the kind of its step.
 
-    MLFLOW_EXPERIMENT_NAME takes all runs; the tag `step` then tells the kind.
+    MLFLOW_EXPERIMENT_NAME takes all runs; the tag `step` is then the kind.
     """
     kinds = (kind for kind, steps in EXPERIMENTS.items() if step in steps)
     own = f"study {study}" if study else next(kinds, step)
@@ -202,7 +202,7 @@ def tags(record: Record, directory: Path, own: Mapping[str, Any]) -> dict[str, s
     ----------
     own : the values that differ from the case or within the study
     """
-    differs = said(own)
+    differs = differences_text(own)
     words = {
         mlflow_name(name): str(value).lower() if isinstance(value, bool) else str(value)
         for name, value in flat(record.get("result") or {})
@@ -219,7 +219,7 @@ def tags(record: Record, directory: Path, own: Mapping[str, Any]) -> dict[str, s
     ]
     known = {
         ATTEMPT: attempt_of(record),
-        NAME: run_name(record, said(own, short=True)),
+        NAME: run_name(record, differences_text(own, short=True)),
         "step": record["step"],
         "name": record["name"],
         "key": record["key"],

@@ -25,7 +25,7 @@ from pipeline.config.value_types import Entry, Positive
 from pipeline.terminal import InputError, one_line
 
 PREFIX = "sqlite:///"
-BESIDE = ("", "-journal", "-wal", "-shm")  # a database and SQLite's files next to it
+SUFFIXES = ("", "-journal", "-wal", "-shm")  # a database and SQLite's files next to it
 DAMAGED = {"SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_ERROR"}  # or no such table
 COUNTED_ROWS = 1000  # of an index, as SQLite advises
 SETTINGS = {
@@ -118,9 +118,9 @@ def prepare(file: Path, artifacts: str, *, thorough: bool = False) -> str:
     why, n = "moved" if sound else "damaged", 1
     while (aside := file.with_name(f"{file.stem}.{why}.{n}{file.suffix}")).exists():
         n += 1
-    for beside in reversed(BESIDE):
+    for suffix in reversed(SUFFIXES):
         with contextlib.suppress(FileNotFoundError):
-            Path(f"{file}{beside}").replace(f"{aside}{beside}")
+            Path(f"{file}{suffix}").replace(f"{aside}{suffix}")
     return f"{file} is {why}: it is now {aside.name}, and the runs fill a new one"
 
 
@@ -146,8 +146,8 @@ def make(file: Path) -> None:
 
     file.parent.mkdir(parents=True, exist_ok=True)
     temporary = file.with_name(f".{file.name}.{uuid.uuid4().hex}.new")
-    for beside in BESIDE[1:]:  # of a file that is gone
-        Path(f"{file}{beside}").unlink(missing_ok=True)
+    for suffix in SUFFIXES[1:]:  # of a removed file
+        Path(f"{file}{suffix}").unlink(missing_ok=True)
     MlflowClient(f"{PREFIX}{temporary}")  # it makes the tables
     try:
         os.link(temporary, file)

@@ -126,7 +126,7 @@ class FigureRow:
 
     @property
     def reads(self) -> list[Upstream]:
-        """Step and name of all that the row is drawn from."""
+        """Step and name of all that the row reads."""
         scan = [("ingest", self.comparison), ("compare", self.comparison)]
         return [self.shown, *(scan if self.comparison else [])]
 
@@ -302,7 +302,7 @@ class Plan:
         )
 
     def modules(self, step: str, name: str) -> tuple[str, ...]:
-        """Modules that decide a result beside those that its step imports."""
+        """Modules that decide a result in addition to those that its step imports."""
         own: set[str] = set()
         if step == "figure":
             from pipeline.figures.figure_names import module_of
@@ -408,22 +408,22 @@ class Plan:
     def targets(self, only: str = "") -> list[str]:
         """Files of all results, or of the comparisons and their figures."""
         workflow = self.workflow
-        wanted = [("compare", name) for name in workflow.comparisons]
+        requested = [("compare", name) for name in workflow.comparisons]
         for name, figure in workflow.figures.items():
             if not only or figure.comparisons:
-                wanted.append(("figure", name))
+                requested.append(("figure", name))
         if not only:
-            wanted += [("compare_series", name) for name in workflow.series]
-        return [data_file(*result) for result in wanted]
+            requested += [("compare_series", name) for name in workflow.series]
+        return [data_file(*result) for result in requested]
 
     def names(self) -> Iterator[Upstream]:
         """Step and name of every result, each once, what is read before its reader."""
         workflow = self.workflow
-        wanted = [("compare", name) for name in workflow.comparisons]
-        wanted += [("compare_series", name) for name in workflow.series]
-        wanted += [("figure", name) for name in workflow.figures]
+        requested = [("compare", name) for name in workflow.comparisons]
+        requested += [("compare_series", name) for name in workflow.series]
+        requested += [("figure", name) for name in workflow.figures]
         seen: dict[Upstream, None] = {}
-        for result in wanted:
+        for result in requested:
             self._collect(result, seen)
         yield from seen
 

@@ -33,7 +33,7 @@ from pipeline.measured.set_file import read_set
 from pipeline.report.motion import read_moving_shape
 from pipeline.runs.run_directory import run_record
 from pipeline.runs.study_runs import read_study
-from pipeline.terminal import is_told
+from pipeline.terminal import is_expected
 from tests.faults import good_files as good
 from tests.faults.damage import damaged, edited
 from tests.pipeline.conftest import ROOT
@@ -210,7 +210,7 @@ def answered(reader: Reader, place: Path, content: bytes) -> None:
         try:
             reader.read(path)
         except Exception as error:
-            if isinstance(error, MemoryError) or not is_told(error):
+            if isinstance(error, MemoryError) or not is_expected(error):
                 raise
 
 

@@ -39,7 +39,8 @@ TRACES = """
 import contextlib, functools, io, json, sys
 from pipeline.cli.app import called
 from pipeline.cli import trace
-trace.wanted_now = functools.cache(trace.wanted_now)  # conf stays as it is meanwhile
+# conf stays as it is meanwhile
+trace.find_jobs_now = functools.cache(trace.find_jobs_now)
 told = {}
 for line in json.load(sys.stdin):
     with contextlib.redirect_stdout(io.StringIO()) as text:

@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose
 
 from pipeline.cases.morph import MorphCase
 from pipeline.io.structure_file import document, structure_file
-from pipeline.runs.summary import told
+from pipeline.runs.summary import summary_lines
 from pipeline.terminal import InputError
 from sim.mechanism.named_structures import triangle_sheet
 from sim.mechanism.targets.analytic_surfaces import Circle, Sphere
@@ -104,7 +104,7 @@ def test_limits_that_a_morph_ends_at_are_told_with_their_bounds(tmp_path):
     assert result["E"] == pytest.approx(missed / (2.0 * np.sqrt(0.5)))  # L, 4 nodes
     assert result["limits"] == "length(0, 2) at its most of 1.45 mm"
     assert "touching" not in result
-    said = told({"result": result, "wall_s": 1.0})
+    said = summary_lines({"result": result, "wall_s": 1.0})
     assert "limits reached: length(0, 2) at its most of 1.45 mm" in said
 
 

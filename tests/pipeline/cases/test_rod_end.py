@@ -9,7 +9,7 @@ import pytest
 from pipeline.cases.record import LengthUnit
 from pipeline.cases.rod_record import rod_end, user_end
 from pipeline.cases.user_rods import OwnRodCase, RodFileCase
-from pipeline.runs.summary import told
+from pipeline.runs.summary import summary_lines
 from tests.recorded import summary
 
 FALLING = """\
@@ -61,7 +61,7 @@ def test_a_drawn_rod_is_told_in_its_own_unit_and_doubted_where_it_is_huge(tmp_pa
 
 
 def told_of(ends: dict[str, object]) -> list[str]:
-    return told({"result": ends, "wall_s": 1.0})
+    return summary_lines({"result": ends, "wall_s": 1.0})
 
 
 @pytest.mark.parametrize(

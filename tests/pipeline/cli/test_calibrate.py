@@ -159,7 +159,7 @@ def test_one_scan_twice_is_refused(built, tmp_path, refuses):
 
 def test_options_beside_a_file_are_refused(refuses):
     said = refuses(str(SHIPPED), "--links", "equal")
-    assert "--links has no effect beside a file" in said
+    assert "--links has no effect with a file" in said
 
 
 def test_the_structure_as_built_has_the_lengths_found_and_can_be_simulated(

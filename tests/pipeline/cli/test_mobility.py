@@ -43,7 +43,7 @@ def test_large_structures_are_counted_and_not_drawn(tmp_path, capsys):
     sizes = [f"case.structure.{key}" for key in ("rows=13", "columns=13")]
     words = ["case=triangles_cylinder", *sizes, "case.structure.variation=0"]
     assert called(["mobility", *words, "--out", str(tmp_path)]) == 0
-    assert "not drawn: 3" in capsys.readouterr().out
+    assert "not plotted: 3" in capsys.readouterr().out
     assert list(tmp_path.iterdir()) == []
 
 

@@ -8,7 +8,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from pipeline.cli.app import called
-from pipeline.cli.trace import wanted_now
+from pipeline.cli.trace import find_jobs_now
 from pipeline.runs.atomic_files import write_json
 from pipeline.runs.run_attempts import run_once
 from pipeline.runs.run_directory import Job, needed_keys
@@ -66,7 +66,7 @@ def plan(project, monkeypatch):
         name = (record["step"], record["name"])
         return next((one for one in wanted if (one.step, one.name) == name), None)
 
-    monkeypatch.setattr("pipeline.cli.trace.wanted_now", lambda: (asked, ""))
+    monkeypatch.setattr("pipeline.cli.trace.find_jobs_now", lambda: (asked, ""))
     return wanted
 
 
@@ -169,7 +169,7 @@ def test_a_run_is_compared_with_what_conf_asks_for(project, capsys):
 
 
 def test_conf_that_cannot_be_planned_is_said(project, figure, monkeypatch, capsys):
-    monkeypatch.setattr("pipeline.cli.trace.wanted_now", wanted_now)
+    monkeypatch.setattr("pipeline.cli.trace.find_jobs_now", find_jobs_now)
     (project / "conf" / "workflow.yaml").write_text("figures: 3")
     said = told(capsys, figure)
     assert "conf was not asked, since it cannot be planned: " in said

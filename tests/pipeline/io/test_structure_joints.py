@@ -15,7 +15,7 @@ from pipeline.io.structure_file import (
     structure_entries,
     structure_file,
 )
-from pipeline.runs.summary import told
+from pipeline.runs.summary import summary_lines
 from pipeline.steps.simulate import record_steps
 from pipeline.terminal import InputError
 from sim.mechanism.constraint_system import state
@@ -184,7 +184,7 @@ def test_a_small_misfit_is_closed_and_said():
     _, recorder = recorded(MorphCase(made, method="newton"))
     result = recorder.summary()
     assert 0.0 < float(result["start_moved"]) < 0.02
-    assert "start: a node moved by 0.0" in told({"result": result})[-1]
+    assert "start: a node moved by 0.0" in summary_lines({"result": result})[-1]
 
 
 def test_a_file_in_yaml_says_the_same_and_keeps_its_comments(tmp_path):

@@ -342,7 +342,7 @@ def test_a_figure_without_its_picture_says_so(results, tmp_path):
         (figure["directory"] / name).unlink()
     page = shown(place)
     assert "No picture: " in page.text
-    assert "is gone: remove" in page.text
+    assert "is missing: remove" in page.text
     assert "dejong-3.png is gone" in page.text
 
 

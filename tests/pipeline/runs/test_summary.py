@@ -1,6 +1,6 @@
-"""What a person is told of a finished run."""
+"""What a person reads of a finished run."""
 
-from pipeline.runs.summary import length_unit, meant, told
+from pipeline.runs.summary import definitions, length_unit, summary_lines
 
 
 def test_a_fold_says_how_many_creases_are_off():
@@ -8,50 +8,57 @@ def test_a_fold_says_how_many_creases_are_off():
     phase = {"_target_": "sim.origami.loading.Fold", "fraction": 0.5}
     config = {"case": {"phases": [phase]}}
     half = {"result": result, "wall_s": 1.0, "identity": {"config": config}}
-    assert "fold: folded at 0.5 of the folds assigned" in told(half)
+    assert "fold: folded at 0.5 of the folds assigned" in summary_lines(half)
     off = {"fold_off": "2 of 4 creases are more than 5 degrees from what was asked"}
-    assert "fold: folded" in told({"result": result, "wall_s": 1.0})
-    said = told({"result": result | off, "wall_s": 1.0})
+    assert "fold: folded" in summary_lines({"result": result, "wall_s": 1.0})
+    said = summary_lines({"result": result | off, "wall_s": 1.0})
     assert f"fold: folded, {off['fold_off']}" in said
 
 
 def test_a_fold_leaves_out_what_means_nothing_there():
     result = {"strain_energy": 0.5, "displacement": 0.0, "d0_edge": 1e-3}
     record = {"result": result | {"panel_strain": 0.01}, "wall_s": 1.0}
-    assert told(record)[0] == "strain_energy = 0.5 J, panel_strain = 0.01"
+    assert summary_lines(record)[0] == "strain_energy = 0.5 J, panel_strain = 0.01"
     record["result"] |= {"displacement": 0.02}
-    assert "displacement = 0.02 m" in told(record)[0]
-    assert meant(record)[1].startswith("displacement is of the watched coordinate")
+    assert "displacement = 0.02 m" in summary_lines(record)[0]
+    assert definitions(record)[1].startswith(
+        "displacement is of the watched coordinate"
+    )
 
 
 def test_how_near_a_contact_is_does_not_come_before_what_moved():
     result = {"contact_gap": 4e-8, "out_of_balance": 1e-9, "x_c": 0.5, "y_c": 0.1}
-    assert told({"result": result, "wall_s": 1.0})[0] == "x_c = 0.5 m, y_c = 0.1 m"
+    assert (
+        summary_lines({"result": result, "wall_s": 1.0})[0]
+        == "x_c = 0.5 m, y_c = 0.1 m"
+    )
 
 
 def test_a_target_is_told_as_reached_or_missed_with_its_farthest_node():
     aim = {"target_node": 2, "target_miss": 23.0, "target_allowed": 0.07}
     result = aim | {"E": 0.1, "stop": "gradient", "unit": "cm", "target_nodes": 4}
-    said = told({"result": result | {"target_reached": False}, "wall_s": 1.0})
+    said = summary_lines({"result": result | {"target_reached": False}, "wall_s": 1.0})
     assert said[1].endswith("no small move that is allowed brings it nearer")
     assert said[2].startswith("target missed: node 2 by 23 cm, the farthest of 4 (")
     assert said[2].endswith("(reached is within 0.07 cm, a thousandth of L)")
     one = result | {"target_reached": False, "minimum": "one start leads to one"}
-    assert "minimum: one start leads to one" in told({"result": one, "wall_s": 1.0})
+    assert "minimum: one start leads to one" in summary_lines(
+        {"result": one, "wall_s": 1.0}
+    )
     near = result | {"target_miss": 1e-7, "target_nodes": 1, "target_reached": True}
-    said = told({"result": near, "wall_s": 1.0})
+    said = summary_lines({"result": near, "wall_s": 1.0})
     assert said[1].endswith("1.0 s")
     assert said[2] == "target reached: node 2 within 1e-07 cm"
 
 
 def test_numbers_in_si_units_have_them_and_words_are_told_once():
     record = {"result": {"stop": "duration", "energy": 0.5, "x_c": 0.25}, "wall_s": 1.0}
-    assert told(record)[0] == "energy = 0.5 J, x_c = 0.25 m"
-    assert told(record)[1].endswith(": the time that was asked for is over")
-    (said,) = meant({"result": {"E": 0.1, "S": 1.0}})
+    assert summary_lines(record)[0] == "energy = 0.5 J, x_c = 0.25 m"
+    assert summary_lines(record)[1].endswith(": the time that was asked for is over")
+    (said,) = definitions({"result": {"E": 0.1, "S": 1.0}})
     assert said.startswith("E is how far all nodes are from their goals")
     case = {"_target_": "pipeline.cases.equilibrium.EquilibriumCase"}
     of_a_file = record | {"identity": {"config": {"case": case}}}
-    assert told(of_a_file)[0] == "energy = 0.5, x_c = 0.25"
+    assert summary_lines(of_a_file)[0] == "energy = 0.5, x_c = 0.25"
     assert [length_unit(r) for r in (record, of_a_file)] == ["m", ""]
     assert length_unit({"result": {"E": 0.1, "unit": "mm"}}) == "mm"

@@ -2,7 +2,7 @@
 
 import csv
 
-from pipeline.runs.summary import told_comparison
+from pipeline.runs.summary import comparison_summary
 
 ROW = {
     "verdict": "differs",
@@ -22,11 +22,11 @@ def test_a_comparison_says_its_verdict_and_which_nodes_were_lost(tmp_path):
         writer = csv.DictWriter(file, list(ROW))
         writer.writeheader()
         writer.writerow(ROW)
-    said = told_comparison(tmp_path)
+    said = comparison_summary(tmp_path)
     assert said.startswith("differs: S is off by 9 u\n")
     assert "S simulated 0.90000, scanned 0.81000 +- 0.01000; node rms 1.250 mm" in said
     assert "4 of 5 nodes labelled; synthetic scan" in said
     lines = ["node,basis", *(f"{k},seen" for k in range(4)), "4,missing"]
     (tmp_path / "nodes.csv").write_text("\n".join(lines))
     lost = "4 of 5 nodes labelled (no sphere at node 4: S, E and distances are of the"
-    assert f"{lost} other 4, also" in told_comparison(tmp_path)
+    assert f"{lost} other 4, also" in comparison_summary(tmp_path)

@@ -196,7 +196,7 @@ def test_the_budget_calls_a_default_a_default(folders, tmp_path):
     for config, learnt in (
         (
             replace(CONFIG, joint_play_sd_mm=None),
-            "default 0.1: nobody stated joint_play",
+            "default 0.1; joint_play_sd_mm was not stated",
         ),
         (replace(CONFIG, joint_play_sd_mm=0.1), "stated: joint_play_sd_mm"),
     ):

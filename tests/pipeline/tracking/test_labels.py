@@ -11,7 +11,7 @@ from pipeline.cli.app import called
 from pipeline.config.hydra import Composer
 from pipeline.runs.case_job import planned
 from pipeline.runs.run_attempts import code_state, run_once
-from pipeline.runs.run_differences import said
+from pipeline.runs.run_differences import differences_text
 from pipeline.terminal import InputError
 from pipeline.tracking.logged_contents import LONGEST_NAME, run_name
 from pipeline.tracking.mlflow_location import TrackingOptions, read_options
@@ -151,14 +151,14 @@ def test_steps_of_a_study_s_runs_are_metrics_only_where_asked(tracked, asked, po
 
 def test_values_of_one_last_name_are_told_apart_by_the_whole_name():
     values = {"case.targets.0.radius": 1.0, "case.targets.1.radius": 2.0, "case.n": 3}
-    assert said(values, short=True) == (
+    assert differences_text(values, short=True) == (
         "case.targets.0.radius=1.0 case.targets.1.radius=2.0 n=3"
     )
 
 
 def test_a_name_stays_readable_whatever_differs():
     many = {f"case.value_{i}": "x" * 100 for i in range(20)}
-    text = said(many, short=True)
+    text = differences_text(many, short=True)
     assert text.startswith(f"value_0={'x' * 29}… value_1=")
     assert text.endswith(" and 12 more")
     name = run_name({"step": "simulate", "name": "triangles_circle"}, text)
