@@ -233,7 +233,7 @@ rule deviation:
 
 
 # The scan compared with the simulation: shape factor S, distance error E, node
-# distances and a verdict. The covariance and the points are beside spheres.csv, where
+# distances and a verdict. The covariance and the points are where spheres.csv is, and
 # the command finds them.
 rule compare:
     input:

@@ -184,7 +184,7 @@ class Scene extends Shown {
   // Blue inside the target's surface, red outside, grey on it: both themes show all three.
   deviationTrace(deviation, xyz) {
     const most = deviation.most_mm || 1;
-    return { type: "scatter3d", mode: "markers", name: "scan beside target",
+    return { type: "scatter3d", mode: "markers", name: "scan near the target",
       ...xyz(unpack(deviation.points)), hoverinfo: "skip",
       marker: { size: 1.6, color: unpackNumbers(deviation.mm), cmin: -most, cmax: most,
         colorscale: [[0, "#2b7bba"], [0.5, "#a8a8a8"], [1, "#d1495b"]],

@@ -170,7 +170,7 @@ def test_the_page_names_what_failed_and_what_is_missing_with_the_reason(page):
 
 def test_verdicts_stand_between_what_failed_and_what_is_not_made(page):
     failed = page.text.index("1 failed")
-    verdicts = page.text.index("Simulated beside")
+    verdicts = page.text.index("Simulation and scan")
     assert failed < verdicts < page.text.index("Runs not made")
     assert {"failed", "verdicts", "missing"} <= page.places
 
@@ -218,7 +218,7 @@ def test_hundreds_of_runs_are_told_without_a_dead_link(results, tmp_path):
     assert f"and {400 - 24} more" in page.text
     drawn = sum(f"case-{run['key']}" in page.places for run in runs)
     assert 60 <= drawn < 400
-    assert f"{400 - drawn} more are not drawn here" in page.text
+    assert f"{400 - drawn} more are not shown here" in page.text
 
 
 def test_runs_are_told_by_names_and_never_by_a_key_alone(results, tmp_path):
@@ -245,7 +245,7 @@ def test_a_study_of_thousands_says_what_is_not_told(results, tmp_path):
     assert set(page.links.values()) <= page.places
     told = sum(f"run-{run['key']}" in page.places for run in runs)
     assert 24 <= told < 3000
-    assert f"{3000 - told} runs of large studies are not told one by one" in page.text
+    assert f"{3000 - told} runs of large studies are not shown one by one" in page.text
 
 
 def test_runs_by_hand_have_their_own_section(results, tmp_path):
