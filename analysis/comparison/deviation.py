@@ -1,13 +1,13 @@
-"""Where the open target is in a scan, and how far the scan is from it.
+"""The pose of the open target in a scan, and the distance of the scan from it.
 
 The target is printed as bars along a wireframe. Its pose is fitted to the points that
 belong to neither spheres nor rods, so that E of a scan, eq. (5) of [dJ23], does not
 assume that the nodes lie on their goals.
 
-`target_distances` has E of the same nodes, simulated and scanned. The target that was
-printed and scanned says where the goals of the scanned nodes are.  With d_j from goal
-to node and D_j its derivative by the node's place, errors e_j of the nodes and q_j of
-the target lead to
+`target_distances` computes E of the same nodes, simulated and scanned. The pose of the
+scanned target determines the goals of the scanned nodes. With d_j from goal to node and
+its derivative D_j by the node's place, errors e_j of the nodes and q_j of the target
+lead to
 
     E = (1/L) sqrt( (1/n) sum |d_j + D_j e_j + q_j|^2 ).
 
@@ -107,8 +107,8 @@ def place_target(
     """Fit the pose of the target's bars, and their radius, to scan points.
 
     Gauss-Newton on the distance to the bars' axes less their radius, with Tukey's
-    weights: whatever else is near a bar loses its say. A motion that the points do
-    not determine, such as the turn of a circle about its axis, stays as it started.
+    weights: other points near a bar lose their weight. A motion that the points do not
+    determine, such as the turn of a circle about its axis, keeps its initial value.
 
     Parameters
     ----------

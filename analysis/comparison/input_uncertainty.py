@@ -1,19 +1,18 @@
-"""What printing errors do to a morphed shape: a Monte Carlo through the solver.
+"""Effect of printing errors on a morphed shape: a Monte Carlo through the solver.
 
-Each draw prints the structure again with other link lengths and lets the solver find
-the shape that this print takes.  The covariance of those shapes is the input's part
-of the validation uncertainty; a mechanism turns a small error of a link into a large
-one of the nodes far from it, all of them together.
+Each sample is a print with other link lengths, whose shape the solver computes. The
+covariance of these shapes is the input's part of the validation uncertainty. A
+mechanism turns a small error of a link into a large, common error of all nodes far from
+it.
 
-A print does not hold all rows of an overconstrained mechanism exactly
-(`closing_with_errors`). A closed loop may say the same twice: Sarrus's linkage,
-Bennett's, Bricard's. With errors in its lengths such rows contradict and the loop does
-not close; the nearest structure that does close is of no use either, since most of them
-are locked. A real print closes and still moves, because play and compliance of its
-joints give way where the loop is held once too often. So one row of each dependency is
-left out. The others hold exactly, with random errors; the misfit goes into the row
-left out. A print spreads it over its joints: how is not known here, and the covariance
-does not own up to it.
+A print cannot satisfy all rows of an overconstrained mechanism exactly
+(`closing_with_errors`). The linkages of Sarrus, Bennett and Bricard have redundant
+rows. With errors in the lengths these rows contradict each other and the loop does not
+close. The nearest structure that closes is no substitute, since most such structures
+are locked. A real print closes and still moves, because its joints have play and
+compliance. So one row of each dependency is omitted. The others hold exactly, with
+random errors, and the omitted row takes the misfit. A print distributes the misfit over
+its joints in an unknown way; the covariance does not include this.
 """
 
 from collections.abc import Callable, Iterator
@@ -74,7 +73,7 @@ def shape_covariance(final: Floats, samples: Floats) -> Floats:
     """Mean square departure of sampled shapes from the nominal one, rigid motion
     removed.
 
-    It is taken about the nominal shape, so it owns up to a shift of the mean as well.
+    It is taken about the nominal shape, so it includes a shift of the mean.
 
     Parameters
     ----------

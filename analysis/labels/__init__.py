@@ -1,7 +1,7 @@
 """Which sphere is which node.
 
-Begin with `rigid_distances`, then `assign_labels`, which follows starts by
-`beam_search`, weighs by `scoring` and ends in `ambiguity`; `scale_and_mirror_checks`
-and `rigid_bodies` tell whether the answer can be, `label_tracks` carries labels through
-frames.
+Begin with `rigid_distances`, then `assign_labels`: `beam_search` finds labellings,
+`scoring` rates them, and `ambiguity` withdraws labels that have a close competitor.
+`scale_and_mirror_checks` and `rigid_bodies` check the result; `label_tracks` carries
+labels through the frames of a series.
 """

@@ -1,4 +1,4 @@
-"""Which labels stand out from their alternatives, and which are better not given."""
+"""Labels that are significant against their alternatives, and those to withdraw."""
 
 from dataclasses import dataclass
 
@@ -14,7 +14,7 @@ NO_COMPETITOR = 99.0  # margin written where no other sphere comes into question
 
 @dataclass(frozen=True, eq=False)
 class LabelEvidence:
-    """Labels that stand out.
+    """Significant labels.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ class LabelEvidence:
 
 
 def fill(scoring: LabelScoring, assigned: Ints) -> Ints:
-    """Label free nodes with free spheres where one stands out."""
+    """Label free nodes with free spheres where one clearly fits best."""
     filled = assigned.copy()
     table = scoring.table(assigned, scoring.places(assigned))
     for node in np.argsort(-table.max(axis=1), kind="stable"):
@@ -50,7 +50,7 @@ def fill(scoring: LabelScoring, assigned: Ints) -> Ints:
 
 
 def significant_labels(scoring: LabelScoring, labels: Ints) -> LabelEvidence:
-    """Take away the weakest labels until all that are left stand out.
+    """Withdraw the weakest labels until all others are significant.
 
     A pair of nodes that could exchange their spheres loses both labels together.
     """
@@ -85,18 +85,18 @@ def significant_labels(scoring: LabelScoring, labels: Ints) -> LabelEvidence:
 def _needed_evidence(scoring: LabelScoring, labels: Ints, assigned: Ints) -> Floats:
     """(n,) what a label must earn.
 
-    Any of the loose spheres may happen to lie at the lengths of a missing node, and
-    any of the missing nodes may be the one it is laid on. So where nodes are missing,
-    one found by two of its lengths and its place must outweigh the logarithm of these
-    tries, and the margin for each; none of unknown state is believed that keeps one
-    length and breaks another. A node that keeps no length but lies where a trusted
-    prediction puts it must outweigh the tries as well. Others need only break even, so
-    that a wrong link or a body on the wrong joint is recognised.
+    By chance any loose sphere may lie at the lengths of a missing node, and any missing
+    node may be assigned to it. So if nodes are missing, a node found by two lengths and
+    its place must outweigh the logarithm of these tries, and the margin for each.
+    Without a trusted prediction, a node that keeps one length and breaks another gets
+    no label. A node that keeps no length but lies at its trusted prediction must
+    outweigh the tries as well. Others need only break even, so that a wrong link or a
+    body on the wrong joint is recognised.
 
     Parameters
     ----------
-    labels : (n,) before any was taken away; they tell what is loose and missing
-    assigned : (n,) those left; they tell what a node is tied by
+    labels : (n,) before any was withdrawn; they define loose spheres, missing nodes
+    assigned : (n,) those that remain; they define the lengths of a node
     """
     needed = np.zeros(scoring.mechanism.n)
     missing = int((labels == NOT_ASSIGNED).sum())

@@ -1,4 +1,4 @@
-"""Which sphere is which node, as far as the evidence goes, and why."""
+"""Assign spheres to nodes as far as the evidence allows, with reasons."""
 
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -78,8 +78,8 @@ def label_spheres(
 ) -> Labels:
     """Label spheres in an unknown pose and state, some missing, some false.
 
-    Where few nodes get a label, a second search allows for lengths that scatter by
-    more than was stated.
+    If few nodes get a label, a second search allows lengths to scatter by more than
+    stated.
 
     Parameters
     ----------

@@ -165,8 +165,8 @@ def grow(of: LabelScoring, base: Ints, start: Start) -> Ints:
 def judge(of: LabelScoring, assigned: Ints) -> Labelling:
     """Score complete labels, whatever the order in which they were found.
 
-    A body on the wrong joint breaks several of its pairs by one cause: what its
-    broken pairs cost together is bounded.
+    A body on the wrong joint breaks several of its pairs for one reason, so the total
+    cost of its broken pairs is bounded.
     """
     mechanism, options = of.mechanism, of.options
     score = -options.node_cost * int((assigned != NOT_ASSIGNED).sum())
@@ -205,7 +205,7 @@ def _shape_score(of: LabelScoring, assigned: Ints) -> float:
 
 
 def _continue_elsewhere(of: LabelScoring, assigned: Ints) -> Ints:
-    """Start again in parts that missing nodes have cut off.
+    """Start again in parts that missing nodes separate from the labelled ones.
 
     Three of U loose spheres can be laid on any of B free bodies, so chance has
     U^3 B tries: a part must earn more than their logarithm.
@@ -227,10 +227,10 @@ def _continue_elsewhere(of: LabelScoring, assigned: Ints) -> Ints:
 
 
 def _hang_elsewhere(of: LabelScoring, assigned: Ints) -> Ints:
-    """Try again without the labels that a single length ties, where bodies are free.
+    """Repeat without labels that rest on a single length, if this frees bodies.
 
-    Where a body hangs on another joint, one of its spheres may happen to lie where
-    another of its nodes was sought, and then the body is not found as a whole.
+    If a body hangs on another joint, one of its spheres may by chance lie where another
+    of its nodes is expected. Then the body is not found as a whole.
     """
     held = assigned != NOT_ASSIGNED
     weak = [j for j in np.flatnonzero(held) if of.lengths_at(assigned, int(j))[0] < 2]

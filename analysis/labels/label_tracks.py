@@ -1,14 +1,14 @@
 """Labels carried through a series of frames, in each of which nodes are found anew.
 
-The frames show the same nodes of a flat body, each in an order and a placement of its
-own: shifted, turned, perhaps mirrored. From one frame to the next the body moves a
-little. Where a node is expected, its motion carried on says first; then, as points are
-assigned to nodes, the motion of the nodes that it is linked to, so that a body may
-shrink and bend. All placements of a frame are tried. A symmetric body fits several;
-its own irregularities, which stay, tell them apart, or else the camera, which does not
-turn by half a right angle between two frames.
+The frames show the same nodes of a flat body, each frame in its own order and
+placement: shifted, turned, perhaps mirrored. Between two frames the body moves a
+little. A node is first expected where its motion would continue. Once points are
+assigned, the motion of the linked nodes gives the expectation, so that a body may
+shrink and bend. All placements of a frame are tried. A symmetric body fits several. Its
+constant irregularities distinguish them, or else the camera, which turns by less than
+45 degrees between two frames.
 
-Nothing is known of what the body should do: no prediction enters.
+No prediction of the body's motion is used.
 """
 
 from collections.abc import Sequence

@@ -1,12 +1,11 @@
-"""What rigid bodies determine of nodes without a label.
+"""Nodes without a label: positions from rigid bodies, and bodies in another place.
 
-Nodes whose spheres were not seen are put where their bodies hold them
-(`complete_rigidly`). Bodies may be elsewhere than the simulation has them, though no
-label reaches them (`moved_bodies`): a body on the wrong joint keeps no length to the
-nodes it should hang on, so its spheres stay without a label. They still keep the
-lengths among themselves, and, where it has only two of its own, those to the sphere it
-hangs on. That loose spheres do so by chance is reckoned from how often any distance
-falls that near to a given one.
+A node whose sphere was not seen is placed by its rigid body (`complete_rigidly`). A
+body may be in another place than simulated although its nodes have no label
+(`moved_bodies`): a body on the wrong joint keeps no length to the nodes of its joint,
+so its spheres get no label. But they keep the lengths among each other and, for a body
+with only two own nodes, those to the sphere of the joint. The expected number of chance
+matches follows from how often any distance is that near to a given one.
 """
 
 from collections.abc import Iterator, Sequence

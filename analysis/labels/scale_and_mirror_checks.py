@@ -1,4 +1,4 @@
-"""What labelled spheres show of the scan itself: its scale, its unit, its mirror."""
+"""Checks of the scan by its labelled spheres: scale, unit, mirror image."""
 
 from dataclasses import dataclass
 from enum import Enum
