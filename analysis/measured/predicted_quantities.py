@@ -58,7 +58,7 @@ class QuantitySeries:
             where `at` does not rise, so that a place has two values
         """
         if (np.diff(self.at) <= 0).any():
-            raise ValueError("at does not rise: give each place once, in order")
+            raise ValueError("at must be strictly increasing: give each place once")
         slack = 1e-9 * max(1.0, float(np.abs(grid).max(initial=0.0)))
         reached = (grid >= self.at[0] - slack) & (grid <= self.at[-1] + slack)
         steps = np.diff(self.at)
@@ -241,7 +241,7 @@ def _between(up: Floats, down: Floats, middle: Floats, over: float, name: str) -
     no_up, no_down = np.isnan(up), np.isnan(down)
     if (no_up & no_down).any():
         raise ValueError(
-            f"{name}: a value that is predicted is there at neither end of +-{over:g}"
+            f"{name}: a predicted value does not exist at either end of +-{over:g}"
         )
     up, down = (
         np.where(lost, 2 * middle - other, own)

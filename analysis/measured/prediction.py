@@ -121,8 +121,8 @@ class Numerics:
     def __post_init__(self) -> None:
         if 0 < self.draws < FEWEST_DRAWS:
             raise ValueError(
-                f"draws is {self.draws}: {FEWEST_DRAWS} or more tell a deviation; 0 "
-                "takes slopes"
+                f"draws must be 0 (slopes instead) or at least {FEWEST_DRAWS}, "
+                f"not {self.draws}"
             )
 
 
@@ -276,7 +276,7 @@ def _sampled(
         missing += np.isnan(off)
         total += np.nan_to_num(off) ** 2
     if (missing > tried / 2).any():
-        raise ValueError(f"most of {tried} draws of the inputs leave a value out")
+        raise ValueError(f"more than half of {tried} sampled inputs give no value")
     return total / (tried - missing), missing, tried
 
 

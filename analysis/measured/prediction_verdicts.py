@@ -213,7 +213,7 @@ def why(verdict: Verdict, check: Check, aim: float | None, unit: str) -> str:
     differs = verdict is Verdict.DIFFERS
     if aim is None:
         chance = "more than chance explains" if differs else "chance explains it"
-        return f"{sizes}: {chance}" + ("" if differs else ": say a margin to agree in")
+        return f"{sizes}: {chance}" + ("" if differs else ": state a margin")
     if differs:
         inside = "within" if check.error <= aim else "beyond"
         return f"{sizes}: more than chance explains, {inside} the aim of {text(aim)}"

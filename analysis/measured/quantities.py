@@ -218,7 +218,7 @@ def ringing(time: Floats, height: Floats, rest: float, halves: int = HALVES) -> 
     """
     step = np.diff(time)
     if len(step) < 4 or np.ptp(step) > EVEN * abs(float(step.mean())) + 1e-9:
-        raise ValueError("ringing wants at least 5 heights at even times")
+        raise ValueError("ringing needs at least 5 heights at equal time steps")
     when, away = extrema(time, height - rest)
     if len(when) <= halves:
         raise ValueError(

@@ -111,7 +111,7 @@ def of_views(squares: float, free: int) -> list[Excess]:
     """From the centre in each single view: chi squared and degrees of freedom."""
     if free < SHARED.fewest:
         return []
-    return [Excess("centres that views see apart", squares / free, np.sqrt(2.0 / free))]
+    return [Excess("centres that views differ in", squares / free, np.sqrt(2.0 / free))]
 
 
 def excess_sd(values: Floats, sds: Floats) -> float:
@@ -248,7 +248,7 @@ def with_shared_errors(
             if max(SHARED.surer * telling.ratio, ratio) >= SHARED.surer * SHARED.strong:
                 covariance = found.inflated(each, likeliest)
                 ratio = float(np.trace(covariance) / np.trace(plain))
-                excess = Excess("what is left on spheres", ratio, 0.0)
+                excess = Excess("the residuals on spheres", ratio, 0.0)
                 sd = None if joint else _radius_sd(found, accepted)
                 return SharedErrors(covariance, excess, found.named, sd)
     if telling.ratio >= SHARED.strong:

@@ -121,8 +121,8 @@ class Excess:
     def summary(self) -> str:
         """One line for the reader of the results."""
         return (
-            f"neighbouring points share errors: variances of centres are taken "
-            f"{self.ratio:.1f} times, by {self.sign}"
+            "neighbouring points share errors: variances of centres are multiplied by "
+            f"{self.ratio:.1f}, from {self.sign}"
         )
 
 
@@ -145,12 +145,12 @@ class FusionBias:
     @property
     def summary(self) -> str:
         """One line for the reader of the results."""
-        share = 100.0 * (self.radius_mm / self.stated_mm - 1.0)
+        off = 100.0 * (self.radius_mm / self.stated_mm - 1.0)
         sd = 100.0 * self.sd_mm / self.stated_mm
+        size = "large" if off > 0 else "small"
         return (
-            f"spheres are {abs(share):.1f} +- {sd:.1g} % "
-            f"{'large' if share > 0 else 'small'}: fused mesh; centres are fitted "
-            f"with the radius {self.radius_mm:.4g} mm"
+            f"spheres are {abs(off):.1f} +- {sd:.1g} % too {size} in this fused mesh; "
+            f"centres are fitted with the radius {self.radius_mm:.4g} mm"
         )
 
 

@@ -62,7 +62,7 @@ def test_too_short_a_series_is_refused():
 
 
 def test_uneven_times_are_refused():
-    with pytest.raises(ValueError, match="even times"):
+    with pytest.raises(ValueError, match="equal time steps"):
         ringing(TIME**1.1, ring(0.3, 0.05), 47.0)
 
 

@@ -31,7 +31,7 @@ def rows(off, u=0.0, part="held out", quantities=("tip_x_mm", "tip_y_mm")):
         (0.5, SeriesTerms(u=0.2), Verdict.DIFFERS, "more than chance explains; most"),
         (0.3, SeriesTerms(u=0.2, margin=1), Verdict.AGREES, "the aim of 1 mm"),
         (0.3, SeriesTerms(u=0.2, margin=0.6), Verdict.CANNOT_TELL, "measure better"),
-        (0.3, SeriesTerms(u=0.2), Verdict.CANNOT_TELL, "say a margin"),
+        (0.3, SeriesTerms(u=0.2), Verdict.CANNOT_TELL, "state a margin"),
         (0.3, SeriesTerms(margin=1), Verdict.CANNOT_TELL, "uncertainty of the measur"),
         (0.5, SeriesTerms(0.2, 0.2, 1.2), Verdict.AGREES, "k u_val 0.566 mm"),
     ],

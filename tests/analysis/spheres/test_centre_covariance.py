@@ -34,7 +34,7 @@ def test_correlated_errors_are_seen_and_counted(stereo, merged):
     picks = find_spheres(stereo.points, OPTIONS, view)
     excess = picks.excess
     assert excess is not None
-    assert "variances of centres are taken" in excess.summary
+    assert "variances of centres are multiplied" in excess.summary
     found = outcome(stereo.centres, picks)
     assert (found.found, found.false) == (12, 0)
     assert excess.ratio * found.nees > 4.0  # by points alone

@@ -43,7 +43,7 @@ def test_the_common_radius_is_found_and_said(rng):
     assert picks.fusion.radius_mm == pytest.approx(6.102, abs=4 * picks.fusion.sd_mm)
     assert picks.fusion.sd_mm < 0.003
     assert picks.fusion.summary.startswith("spheres are 1.7 +- ")
-    assert "% large: fused mesh" in picks.fusion.summary
+    assert "% too large in this fused mesh" in picks.fusion.summary
     assert np.abs(errors(picks, centres)).max() < 0.02
     plain = find_spheres(points, PickOptions(radius_mm=6.0))
     assert errors(plain, centres)[:, 2].mean() > 0.05  # caps slide with the radius

@@ -349,6 +349,6 @@ def test_balls_of_a_fused_mesh_may_all_be_too_large(tmp_path, capsys):
     trimesh.util.concatenate(places).export(path)
     assert called(["ingest", *words(str(path), out)]) == 0
     said = capsys.readouterr().out
-    assert "% large: fused mesh" in said
+    assert "% too large in this fused mesh" in said
     assert "spread over the faces of a mesh of 7680" in said
     assert farthest(centres_of(out / "spheres.csv"), CENTRES) < 0.02
