@@ -261,14 +261,20 @@ def test_the_ends_of_a_bent_tube_in_a_fused_mesh_are_no_balls():
     assert (found.found, found.false) == (4, 0)
 
 
-@pytest.mark.parametrize(("how", "most"), [(Fusion.TSDF, 0), (Fusion.POISSON, 1)])
-def test_the_round_ends_of_bars_in_a_fused_mesh_are_no_balls(how, most):
-    """Of the balls' radius; balls with links attached are found beside them. Poisson's
-    equation closes the mesh below balls too, as it does beside one of the six ends."""
+@pytest.fixture(scope="module")
+def balls_and_bars():
+    """Four balls with links and three bars of their radius: centres, and the scan."""
     rng = np.random.default_rng([24, 97001])
     some = mechanism(rng, 4, 110.0 * 3 ** (-1 / 3))
     rods = [*some.rods, *bars(rng, some.centres, 3, R)]
-    seen = scanned(Scene(some.centres, R, rods), StereoScanner(), rng)
+    return scanned(Scene(some.centres, R, rods), StereoScanner(), rng)
+
+
+@pytest.mark.parametrize(("how", "most"), [(Fusion.TSDF, 0), (Fusion.POISSON, 1)])
+def test_the_round_ends_of_bars_in_a_fused_mesh_are_no_balls(balls_and_bars, how, most):
+    """Of the balls' radius; balls with links attached are found beside them. Poisson's
+    equation closes the mesh below balls too, as it does beside one of the six ends."""
+    seen = balls_and_bars
     mesh = fused(seen.points, seen.view, seen.places, 0.5, how)
     options = PickOptions(R, fused=True)
     found = outcome(seen.centres, find_spheres(points_on(*mesh, 0.4, 36.0), options))
