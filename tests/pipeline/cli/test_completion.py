@@ -1,5 +1,6 @@
 """What a shell offers after a press of the tab key."""
 
+import functools
 import os
 import subprocess
 import sys
@@ -11,7 +12,7 @@ from tests.pipeline.conftest import ROOT
 
 # As bash calls it: the line is split at blanks and at =, which is a word by itself.
 PRESSED = r"""
-eval "$(_MORPHTRACK_COMPLETE=source_bash "$1")"
+eval "$3"
 COMP_LINE=$2; COMP_POINT=${#2}
 read -ra COMP_WORDS <<< "${2//=/ = }"
 [[ $2 == *" " ]] && COMP_WORDS+=("")
@@ -31,9 +32,18 @@ def morphtrack(project):
     return path
 
 
+@functools.cache
+def completion() -> str:
+    """What a person has bash read."""
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "_MORPHTRACK_COMPLETE": "source_bash"}
+    line = [sys.executable, "-m", "pipeline"]
+    return subprocess.run(line, env=env, capture_output=True, text=True).stdout
+
+
 def offered(morphtrack: Path, line: str) -> set[str]:
+    words = [str(morphtrack), f"{morphtrack} {line}", completion()]
     done = subprocess.run(
-        ["bash", "-c", PRESSED, "bash", str(morphtrack), f"{morphtrack} {line}"],
+        ["bash", "-c", PRESSED, "bash", *words],
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,

@@ -100,7 +100,8 @@ def test_a_command_that_made_nothing_new_imports_and_leaves_nothing(project):
 
 def test_a_command_does_not_wait_for_a_slow_store(tracked, monkeypatch):
     with sleeping_server() as (uri, wake):
-        done = start(ONE, MLFLOW_TRACKING_URI=uri)
+        patient = {"MLFLOW_HTTP_REQUEST_TIMEOUT": "600"}  # whatever the run takes
+        done = start(ONE, MLFLOW_TRACKING_URI=uri, **patient)
         output, errors = done.communicate(timeout=600)
         assert not wake.is_set()  # the server still sleeps
     assert (done.returncode, output) == (0, "")
