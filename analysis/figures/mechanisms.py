@@ -33,17 +33,6 @@ class LineDrawing:
         return np.asarray(self.vertices[self.edges])
 
 
-def links_of(bodies: tuple[tuple[int, ...], ...]) -> Ints:
-    """(q, 2) the links: bodies of two nodes."""
-    found = [body for body in bodies if len(body) == 2]
-    return np.array(found, dtype=np.int64).reshape(-1, 2)
-
-
-def solids_of(bodies: tuple[tuple[int, ...], ...]) -> list[tuple[int, ...]]:
-    """Bodies of three nodes or more."""
-    return [body for body in bodies if len(body) > 2]
-
-
 def faces(r: Floats, body: tuple[int, ...]) -> list[Floats]:
     """Polygons that show a body: one if it is flat, else the triangles of its hull.
 
@@ -72,11 +61,13 @@ def draw_mechanism(
     colour, alpha = style.get("colour", SIMULATED), style.get("alpha", 1.0)
     pen, lift = paler(colour, alpha), style.get("lift", 0.0)
     fill = paler(colour, 0.3 * alpha)
-    for body in solids_of(bodies):
+    for body in (body for body in bodies if len(body) > 2):
         own = faces(r, body)
         scene.faces(own, fill, edge=pen, lit=len(own) > 1, lift=lift)
-    links = links_of(bodies)
-    scene.lines(r[links], pen, 0.9, lift=0.006 + lift)
+    links = [body for body in bodies if len(body) == 2]
+    scene.lines(
+        r[np.array(links, dtype=np.int64).reshape(-1, 2)], pen, 0.9, lift=0.006 + lift
+    )
     white = "white" if alpha == 1.0 else paler(colour, 0.1)
     scene.dots(r, pen, style.get("size", 2.2), fill=white, rim=0.45, lift=0.03 + lift)
 

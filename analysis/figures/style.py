@@ -74,11 +74,6 @@ class PageSize:
         """The width in units in which letters have their printed size."""
         return self.width_mm / self.enlarged
 
-    @property
-    def tallest_mm(self) -> float:
-        """How tall a figure may be; on a slide there is no telling."""
-        return TALLEST_MM if self.enlarged == 1.0 else float("inf")
-
 
 _page: ContextVar[PageSize] = ContextVar("page", default=PageSize())  # noqa: B039 - it is frozen
 
@@ -469,7 +464,7 @@ def sheet(
     heights = [group.height * group.rows for group in groups]
     asked = sum(heights) + more
     big = page().enlarged
-    room = min(page().tallest_mm, WHOLE_MM - below if big == 1.0 else float("inf"))
+    room = min(TALLEST_MM, WHOLE_MM - below) if big == 1.0 else float("inf")
     fits = room >= (1.0 - SQUEEZED) * asked
     tall = min(asked, room) if fits else asked
     width = page().width_mm
