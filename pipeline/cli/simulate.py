@@ -21,10 +21,10 @@ from pipeline.config.hydra import (
     check_settings,
     composed_run,
     conf_directory,
+    explain_override_error,
     hydra_errors,
     plain_config,
     raise_hydra_errors,
-    told_words,
 )
 from pipeline.io.json_file import case_of, is_file_name
 from pipeline.runs.case_job import planned
@@ -227,7 +227,7 @@ def _run_all(folder: str, words: Sequence[str]) -> dict[str, Exception]:
                 raise
             failures[" ".join(HydraConfig.get().overrides.task)] = error
 
-    with told_words("simulate", words):
+    with explain_override_error("simulate", words):
         hydra.main(version_base="1.3", config_path=folder, config_name="simulate")(
             run_one
         )()
@@ -270,7 +270,7 @@ def simulate(words: Sequence[str]) -> int:
     settings = ("hydra", "+hydra", "~hydra")
     if not options and not any(w.startswith(settings) for w in given.overrides):
         # as Hydra would run it, which composes twice and copies what it composed
-        with told_words("simulate", given.overrides):
+        with explain_override_error("simulate", given.overrides):
             plain, chosen = composed_run("simulate", given.overrides)
         _simulate(plain, chosen)
         return DONE

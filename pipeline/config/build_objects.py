@@ -27,10 +27,7 @@ def check_target(target: str, where: str) -> None:
     """Refuse a name that is none of this project's objects."""
     if not target.startswith(OWN_MODULES):
         allowed = " and ".join(f"{module}*" for module in OWN_MODULES)
-        raise InputError(
-            f"{where}._target_ is {target}: only this project's own {allowed} "
-            "may be named"
-        )
+        raise InputError(f"{where}._target_ is {target}: name one of {allowed}")
     if pydoc.locate(target) is None:
         raise InputError(f"{where}._target_ is {target}: there is no such object")
 
@@ -42,20 +39,17 @@ def parameters_of(target: str) -> dict[str, inspect.Parameter]:
 
 
 def _check(where: str, value: Any) -> None:
-    """Refuse a part that no object can be made of."""
+    """Refuse a part of which no object can be built."""
     if isinstance(value, int | float) and LARGEST < abs(value) < math.inf:
-        raise InputError(
-            f"{where} is {value!r}: numbers of a case are not beyond 1e150"
-        )
+        raise InputError(f"{where} is {value!r}: give a number up to {LARGEST:g}")
     if isinstance(value, str) and "${" in value:
         raise InputError(f"{where} is {value!r}: ${{...}} is not read twice: remove it")
     if not isinstance(value, Mapping):
         return
     if ARRAY in value:
         raise InputError(
-            f"{where} is an array of a case that was made in Python, and its record "
-            "holds only its digest: run the step from Python, or make the case from a "
-            "file"
+            f"{where} is an array that was made in Python, of which a record has the "
+            "digest only: run the step from Python, or make the case from a file"
         )
     if "_target_" in value:
         check_target(str(value["_target_"]), where)
@@ -65,8 +59,8 @@ def _check(where: str, value: Any) -> None:
             raise InputError(f"{where}.{key} is {given!r}: write true or false")
         if isinstance(given, str | int | float) and not _is_plain(hint):
             raise InputError(
-                f"{where}.{key} is {given!r}, and is made of keys of its own: see them "
-                f"with --cfg job, write {where}.{key}.KEY=VALUE"
+                f"{where}.{key} is {given!r}, but has keys: see them with --cfg job, "
+                f"write {where}.{key}.KEY=VALUE"
             )
 
 
@@ -85,8 +79,8 @@ def build(config: Any, where: str) -> Any:
         key = str(error).rpartition("full_key: ")[2]
         place = next((p for p, _ in parts if re.sub(r"[][]", "", p) == key), where)
         target = re.findall(r"target '([\w.]+)'", str(error))
-        said = _said(error.__cause__ or error, place, "".join(target[:1]))
-        raise InputError(said) from error.__cause__
+        message = _message(error.__cause__ or error, place, "".join(target[:1]))
+        raise InputError(message) from error.__cause__
 
 
 def _is_plain(hint: Any) -> bool:
@@ -102,8 +96,8 @@ def _is_plain(hint: Any) -> bool:
     return typing.get_origin(hint) not in (Mapping, Callable, dict)
 
 
-def _said(error: BaseException, where: str, target: str) -> str:
-    """What the object that could not be built says, and which node described it."""
+def _message(error: BaseException, where: str, target: str) -> str:
+    """The error of the object that could not be built, with its place."""
     if isinstance(error, TypeError):
         extra = re.search(r"unexpected keyword argument '(\w+)'", str(error))
         lacks = re.search(r"missing .* argument.?: '(\w+)'", str(error))
@@ -111,9 +105,6 @@ def _said(error: BaseException, where: str, target: str) -> str:
             return f"{where} {no_key(extra.group(1), list(parameters_of(target)))}"
         if lacks:
             name = lacks.group(1)
-            return (
-                f"{where} has no {name}, which it needs: add it, or leave out "
-                f"~{where}.{name}"
-            )
+            return f"{where} has no {name}: add it, or leave out ~{where}.{name}"
     own = re.sub(r"\[\d+\]$", "", where).rpartition(".")[2]
     return f"{where}: {one_line(error).removeprefix(f'{own}: ')}"

@@ -61,19 +61,19 @@ def _place(parts: tuple[int | str, ...]) -> str:
 
 
 def no_key(key: str, known: list[str]) -> str:
-    """What is said of a key that is none of `known`."""
+    """The message for a key that is none of `known`."""
     return f"has no key {key!r}: it knows {', '.join(known)}{did_you_mean(key, known)}"
 
 
 def refuse_unknown(given: Iterable[str], known: list[str], where: str) -> None:
-    """Refuse a key that nobody reads."""
+    """Refuse an unknown key."""
     for key in given:
         if key not in known:
             raise InputError(f"{where} {no_key(key, known)}")
 
 
 def _kind(error: "ErrorDetails") -> str:
-    """What the value should have been, and is not."""
+    """What is wrong with the value of an error."""
     kind, context, value = error["type"], error.get("ctx", {}), error["input"]
     if kind == "missing":
         return f"has no {error['loc'][-1]}: add one"
@@ -88,7 +88,7 @@ def _kind(error: "ErrorDetails") -> str:
     return f"must be {sound}, not {value!r}"
 
 
-def _said(error: "ErrorDetails", file: str) -> str:
+def _message(error: "ErrorDetails", file: str) -> str:
     """One error of a model as a line."""
     loc = error["loc"]
     place = loc[:-1] if error["type"] == "missing" else loc
@@ -116,19 +116,18 @@ def checked(model: type[Model], value: Any, file: str, context: Any = None) -> M
         found = error.errors(include_url=False)
         # A misspelt key leaves another one missing: the first is the one to mend.
         found.sort(key=lambda one: one["type"] != UNKNOWN_KEY)
-        raise InputError(_said(found[0], file)) from error
+        raise InputError(_message(found[0], file)) from error
 
 
 @contextlib.contextmanager
 def located(place: str) -> Iterator[None]:
-    """Begin what an error says with the place, such as a file or a key, once."""
+    """Begin the message of an error with the place, such as a file or a key, once."""
     try:
         yield
     except ValueError as error:
-        said = str(error)
-        raise ValueError(
-            said if said.startswith(place) else f"{place}: {said}"
-        ) from None
+        message = str(error)
+        begin = "" if message.startswith(place) else f"{place}: "
+        raise ValueError(f"{begin}{message}") from None
 
 
 CONF = Path("conf")
@@ -163,9 +162,9 @@ def study_names() -> list[str]:
 
 
 def check_cases(words: Iterable[str]) -> None:
-    """Refuse a word case=NAME, or case=NAME,NAME, that names what conf/case lacks.
+    """Refuse a word case=NAME, or case=NAME,NAME, that conf/case does not have.
 
-    So is a word that takes the case out, or a value of it that says nothing.
+    A word that removes the case or gives an empty value is refused too.
     """
     words = list(words)
     if sum(word.startswith("case=") for word in words) > 1:
@@ -173,9 +172,9 @@ def check_cases(words: Iterable[str]) -> None:
     for word in words:
         key, equals, value = word.partition("=")
         if key == "~case":
-            raise InputError(f"{word}: a case is needed: leave the word out")
+            raise InputError(f"{word}: a simulation needs a case: leave this out")
         if key.startswith("case.") and equals and not value:
-            raise InputError(f"{word} says no value: write {word}VALUE, null for none")
+            raise InputError(f"{word} has no value: write {word}VALUE, null for none")
         if key != "case":
             continue
         if "/" in value and not PLAIN.fullmatch(value):
@@ -220,11 +219,11 @@ LONGEST = 100  # bytes; file systems hold 255, and other names are made of this 
 
 
 def folder_name(name: str, where: str) -> str:
-    """`name`, refused where it would lead out of the folder it is put into."""
+    """`name`, refused where it would lead out of its parent folder."""
     if SOUND.fullmatch(name) is None:
         raise InputError(
-            f"{where}: {name!r} becomes the name of a folder: begin it with a letter "
-            "or digit and use only letters, digits, '_', '-', '.' and blanks"
+            f"{where}: {name!r} becomes the name of a folder: use letters, digits, "
+            "'_', '-', '.' and blanks only, first a letter or digit"
         )
     if len(name.encode()) > LONGEST:
         raise InputError(
@@ -235,12 +234,12 @@ def folder_name(name: str, where: str) -> str:
 
 
 def check_folder_names(names: Iterable[str], where: str) -> None:
-    """Refuse names that lead out of a folder, or of which two lead to one place."""
+    """Refuse names that lead out of a folder, and two names of one folder."""
     seen: dict[str, str] = {}
     for name in names:
         other = seen.setdefault(folder_name(name, where).casefold(), name)
         if other != name:
             raise InputError(
-                f"{where}: {other!r} and {name!r} are one folder on disks that tell no "
-                "case of letters: rename one"
+                f"{where}: {other!r} and {name!r} are one folder on disks that ignore "
+                "case: rename one"
             )

@@ -1,4 +1,4 @@
-"""The edge to Hydra: compose a configuration, say what is wrong with it.
+"""The edge to Hydra: compose a configuration, explain what is wrong with it.
 
 `DictConfig` ends here: callers get plain containers and frozen dataclasses.
 """
@@ -51,9 +51,9 @@ def refusal_of(
     for word in words:
         key = word.partition("=")[0].lstrip("+~")
         if word in case_names():
-            return f"{word} says no value: did you mean case={word}?"
+            return f"{word} has no value: did you mean case={word}?"
         if "=" not in word and not word.startswith("~"):
-            return f"{word} says no value: write KEY=VALUE"
+            return f"{word} has no value: write KEY=VALUE"
         try:
             read = OverridesParser.create().parse_override(word)
         except HydraException:
@@ -78,7 +78,7 @@ def refusal_of(
 
 
 def without_value(key: str) -> str:
-    """What is said of a key that waits for a value."""
+    """The message for a key that needs a value."""
     value = f"FILE, such as {SUCH_AS[key]}" if key in SUCH_AS else "..."
     shown = FILE_KEY if key in SUCH_AS else key
     return f"{key} has no value yet: write {shown}={value}"
@@ -89,16 +89,16 @@ def _at(key: str, config: Mapping[str, Any]) -> tuple[Any, str]:
     here: Any = config
     path: list[str] = []
     for part in key.split("."):
-        where = ".".join(path) or "a simulation"
+        where = ".".join(path) or "the configuration"
         if isinstance(here, Sequence) and not isinstance(here, str):
             if not part.isdecimal() or int(part) >= len(here):
                 entries = f"{len(here)} entr{'y' if len(here) == 1 else 'ies'}"
-                said = f"{where} has {entries}, counted from 0: there is no {part}"
-                return None, said
+                return None, f"{where} has {entries}, counted from 0, and no {part}"
             here = here[int(part)]
         elif isinstance(here, Mapping):
             if part not in here:
-                return None, f"{where} has no key {part!r}: {_remedy(part, path, here)}"
+                remedy = _remedy(part, path, here, config)
+                return None, f"{where} has no key {part!r}: {remedy}"
             here = here[part]
         else:
             return None, f"{where} is {here!r} and has no keys"
@@ -106,17 +106,19 @@ def _at(key: str, config: Mapping[str, Any]) -> tuple[Any, str]:
     return here, ""
 
 
-def _remedy(part: str, path: list[str], here: Mapping[str, Any]) -> str:
-    """The nearest key; of what a case leaves at its default, how it is set."""
+def _remedy(
+    part: str, path: list[str], here: Mapping[str, Any], config: Mapping[str, Any]
+) -> str:
+    """The nearest key, or how to set a default that the case does not list."""
     from pipeline.config.build_objects import parameters_of
 
     taken = parameters_of(str(here.get("_target_", "")))
     defaults = [name for name in taken if name not in here]
     if part in defaults:
-        return f"it stands at its default: write +{'.'.join([*path, part])}=..."
+        return f"it has its default: write +{'.'.join([*path, part])}=..."
     if not path and part in here.get("case", {}):
         return f"did you mean case.{part}?"
-    deeper = [".".join([*path, *below]) for below in _below(here) if below[-1] == part]
+    deeper = [".".join(keys) for keys in _below(config) if keys[-1] == part]
     if len(deeper) == 1:
         return f"did you mean {deeper[0]}?"
     known = [str(key) for key in here if not str(key).startswith("_")] + defaults
@@ -135,7 +137,6 @@ def _below(here: Any) -> Iterator[list[str]]:
 
 
 FILE_REFERENCE = "${case.path}"  # of a part of a case
-ABSENT = object()  # no value at all, not even null
 
 
 def conf_directory() -> Path:
@@ -147,19 +148,19 @@ def conf_directory() -> Path:
     return CONF.resolve()
 
 
-def said_by(error: BaseException) -> str:
-    """What Hydra or OmegaConf says of a configuration, on one line, without advice."""
+def message_of(error: BaseException) -> str:
+    """The message of Hydra or OmegaConf on one line, without its advice."""
     if not str(error) and error.__cause__:
-        return said_by(error.__cause__)
+        return message_of(error.__cause__)
     if type(error).__name__ == "MissingMandatoryValue":
         return without_value(str(getattr(error, "full_key", "")))
     lines = [line.strip() for line in str(error).splitlines()]
     advice = ("full_key", "object_type", "See https", "Set ")
-    said = " ".join(line for line in lines if line and not line.startswith(advice))
+    text = " ".join(line for line in lines if line and not line.startswith(advice))
     if type(error).__name__.startswith(("Interpolation", "GrammarParse")):
         place = getattr(error, "full_key", "")
-        return f"{place}: {said}: write the value itself, or the name of one"
-    return said.partition(" Config search path:")[0]
+        return f"{place}: {text}: write the value itself, or the name of one"
+    return text.partition(" Config search path:")[0]
 
 
 @contextmanager
@@ -174,18 +175,17 @@ def hydra_errors() -> Iterator[None]:
     try:
         yield
     except (HydraException, OmegaConfBaseException) as error:
-        raise InputError(said_by(error)) from error
+        raise InputError(message_of(error)) from error
     except UnicodeDecodeError as error:
         raise InputError(
             f"{_holding(error.object)} is not UTF-8: save it so"
         ) from error
     except RecursionError as error:
         raise InputError(
-            "files of conf name each other in their defaults, without an end: take "
-            "one of these lines out"
+            "the defaults of files of conf form a circle: remove one of these lines"
         ) from error
     except MarkedYAMLError as error:
-        raise InputError(_said_of_yaml(error)) from error
+        raise InputError(_yaml_message(error)) from error
     except YAMLError as error:  # a character that no text holds
         file = _shown(getattr(error, "name", "?"))
         raise InputError(f"{file} is not YAML: {str(error).splitlines()[0]}") from error
@@ -193,20 +193,20 @@ def hydra_errors() -> Iterator[None]:
         if error.errno is not None:  # OmegaConf's own has no number, nor the file
             raise
         raise InputError(
-            f"a file of conf is no mapping, but {str(error).rpartition(': ')[2]}: "
-            "give lines of `key: value`"
+            f"a file of conf is {str(error).rpartition(': ')[2]}, no mapping: give "
+            "lines of `key: value`"
         ) from error
 
 
 def _holding(part: bytes) -> str:
-    """The file of conf that these bytes were read of."""
+    """The file of conf that has these bytes."""
     files = (path for path in sorted(CONF.rglob("*.yaml")) if path.is_file())
     found = (str(path) for path in files if part in path.read_bytes())
     return next(found, "a file of conf")
 
 
-def _said_of_yaml(error: "MarkedYAMLError") -> str:
-    """Which line of which file is no YAML, and why."""
+def _yaml_message(error: "MarkedYAMLError") -> str:
+    """The file, line and reason of text that is not YAML."""
     mark = error.problem_mark or error.context_mark
     file, line = ("?", 0) if mark is None else (_shown(mark.name), mark.line + 1)
     problem = error.problem or ""
@@ -223,7 +223,7 @@ def _shown(file: str) -> Path:
 
 
 def check_settings() -> None:
-    """Refuse a file of conf that chooses what Hydra runs beside a case."""
+    """Refuse a file of conf that sets callbacks, a launcher or a sweeper."""
     from omegaconf import OmegaConf
 
     for path in sorted(CONF.rglob("*.yaml")):
@@ -234,23 +234,22 @@ def check_settings() -> None:
         for key in ("callbacks", "launcher", "sweeper"):
             if block.get(key) not in (None, {"params": {}}):
                 raise InputError(
-                    f"{path} sets hydra.{key}: type such settings, as in "
-                    f"hydra/{key}=NAME, and take them out of the file"
+                    f"{path} sets hydra.{key}: remove it, and type hydra/{key}=NAME"
                 )
 
 
 @contextmanager
-def told_words(name: str, words: Sequence[str]) -> Iterator[None]:
-    """As `hydra_errors`; a word that is the reason is told with what would be taken."""
+def explain_override_error(name: str, words: Sequence[str]) -> Iterator[None]:
+    """As `hydra_errors`, with the wrong word and the keys that would be right."""
     try:
         with hydra_errors():
             yield
     except (InputError, ValueError) as error:
         once = "--multirun" in str(error)  # Hydra was asked for one run
-        said = refusal_of(words, _composed_without(name, words), once=once)
-        if not said:
+        message = refusal_of(words, _composed_without(name, words), once=once)
+        if not message:
             raise
-        raise InputError(said) from error
+        raise InputError(message) from error
 
 
 def _composed_without(name: str, words: Sequence[str]) -> dict[str, Any]:
@@ -259,14 +258,17 @@ def _composed_without(name: str, words: Sequence[str]) -> dict[str, Any]:
 
     chosen = [word.partition(",")[0] for word in words if word.startswith("case=")]
     try:
-        with _beside(), initialize_config_dir(str(CONF.resolve()), version_base="1.3"):
+        with (
+            _other_start(),
+            initialize_config_dir(str(CONF.resolve()), version_base="1.3"),
+        ):
             return Composer().outline(name, chosen[:1])
     except InputError:
         return {}
 
 
 @contextmanager
-def _beside(other: Any = None) -> Iterator[None]:
+def _other_start(other: Any = None) -> Iterator[None]:
     """Use another start of Hydra, or make room for one, while one is going on."""
     from hydra.core.global_hydra import GlobalHydra
 
@@ -302,7 +304,7 @@ def composed_file(path: Path) -> dict[str, Any]:
     try:
         with (
             hydra_errors(),
-            _beside(),
+            _other_start(),
             initialize_config_dir(folder, version_base="1.3"),
         ):
             return plain_config(compose(path.stem))
@@ -310,8 +312,8 @@ def composed_file(path: Path) -> dict[str, Any]:
         if "defaults must be a list" not in str(error):
             raise
         raise InputError(
-            f"{path}: `defaults:` is the list of files that this one is made of: "
-            "rename `defaults:` to `shared:`"
+            f"{path}: `defaults:` must be a list of files: rename `defaults:` to "
+            "`shared:`"
         ) from error
 
 
@@ -331,32 +333,12 @@ def overridden(config: Mapping[str, Any], words: Sequence[str]) -> dict[str, Any
             key = word.key_or_group
             if word.is_sweep_override() or word.is_delete():
                 raise InputError(f"{word.input_line}: give one value, as in {key}=1")
-            there = OmegaConf.select(held, key, default=ABSENT) is not ABSENT
-            if not (there or word.is_add()):
-                remedy = _near(key, config) or f"; to add it, write +{key}=..."
-                raise InputError(f"{word.input_line}: there is no {key}{remedy}")
+            _, unknown = _at(key, config)
+            if unknown and not word.is_add():
+                remedy = f"to add it, write +{key}=..."
+                raise InputError(f"{word.input_line}: {unknown}; {remedy}")
             OmegaConf.update(held, key, word.value(), merge=False)
         return plain_config(held)
-
-
-def _near(key: str, config: Mapping[str, Any]) -> str:
-    """A question that names what comes close to the first part that is not there.
-
-    Or else where the last part stands elsewhere.
-    """
-    here: Any = config
-    for part in key.split("."):
-        if not isinstance(here, Mapping):
-            return ""
-        if part not in here:
-            near = did_you_mean(part, [str(known) for known in here])
-            last = key.rpartition(".")[2]
-            there = [
-                n for n, v in config.items() if isinstance(v, Mapping) and last in v
-            ]
-            return near or (f", did you mean {there[0]}.{last}?" if there else "")
-        here = here[part]
-    return ""
 
 
 def plain_config(config: Any) -> dict[str, Any]:
@@ -420,7 +402,7 @@ class Composer:
         from hydra import initialize_config_dir
         from hydra.core.global_hydra import GlobalHydra
 
-        with hydra_errors(), _beside():
+        with hydra_errors(), _other_start():
             initialize_config_dir(str(conf_directory()), version_base="1.3")
             self._hydra = GlobalHydra.instance().hydra
         self._cases: dict[tuple[str, str], Any] = {}  # composed, by name and word
@@ -434,7 +416,7 @@ class Composer:
     def compose(self, name: str, overrides: Sequence[str] = ()) -> dict[str, Any]:
         """conf/<name>.yaml with `overrides`, resolved, as plain data."""
         words = _of_a_case(overrides)
-        with told_words(name, words), _beside(self._hydra):
+        with explain_override_error(name, words), _other_start(self._hydra):
             return plain_config(self._composed(name, words))
 
     def _composed(self, name: str, words: Sequence[str]) -> Any:
@@ -460,7 +442,7 @@ class Composer:
 
     def outline(self, name: str, overrides: Sequence[str] = ()) -> dict[str, Any]:
         """As `compose`; a case may still wait for a value, which is "???" then."""
-        with hydra_errors(), _beside(self._hydra):
+        with hydra_errors(), _other_start(self._hydra):
             config = self._composed(name, overrides)
             return _resolved(config, throw_on_missing=False)
 
@@ -475,8 +457,8 @@ class Composer:
         from omegaconf import OmegaConf
 
         words = _of_a_case(overrides)
-        with told_words(name, words):
-            with _beside(self._hydra):
+        with explain_override_error(name, words):
+            with _other_start(self._hydra):
                 base = self._composed(name, words)
             left_open = OmegaConf.missing_keys(base)
             plain: Any = None
@@ -503,8 +485,7 @@ def _of_a_case(overrides: Sequence[str]) -> list[str]:
     for word in overrides:
         if word.lstrip("+~").startswith("hydra."):
             raise InputError(
-                f"{word}: only `morphtrack simulate` takes settings of Hydra, typed: "
-                "take it out"
+                f"{word}: only `morphtrack simulate` takes settings of Hydra: remove it"
             )
     return list(overrides)
 
@@ -525,8 +506,7 @@ def _set(config: Any, key: str, value: Any) -> None:
         OmegaConf.update(config, key, value, merge=False)
     except OmegaConfBaseException as error:
         raise InputError(
-            f"the case has no {key}: add --cfg job to a morphtrack simulate command to "
-            "see what it has"
+            f"the case has no {key}: `morphtrack simulate --cfg job` shows its keys"
         ) from error
 
 

@@ -1,4 +1,4 @@
-"""Kinds of values in configuration files: strict, and no keys that nobody reads."""
+"""Kinds of values in configuration files: strict, without unknown keys."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -30,8 +30,8 @@ class Entry(BaseModel):
         known = list(cls.model_fields)
         for key in value if isinstance(value, Mapping) else ():
             if key not in known:
-                said = no_key(str(key), known)
-                raise PydanticCustomError(UNKNOWN_KEY, "{error}", {"error": said})
+                problem = {"error": no_key(str(key), known)}
+                raise PydanticCustomError(UNKNOWN_KEY, "{error}", problem)
         return value
 
 
@@ -50,9 +50,9 @@ class OneOf(Entry):
 
     @property
     def named(self) -> list[str]:
-        """Keys that were given a value, by the alphabet."""
-        said = sorted(self.model_fields_set & (self.among or self.model_fields_set))
-        return [name for name in said if getattr(self, name) is not None]
+        """Keys that have a value, sorted."""
+        given = sorted(self.model_fields_set & (self.among or self.model_fields_set))
+        return [name for name in given if getattr(self, name) is not None]
 
 
 def _words(value: Any) -> tuple[str, ...]:

@@ -41,14 +41,14 @@ def _scan(value: Any) -> tuple[str, ...] | VirtualScan:
 
 
 class Compared(Entry):
-    """A scan beside a case.
+    """A scan and the case that it is compared with.
 
     Attributes
     ----------
     scan : files, each one view, or a synthetic scan
     scale_mm : mm per unit of the case
-    input_draws : how often the case is printed anew, with errors, to learn what they
-        do to the shape; 0 leaves that to the covariance of rigid lengths
+    input_draws : virtual prints with errors that give the spread of the shape; 0
+        leaves that to the covariance of rigid lengths
     settings : of pipeline.steps.compare.ComparisonSettings
     ingest : further settings of pipeline.steps.ingest.Ingest, such as decimal_comma
     expect : verdict that a control must get, or ""
@@ -70,7 +70,7 @@ class Compared(Entry):
 
 
 class MeasuredSeries(Entry):
-    """Measurements beside a case: markers in time, a force by displacement.
+    """Measurements to compare with a case: markers in time, force by displacement.
 
     Attributes
     ----------
@@ -103,8 +103,8 @@ def _cases(value: Any) -> dict[str, Any]:
 Cases = Annotated[dict[str, Words], BeforeValidator(_cases)]
 
 
-class Drawn(Entry):
-    """A figure and what it shows.
+class FigureEntry(Entry):
+    """A figure and the runs, comparisons and sets that it shows.
 
     Attributes
     ----------
@@ -125,13 +125,13 @@ class Drawn(Entry):
 
 
 class FigureStyle(Entry):
-    """How all figures are drawn and saved.
+    """Style and file formats of all figures.
 
     Attributes
     ----------
     width : mm
     identity : whether a line below the art names the runs
-    svg : whether there is an SVG beside PDF and PNG
+    svg : whether to write SVG as well as PDF and PNG
     """
 
     width: Literal[89, 120, 183, "slide"] = 183
@@ -140,10 +140,10 @@ class FigureStyle(Entry):
 
 
 class Workflow(Entry):
-    """Everything `make figures` makes; what it makes first stands first."""
+    """Everything that `make figures` makes, in its order."""
 
     comparisons: dict[str, Compared] = Field(default_factory=dict)
-    figures: dict[str, Drawn] = Field(default_factory=dict)
+    figures: dict[str, FigureEntry] = Field(default_factory=dict)
     series: dict[str, MeasuredSeries] = Field(default_factory=dict)
     style: FigureStyle = FigureStyle()
 
@@ -200,12 +200,6 @@ def with_shared(whole: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _sound(whole: Mapping[str, Any]) -> Workflow:
-    workflow = checked(Workflow, whole, str(WORKFLOW))
-    _check_names(workflow)
-    return workflow
-
-
 def read_workflow(path: Path = WORKFLOW, words: Sequence[str] = ()) -> Workflow:
     """Compose and check conf/workflow.yaml.
 
@@ -213,7 +207,10 @@ def read_workflow(path: Path = WORKFLOW, words: Sequence[str] = ()) -> Workflow:
     ----------
     words : overrides such as comparisons.circle.scale_mm=50
     """
-    return _sound(overridden(with_shared(composed_file(path)), words))
+    whole = overridden(with_shared(composed_file(path)), words)
+    workflow = checked(Workflow, whole, str(WORKFLOW))
+    _check_names(workflow)
+    return workflow
 
 
 FILE = Path("conf/parts/default.yaml")

@@ -18,7 +18,7 @@ from pipeline.config.hydra import Composer
 from pipeline.config.workflow_file import (
     WORKFLOW,
     Compared,
-    Drawn,
+    FigureEntry,
     MeasuredSeries,
     VirtualScan,
     Workflow,
@@ -131,7 +131,7 @@ class FigureRow:
         return [self.shown, *(scan if self.comparison else [])]
 
 
-def figure_rows(figure: Drawn, workflow: Workflow) -> Iterator[FigureRow]:
+def figure_rows(figure: FigureEntry, workflow: Workflow) -> Iterator[FigureRow]:
     """The rows of a figure: comparisons first; a study is one entry here."""
     for name in figure.comparisons:
         run = scanned_run(workflow.comparisons[name], "")

@@ -194,8 +194,8 @@ def test_pipes_and_devices_in_conf_are_no_files_of_it(project, refused):
 @pytest.mark.parametrize(
     ("files", "said"),
     [
-        ({"a": "defaults: [a, _self_]"}, "name each other in their defaults"),
-        ({"a": "defaults: [b]", "b": "defaults: [a]"}, "name each other in their"),
+        ({"a": "defaults: [a, _self_]"}, "of conf form a circle"),
+        ({"a": "defaults: [b]", "b": "defaults: [a]"}, "of conf form a circle"),
         ({"a": "# @package _global_\nrecord_every: 2"}, "holds no case"),
     ],
 )

@@ -115,7 +115,7 @@ def test_code_from_elsewhere_is_refused():
 def test_a_configuration_with_arrays_is_not_built_again():
     changed = replace(sheet(), r0=sheet().r0 + 1e-9)
     config = described(morph(changed), "case")
-    with pytest.raises(InputError, match=r"case\.structure\.r0 is an array of a case"):
+    with pytest.raises(InputError, match=r"case\.structure\.r0 is an array that was"):
         build(config, "case")
 
 

@@ -16,7 +16,7 @@ def test_a_case_chooses_no_launcher_sweeper_or_callback(project, key, words, ref
     path = project / "conf" / "case" / "other.yaml"
     path.write_text("# @package _global_\n" + yaml.safe_dump(whole))
     said = refused("simulate", *words)
-    assert f"conf/case/other.yaml sets hydra.{key}: type such settings" in said
+    assert f"conf/case/other.yaml sets hydra.{key}: remove it" in said
     assert not (project / "results").exists()
 
 

@@ -1,4 +1,4 @@
-"""Words of a command line that no case takes: one line, with what it takes."""
+"""Refused words of a command line: one line, with the known keys."""
 
 import pytest
 
@@ -15,9 +15,9 @@ REFUSED = [
     ("case.balls=1", "case has no key 'balls': it knows .*ball_radius"),
     ("target=1", r"no key 'target': did you mean case.target\?$"),
     ("gruop=3", "no key 'gruop': it knows record_every, case"),
-    ("foo", "^foo says no value: write KEY=VALUE$"),
-    ("case.target.radius", "says no value: write KEY=VALUE$"),
-    ("=3", "^=3: a simulation has no key '': it knows"),
+    ("foo", "^foo has no value: write KEY=VALUE$"),
+    ("case.target.radius", "has no value: write KEY=VALUE$"),
+    ("=3", "^=3: the configuration has no key '': it knows"),
     ("case.supports=[[0,1", "cannot be read: write one KEY=VALUE a word"),
     ("case.supports=[0,1}", "cannot be read: write one KEY=VALUE a word"),
     ("case.name='abc", "cannot be read: write one KEY=VALUE a word"),
@@ -28,9 +28,9 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("word", "said"), REFUSED)
-def test_a_word_that_a_case_does_not_take_is_told_with_what_it_takes(word, said):
-    with Composer() as composer, pytest.raises(InputError, match=said) as caught:
+@pytest.mark.parametrize(("word", "message"), REFUSED)
+def test_the_message_for_an_unknown_key_lists_the_known_ones(word, message):
+    with Composer() as composer, pytest.raises(InputError, match=message) as caught:
         composer.compose("simulate", ["case=triangles_circle", word])
     assert "\n" not in str(caught.value)
     assert "verride" not in str(caught.value)

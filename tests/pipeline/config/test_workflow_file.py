@@ -78,11 +78,11 @@ def test_an_override_reaches_what_comparisons_share(tmp_path):
 @pytest.mark.parametrize(
     ("word", "said"),
     [
-        ("comparisons.one.scale=50", "there is no comparisons.one.scale"),
-        ("comparisons.three.scale_mm=50", "there is no comparisons.three.scale_mm"),
-        ("comparisons.onne.scale_mm=50", "onne.scale_mm, did you mean one?"),
-        ("comparison.one.scale_mm=50", "one.scale_mm, did you mean comparisons?"),
-        ("figures.width=89", "no figures.width, did you mean style.width?"),
+        ("comparisons.one.scale=50", "has no key 'scale'"),
+        ("comparisons.three.scale_mm=50", "comparisons has no key 'three'"),
+        ("comparisons.onne.scale_mm=50", "it knows one, two, did you mean one?"),
+        ("comparison.one.scale_mm=50", "did you mean comparisons?"),
+        ("figures.width=89", "no key 'width': did you mean style.width?"),
         ("comparisons.one.scale_mm.x=50", "to add it, write +comparisons.one.scale_mm"),
         ("comparisons.one.scale_mm=-1", "must be a positive number, not -1"),
         ("comparisons.one.scale_mm=1,2", "give one value"),
@@ -110,5 +110,5 @@ def test_a_label_that_leads_out_of_its_folder_is_refused(tmp_path, kind, label):
     [("two: {case", "ONE: {case"), ("dejong-3: {", "a: {cases: {b: [], B: []}, ")],
 )
 def test_names_that_are_one_folder_on_some_disks_are_refused(tmp_path, old, new):
-    with pytest.raises(InputError, match="are one folder on disks that tell no case"):
+    with pytest.raises(InputError, match="are one folder on disks that ignore case"):
         workflow(tmp_path, GOOD.replace(old, new).replace("one, two", "one"))
