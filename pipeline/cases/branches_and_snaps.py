@@ -106,8 +106,7 @@ class BranchCase:
         unknowns = 3 * len(self.structure.r0) + self.structure.constraints.multipliers
         if unknowns > LARGEST:
             raise ValueError(
-                f"the structure has {unknowns} unknowns: branches are sought with "
-                f"{LARGEST} at most"
+                f"the structure has {unknowns} unknowns: give one with up to {LARGEST}"
             )
         closed(system_of(self.structure), self.structure, self.residual)
 

@@ -18,7 +18,7 @@ from pipeline.cases.record import (
     along_axes,
     attributes,
     stop_of,
-    with_balls,
+    with_spheres,
 )
 from pipeline.io.structure_file import document
 from sim.core.arrays import Floats, Ints
@@ -220,7 +220,7 @@ class EnvelopeCase(Checked):
     Attributes
     ----------
     structure : its solids cannot pass through each other, its ranges are respected
-    ball_radius : of balls at the nodes that have none in `structure`
+    ball_radius : of spheres at the nodes that have none in `structure`
     samples, seed, stride, walk, cell : as of `EnvelopeOptions`
     """
 
@@ -244,8 +244,8 @@ class EnvelopeCase(Checked):
 
     @cached_property
     def solid(self) -> Structure:
-        """The structure with the balls of `ball_radius`."""
-        return with_balls(self.structure, self.ball_radius)
+        """The structure with the spheres of `ball_radius`."""
+        return with_spheres(self.structure, self.ball_radius)
 
     def steps(self) -> Iterator[Reached]:
         yield from EnvelopeSearch(self.solid, self.options).steps()

@@ -206,7 +206,7 @@ class EquilibriumRecorder(WholeRecorder[EquilibriumCase, EquilibriumStep]):
         """
         rigid = [step.found for step in self.seen if step.compliance == 0.0]
         apart = [
-            self._beside(rigid[0], step.found) if rigid else (np.nan, np.nan)
+            self._difference(rigid[0], step.found) if rigid else (np.nan, np.nan)
             for step in self.seen
         ]
         return {
@@ -214,7 +214,9 @@ class EquilibriumRecorder(WholeRecorder[EquilibriumCase, EquilibriumStep]):
             "force_error": [error for _, error in apart],
         }
 
-    def _beside(self, rigid: Equilibrium, found: Equilibrium) -> tuple[float, float]:
+    def _difference(
+        self, rigid: Equilibrium, found: Equilibrium
+    ) -> tuple[float, float]:
         body = self.case.body
         L = characteristic_length(body.structure.r0)
         squares = np.square(found.r() - rigid.r()).sum(axis=1)
@@ -264,10 +266,13 @@ class EquilibriumRecorder(WholeRecorder[EquilibriumCase, EquilibriumStep]):
         tables: Tables = {"reactions.csv": _reactions(last, self._near)}
         if last.body.structure.is_limited:
             obstacles = Obstacles.of(last.body.structure)
-            touching = obstacles.touching(last.found.z, last.found.kappa)
-            tables["contacts.csv"] = [touch.row() for touch in touching]
+            contacts = obstacles.touching(last.found.z, last.found.kappa)
+            tables["contacts.csv"] = [touch.row() for touch in contacts]
         if last.field:
-            tables["places.csv"] = _places_of(last)
+            tables["places.csv"] = [
+                {"node": node, **along_axes("{}", r), **along_axes("u_{}", u)}
+                for node, (r, u) in enumerate(zip(last.found.r(), last.u, strict=True))
+            ]
         return tables
 
     @cached_property
@@ -296,7 +301,7 @@ class EquilibriumRecorder(WholeRecorder[EquilibriumCase, EquilibriumStep]):
         }
 
     def _in_words(self, unsure: bool) -> Summary:
-        """The node that moved most, the links that are pulled and pressed most."""
+        """The node that moved most, the links with the largest forces."""
         last, structure = self.last, self.case.body.structure
         unit = getattr(structure, "unit", "")
         found: Summary = {
@@ -310,12 +315,6 @@ class EquilibriumRecorder(WholeRecorder[EquilibriumCase, EquilibriumStep]):
             if size[k] > 0.0
         ]
         return found | ({"bears": "; ".join(links_in_words)} if links_in_words else {})
-
-
-def _places_of(step: EquilibriumStep) -> Iterator[TableRow]:
-    """Where each node is, with the standard uncertainty that tables of growth leave."""
-    for node, (place, u) in enumerate(zip(step.found.r(), step.u, strict=True)):
-        yield {"node": node, **along_axes("{}", place), **along_axes("u_{}", u)}
 
 
 def check_values(body: LoadedStructure, values: Sequence[float]) -> None:
@@ -448,8 +447,7 @@ def loaded_structure(
     hinges, r0 = hinges_between(structure.bodies), structure.r0
     if hinge_stiffness is not None and not len(hinges):
         raise ValueError(
-            "hinge_stiffness is given, but no two triangular bodies share a side: "
-            "leave it out"
+            "hinge_stiffness is given, but no two triangular bodies share a side"
         )
     bent = hinges if hinge_stiffness is not None else hinges[:0]
     no_links = np.empty((0, 2), dtype=np.int64)

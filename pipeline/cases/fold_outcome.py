@@ -35,7 +35,7 @@ from sim.origami.loading import (
 from sim.origami.mechanics import bending_strain, panel_strain
 from sim.origami.model.mesh import BarHingeMesh, SheetMaterial
 
-AT_REST = 1.0  # degrees from which a crease counts as folded in the sheet as drawn
+AT_REST = 1.0  # degrees from which a crease counts as folded in the given sheet
 STRAIN_LIMIT = 0.02  # above it the panels of [ZF19] no longer behave linearly
 
 
@@ -197,12 +197,12 @@ def end_of(
 
     Parameters
     ----------
-    x : (n, 3) m, the end of the sheet as drawn
+    x : (n, 3) m, the end of the sheet without imperfections
     where : the panels that lock, see `sim.origami.loading.verdict`
     """
-    as_drawn = verdict(sheet.mesh, x, **where)
+    ideal = verdict(sheet.mesh, x, **where)
     if imperfections is None:
-        return {"verdict": as_drawn.value}
+        return {"verdict": ideal.value}
     tally = Tally(imperfections.stages)
     while tally.verdict is None:  # it hangs on a sheet that is left to fold
         other, off = drawn(imperfections, len(tally.ends), sheet, phases)
@@ -210,7 +210,7 @@ def end_of(
     low, high = tally.interval(SequenceVerdict.LOCK)
     return {
         "verdict": tally.verdict.value,
-        "verdict_as_drawn": as_drawn.value,
+        "verdict_as_drawn": ideal.value,
         "draws": len(tally.ends),
         "stage": tally.stage + 1,
         "lock_share": tally.count(SequenceVerdict.LOCK) / len(tally.ends),

@@ -201,8 +201,8 @@ class MechanismMotionCase(Checked):
         super().__post_init__()
         if isinstance(self.body, GrowingStructure):
             raise ValueError(
-                "the body has growth, and a motion none: leave it out, or ask "
-                "case=loaded_file for rests at values of its field"
+                "a motion has no growth: remove it, or use case=loaded_file for "
+                "equilibria at values of its field"
             )
         _ = self.start
 

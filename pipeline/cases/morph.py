@@ -5,7 +5,7 @@ reactions.csv has a row for each constraint, see `sim.mechanism.constraint_force
     row              of the constraints, counted from 0
     constraint       its kind and nodes
     y                force of the row: grad f + J^T y = 0
-    tension          of a link, positive when it is pulled; empty for other rows
+    tension          of a link, positive in tension; empty for other rows
     dE2_dconstant    d(E^2)/d(constant), the constant of a link is its length squared
     dE2_dlength      d(E^2)/d(length) of a link; empty for other rows
     redundant        1 if the row depends on others, which then carry its share
@@ -32,7 +32,7 @@ from pipeline.cases.record import (
     attributes,
     stop_of,
     wires,
-    with_balls,
+    with_spheres,
 )
 from pipeline.io.structure_file import OwnStructure, aim_of, document
 from sim.core.arrays import Bools, Floats
@@ -110,7 +110,7 @@ def reaction_rows(
 def strongest(
     structure: Structure, found: Reactions, unsure: Bools
 ) -> dict[str, float | str]:
-    """The links that are pulled and pressed most, for run.json."""
+    """The links with the largest tension and compression, for run.json."""
     table = structure.constraints
     links = np.flatnonzero(table.kind == ConstraintKind.DIST)
     sure = ~unsure[table.first_row[links]]
@@ -130,7 +130,7 @@ CLOSED_BY_ROUNDING = 1e-6  # of L, up to which closing a start changes it unsaid
 NOTHING = np.empty(0)
 REACHED = 1e-3  # of L, up to which a target counts as reached
 AT_LIMIT = 1e-3  # of the range of a joint, within which it is at a limit
-TOUCHING = 1e-4  # of L, force from which a contact counts
+LEAST_FORCE = 1e-4  # of L, force from which a contact counts
 NAMED = 5  # pairs in contact, the strongest
 NEWTON = "case.method=newton "  # which several starts need
 ONE_START = (
@@ -159,8 +159,8 @@ class MorphCase(Checked):
     multipliers : frozen or tangent, in a projection
     perturb : seed, and standard deviations `turn` (rad) and `shift` of a small motion
         of the target, which breaks a symmetry
-    ball_radius : of balls at the nodes that have none in `structure`; newton only.
-        Balls, capsules and triangles cannot overlap, nor pass each other
+    ball_radius : of spheres at the nodes that have none in `structure`; newton only.
+        Spheres, capsules and triangles cannot overlap, nor pass each other
     starts : newton: morphs from so many configurations, the first the structure's own;
         the lowest is taken, starts.csv lists all
     hops : of several starts, tried from the end of each towards lower minima
@@ -197,24 +197,22 @@ class MorphCase(Checked):
         r0 = self.structure.r0
         if not np.ptp(r0, axis=0).any():
             raise ValueError(
-                "all nodes are at one place, which leaves E and S without a length to "
-                "be divided by: move one of them"
+                "all nodes are at one place, so E and S have no length: move one"
             )
         far = float(np.abs(r0).max()) / characteristic_length(r0)
         rounding = float(np.finfo(np.float64).eps) * far
         if rounding > 0.25 * self.residual:
             raise ValueError(
-                f"nodes are {far:.1e} L from the origin, where a coordinate is rounded "
-                f"to {rounding:.1e} L: too coarse for a residual of "
-                f"{self.residual:.0e}: put the origin closer"
+                f"nodes are {far:.1e} L from the origin: rounding, {rounding:.1e} L, "
+                f"exceeds the residual of {self.residual:.0e}: put it closer"
             )
 
     def _check_goals(self) -> None:
         target = self.shape.target if isinstance(self.shape, Moved) else self.shape
         if isinstance(target, AlongAxis) and isinstance(self.options, NewtonOptions):
             raise ValueError(
-                "goals along an axis are not the nearest ones, and a Newton step need "
-                "not lower E: choose `method: projection`"
+                "goals along an axis are not the nearest ones, so Newton steps may "
+                "raise E: choose `method: projection`"
             )
 
     @cached_property
@@ -233,8 +231,7 @@ class MorphCase(Checked):
             )
         if self.solid.is_limited:
             raise ValueError(
-                "balls, capsules, triangles and ranges need `method: newton`: choose "
-                "it, or leave them out"
+                "spheres, capsules, triangles and ranges need `method: newton`"
             )
         return ProjectionOptions(
             tolerance=1e-6 if self.tolerance is None else self.tolerance,
@@ -247,8 +244,8 @@ class MorphCase(Checked):
 
     @cached_property
     def solid(self) -> Structure:
-        """The structure with the balls of `ball_radius`."""
-        return with_balls(self.structure, self.ball_radius)
+        """The structure with the spheres of `ball_radius`."""
+        return with_spheres(self.structure, self.ball_radius)
 
     @cached_property
     def obstacles(self) -> Obstacles | None:
@@ -344,7 +341,7 @@ class MorphRecorder(Recorder[MorphCase, MorphStep]):
         if self._attempts:
             tables["starts.csv"] = [a._asdict() for a in self._attempts]
         if self.case.obstacles is not None:
-            tables["contacts.csv"] = [touch.row() for touch in self._touching]
+            tables["contacts.csv"] = [touch.row() for touch in self._contacts]
         return tables
 
     @property
@@ -362,7 +359,7 @@ class MorphRecorder(Recorder[MorphCase, MorphStep]):
         return BARRIER_PARAMETERS[-1] * self._L**2
 
     @cached_property
-    def _touching(self) -> list[Touch]:
+    def _contacts(self) -> list[Touch]:
         """Of the last step, where there are obstacles."""
         if self.case.obstacles is None:
             return []
@@ -482,9 +479,9 @@ class MorphRecorder(Recorder[MorphCase, MorphStep]):
         held: Summary = {}
         if self.case.obstacles is not None:
             held = {"overlaps": self.case.obstacles.overlaps(self.last.r)}
-        if self._touching:
-            held["smallest_gap"] = min(touch.room for touch in self._touching)
-        carry = [t for t in self._touching if t.force > TOUCHING * self._L]
+        if self._contacts:
+            held["smallest_gap"] = min(touch.room for touch in self._contacts)
+        carry = [t for t in self._contacts if t.force > LEAST_FORCE * self._L]
         limits = [self._limit(touch) for touch in carry if touch.bound]
         pairs = [touch.name for touch in carry if not touch.bound]
         found = {"limits": limits + self._of_joints(), "touching": pairs[:NAMED]}

@@ -1,4 +1,4 @@
-"""Origami cases: a pattern folded, pushed to another stable state, or a plate.
+"""Origami cases: a pattern folded, snapped to another stable state, or a plate.
 
 actuation.csv has a row for each rest on the path without the driver: how far the node
 has moved, the energy of the sheet, whether it is stable along the path, its barriers.
@@ -103,7 +103,7 @@ class OrigamiCase(Checked):
     sequence : stages of the first phase's creases, such as "1-2-2-3"
     lock : the panels whose end state gives the verdict
     imperfections : of the sheets whose ends together give the verdict; without any it
-        is that of the sheet as drawn
+        is that of the ideal sheet
     eigenvalues : how many of the tangent's smallest eigenvalues, and their modes, are
         recorded
     probes : forces along which the stiffness of each increment is recorded
@@ -182,8 +182,8 @@ class OrigamiCase(Checked):
         if np.abs(reached_folds(mesh, mesh.rest)).max(initial=0.0) > FLAT:
             return
         raise ValueError(
-            "no crease is assigned, nothing folds: write M or V at the creases of the "
-            "pattern, or name creases and angles in phases"
+            "no crease is assigned: write M or V at the creases of the pattern, or "
+            "name creases and angles in phases"
         )
 
     @cached_property
@@ -351,8 +351,7 @@ class FoldSnapCase:
         phase = self.of.phases[0]
         if len(self.of.phases) != 1 or not isinstance(phase, Displace):
             raise ValueError(
-                "a sheet that snaps has one phase, "
-                "sim.origami.loading.Displace: give it"
+                "a sheet that snaps needs one phase, sim.origami.loading.Displace"
             )
         along = np.zeros(3)
         along[phase.axis] = phase.force[phase.axis]

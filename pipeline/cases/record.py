@@ -75,7 +75,7 @@ class Recorder(ABC, Generic[C, S]):
         return {}
 
     def late(self) -> Mapping[str, list[float]]:
-        """Columns of steps.csv that only the end tells, a value for each step seen."""
+        """Columns of steps.csv that are known at the end, a value for each step."""
         return {}
 
     @abstractmethod
@@ -125,8 +125,8 @@ def wires(target: "Target", r0: Floats) -> Arrays:
     return {"target_vertices": vertices, "target_edges": edges}
 
 
-def with_balls(structure: "Structure", radius: float) -> "Structure":
-    """The structure with balls of a radius at the nodes that have none."""
+def with_spheres(structure: "Structure", radius: float) -> "Structure":
+    """The structure with spheres of a radius at the nodes that have none."""
     if radius == 0.0:
         return structure
     solids = structure.solids.with_balls(len(structure.r0), radius)
@@ -142,12 +142,12 @@ class LengthUnit(NamedTuple):
     Attributes
     ----------
     metres : how long the unit is
-    drawn : nodes are named by where the file draws them
+    by_place : messages name nodes by their place, since the file does not number them
     """
 
     unit: str = "m"
     metres: float = 1.0
-    drawn: bool = False
+    by_place: bool = False
 
     def text(self, length: float) -> str:
         """A length that is given in m."""
@@ -166,7 +166,7 @@ def moved_most(start: Floats, end: Floats, lengths: LengthUnit) -> str:
     if not way[k] > 0.0:
         return "no node"
     who = f"node {k}"
-    if lengths.drawn:
+    if lengths.by_place:
         who = f"the point drawn at {_place(start[k], size, lengths)}"
     far = f"{lengths.text(float(way[k]))}, the most"
     return f"{who} by {far}, to {_place(end[k], size, lengths)}"

@@ -64,10 +64,10 @@ class HeavyRingCase(RestingRod):
 
     def ends(self, last: RodStep) -> Summary:
         R, n = self.ribbon.radius, self.nodes
-        pushed, right = last.reaction[:, 1] > 0.0, last.x[: n // 2 + 1]
-        touching = int(np.count_nonzero(np.roll(pushed, n // 4)[: n // 2]))
-        on_ground = np.flatnonzero(pushed[: n // 4]).max(initial=0)
-        on_itself = np.flatnonzero(pushed[n // 2 : n // 4 : -1]).max(initial=0)
+        loaded, right = last.reaction[:, 1] > 0.0, last.x[: n // 2 + 1]
+        touching = int(np.count_nonzero(np.roll(loaded, n // 4)[: n // 2]))
+        on_ground = np.flatnonzero(loaded[: n // 4]).max(initial=0)
+        on_itself = np.flatnonzero(loaded[n // 2 : n // 4 : -1]).max(initial=0)
         return {
             "gamma": self.gamma,
             "height_over_R": float(last.x[n // 2, 1] / R),

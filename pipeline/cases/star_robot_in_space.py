@@ -22,7 +22,7 @@ from sim.rods.space.world import SpaceWorld
 
 @dataclass(frozen=True, eq=False)
 class StarSpaceCase(MovingSpaceRod):
-    """The robot stands on both rims of its limbs, and is pushed sideways at the start.
+    """The robot stands on both rims of its limbs, with a sideways velocity at first.
 
     The push lets it turn about the rims on one side, as a rigid body would.
 
@@ -45,7 +45,7 @@ class StarSpaceCase(MovingSpaceRod):
         _ = in_space(self.robot.unsettled, self.robot.material)
 
     @cached_property
-    def _standing(self) -> SpaceWorld:
+    def _on_ground(self) -> SpaceWorld:
         return in_space(self.robot.world, self.robot.material)
 
     @property
@@ -55,7 +55,7 @@ class StarSpaceCase(MovingSpaceRod):
         1/2 I w^2 = m g (sqrt(h^2 + b^2) - h), h the height of the centroid, b half the
         width, I about the rim.
         """
-        rod, b = self._standing.rod, 0.5 * self.robot.material.width
+        rod, b = self._on_ground.rod, 0.5 * self.robot.material.width
         y, mass = rod.nodes[:, 1], rod.mass.sum()
         h = float(rod.mass @ y) / mass
         about = float(rod.mass @ (y**2 + b**2))
@@ -66,11 +66,11 @@ class StarSpaceCase(MovingSpaceRod):
 
     @cached_property
     def space_world(self) -> SpaceWorld:
-        rod, b = self._standing.rod, 0.5 * self.robot.material.width
+        rod, b = self._on_ground.rod, 0.5 * self.robot.material.width
         w = np.array([self.push * self.tipping, 0.0, 0.0])
         rim = np.array([0.0, 0.0, np.copysign(b, self.push)])
         return replace(
-            self._standing,
+            self._on_ground,
             velocity=np.cross(w, rod.nodes - rim),
             spin=edge_tangents(rod.nodes, rod.edges) @ w,
         )

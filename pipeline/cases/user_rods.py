@@ -244,67 +244,67 @@ class RodFileCase(UserRod):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        drawn = self._drawn
+        content = self._content
         try:
             self.check()
         except ValueError as error:
             raise ValueError(
-                f"{self.path}: {in_unit(str(error), drawn.unit, drawn.metres)}"
+                f"{self.path}: {in_unit(str(error), content.unit, content.metres)}"
             ) from None
 
     @cached_property
-    def _drawn(self) -> DrawnRod | SpaceRobot:
+    def _content(self) -> DrawnRod | SpaceRobot:
         return read_rod(self.path, self.finer)
 
     @property
     def in_space(self) -> bool:
-        return self.dimension == 3 or isinstance(self._drawn, SpaceRobot)
+        return self.dimension == 3 or isinstance(self._content, SpaceRobot)
 
     @property
     def duration(self) -> float:
-        return self._drawn.duration if self.lasts is None else self.lasts
+        return self._content.duration if self.lasts is None else self.lasts
 
     @cached_property
     def world(self) -> World:
-        drawn = self._drawn
-        assert isinstance(drawn, DrawnRod)  # one in space has a world in space alone
+        content = self._content
+        assert isinstance(content, DrawnRod)  # one in space has a world in space alone
         given = attributes(self, "friction", "damping", "actuator", "touching")
-        return World(**drawn.world, **given)
+        return World(**content.world, **given)
 
     @cached_property
     def space_world(self) -> SpaceWorld:
         """Of rods of the plane the same, in the plane z = 0 at the start."""
-        drawn = self._drawn
-        if isinstance(drawn, DrawnRod):
-            return in_space(self.world, drawn.sections)
+        content = self._content
+        if isinstance(content, DrawnRod):
+            return in_space(self.world, content.sections)
         if self.touching is not None:
             raise ValueError(OF_THE_PLANE)
-        contact = drawn.contact_model(self.friction)
-        limbs = drawn.limbs and SpaceLimbs(*drawn.limbs, self.actuator)
+        contact = content.contact_model(self.friction)
+        limbs = content.limbs and SpaceLimbs(*content.limbs, self.actuator)
         try:
             return SpaceWorld(
-                damping=self.damping, contact=contact, limbs=limbs, **drawn.world
+                damping=self.damping, contact=contact, limbs=limbs, **content.world
             )
         except OverlapError as error:
-            raise ValueError(drawn.overlap(error)) from None
+            raise ValueError(content.overlap(error)) from None
 
     @property
     def radii(self) -> Floats:
         """Half the thickness of each edge, m."""
-        drawn = self._drawn
-        if isinstance(drawn, SpaceRobot):
-            return drawn.radii
-        return half_thickness(len(drawn.sections), drawn.sections)
+        content = self._content
+        if isinstance(content, SpaceRobot):
+            return content.radii
+        return half_thickness(len(content.sections), content.sections)
 
     @property
     def markers(self) -> dict[str, Marker]:
         """Those of the file, by their columns of steps.csv, in space."""
-        return self._drawn.markers.weighted(self.space_world.rod.nodes)
+        return self._content.markers.weighted(self.space_world.rod.nodes)
 
     def columns(self, step: Any) -> Row:
         """Where the markers are; rods lifted into space keep their nodes' numbers."""
-        return self._drawn.markers.columns(step.x)
+        return self._content.markers.columns(step.x)
 
     @property
     def lengths(self) -> LengthUnit:
-        return LengthUnit(self._drawn.unit, self._drawn.metres, drawn=True)
+        return LengthUnit(self._content.unit, self._content.metres, by_place=True)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pipeline.io.reader_interface import AGAIN, Choices, ScanFileError, refused, shown
 from sim.core.arrays import Floats
 
-BLOCK_BYTES = 1 << 24  # also the length at which a line is no line of numbers any more
+BLOCK_BYTES = 1 << 24  # also the longest line
 
 
 SUSPECT = (b"#", b"/", b"\n\n", b"\n ", b"\n\t")  # begin a comment or a blank line
@@ -157,7 +157,7 @@ def points(
     first : number that messages give the line at `offset`
     limit : stop after so many points
     """
-    wanted = np.inf if limit is None else limit
+    left = np.inf if limit is None else limit
     for text, plain in text_blocks(path, offset, stop):
         block = text[skip:]
         start = first + min(skip, len(text))
@@ -166,11 +166,11 @@ def points(
         data = block
         if layout.keyword or not plain:
             data = [line for line in block if holds_point(line, layout)]
-        data = data[: int(min(wanted, len(data)))]
-        wanted -= len(data)
+        data = data[: int(min(left, len(data)))]
+        left -= len(data)
         if data:
             yield _parse(path, data, layout, choices, block, start)
-        if wanted <= 0:
+        if left <= 0:
             return
 
 

@@ -1,4 +1,4 @@
-"""Crease patterns drawn as lines: CP and SVG files as entries of a FOLD file.
+"""Crease patterns as lines: CP and SVG files as entries of a FOLD file.
 
 A CP file (ORIPA, Oriedita, Box Pleating Studio) has a line each: kind x1 y1 x2 y2, with
 1 for the rim, 2 for mountains, 3 for valleys; 4 is auxiliary and left out.
@@ -104,8 +104,8 @@ def _rule(selector: str, declarations: dict[str, str]) -> StyleRule:
     for name, value in declarations.items():
         if "!" in value:
             raise ValueError(
-                f"the SVG file's <style> says {name}: {value} of {selector!r}: leave "
-                "out what follows the !"
+                f"the SVG file's <style> sets {name}: {value} of {selector!r}: remove "
+                "the !"
             )
     tag, rest = found[1] or "", found[2]
     classes = frozenset(re.findall(r"\.([\w-]+)", rest))
@@ -149,8 +149,7 @@ def _copy(
     name = name.lstrip("#")
     if name not in known:
         raise ValueError(
-            f"the SVG file draws a copy of {name!r}, which is not in it: draw the "
-            "lines themselves"
+            f"the SVG file copies {name!r}, which is not in it: draw the lines"
         )
     if name in within:
         raise ValueError(f"the SVG file draws {name!r} by <use> within itself")
@@ -177,7 +176,7 @@ STYLED: tuple[str, ...] = (
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 LENGTH = re.compile(rf"({NUMBER.pattern})\s*(?:px|pt|mm|cm|in)?")
 ROUND = ("circle", "ellipse")
-DRAWN = ("line", "polyline", "polygon", "rect", "path")
+LINES = ("line", "polyline", "polygon", "rect", "path")
 HIDDEN = ("defs", "clipPath", "mask", "symbol", "pattern", "marker")
 TRANSFORM = re.compile(r"(\w+)\s*\(([^)]*)\)")
 PIECE = re.compile(r"([a-zA-Z])([^a-zA-Z]*(?:[eE][-+]?\d+[^a-zA-Z]*)*)")
@@ -203,8 +202,7 @@ def cp_entries(text: str) -> dict[str, Any]:
             x1, y1, x2, y2 = (float(word) for word in words[1:5])
         except ValueError:
             raise ValueError(
-                f"line {number} is {line[:40]!r}: a line of a CP file is kind, x1, y1, "
-                "x2, y2"
+                f"line {number} is {line[:40]!r}: give kind, x1, y1, x2, y2"
             ) from None
         if words[0] not in (*CP_LETTERS, "0", "4"):
             raise ValueError(
@@ -237,8 +235,8 @@ def svg_entries(text: str) -> dict[str, Any]:
         many = "1 line has" if len(bare) == 1 else f"{len(bare)} lines have"
         called = ", ".join(repr(name) for name in dict.fromkeys(bare))
         raise ValueError(
-            f"{many} a class without a stroke ({called[:80]}): say the stroke in the "
-            "file's <style> or on the lines, and stroke none of what is no line"
+            f"{many} a class without a stroke ({called[:80]}): give the stroke in the "
+            "file's <style> or on the lines"
         )
     return stroke_entries(strokes, "lines in red, blue or black")
 
@@ -287,7 +285,7 @@ def _strokes(
         return
     style |= {"class": element.get("class", "")} if element.get("class") else {}
     filled = kind not in ("line", "polyline") and style.get("fill", "none") != "none"
-    if kind in DRAWN and "class" in style and "stroke" not in style and not filled:
+    if kind in LINES and "class" in style and "stroke" not in style and not filled:
         bare.append(style["class"])
     with np.errstate(over="ignore", invalid="ignore"):  # refused with its lines
         placed = placed @ _transform(element.get("transform", ""))
@@ -295,7 +293,7 @@ def _strokes(
     shown = style.get("visibility", "visible") == "visible"
     if kind in ROUND and shown:
         _refuse_round(kind, stroke)
-    letter = _letter(stroke) if kind in DRAWN and shown else None
+    letter = _letter(stroke) if kind in LINES and shown else None
     if letter is not None:
         angle = _angle(letter, style)
         for points in _polylines(kind, element):
@@ -340,8 +338,8 @@ def letter_of(
     if colour is not None and len(set(colour)) == 1:
         return None
     raise ValueError(
-        f"{what} has lines in {called}, which stand for nothing: draw them in red, "
-        "blue, black, lime, yellow or magenta, and what is no line in grey"
+        f"{what} has lines in {called}: use red, blue, black, lime, yellow or magenta, "
+        "and grey for other lines"
     )
 
 
@@ -401,8 +399,7 @@ def _transform(text: str) -> Floats:
             one[:2, 2] = about - one[:2, :2] @ about
         else:
             raise ValueError(
-                f"the SVG file has a transform {name!r}: apply it in the program that "
-                "drew it"
+                f"the SVG file has a transform {name!r}: apply it before the export"
             )
         out = out @ one
     return out
@@ -440,8 +437,8 @@ def _path(text: str) -> list[Floats]:
         own = letter.lower()
         if own not in "mlhvz":
             raise ValueError(
-                f"the SVG file has a path with curves ({letter}): draw it with "
-                "straight lines, or convert curves to polylines"
+                f"the SVG file has a path with curves ({letter}): convert them to "
+                "polylines"
             )
         if own == "z" and lines and lines[-1]:
             x, y = lines[-1][0]
@@ -458,9 +455,7 @@ def _path(text: str) -> list[Floats]:
             if own == "m" and k == 0:
                 lines.append([])
             elif not lines or not lines[-1]:
-                raise ValueError(
-                    "a path of the SVG file does not begin with M: draw it"
-                )
+                raise ValueError("a path of the SVG file does not begin with M")
             lines[-1].append([x, y])
     return [np.array(line) for line in lines if len(line) > 1]
 

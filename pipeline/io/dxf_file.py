@@ -66,7 +66,7 @@ class DxfDrawing(NamedTuple):
 
 
 def dxf_structure(path: str) -> dict[str, Any]:
-    """The entries of a structure file that a drawing of a mechanism stands for."""
+    """The entries of a structure file for the mechanism of a drawing."""
     drawing = read_dxf(path)
     lines = [line for piece in drawing.pieces for line in piece.ends]
     ends = np.array(lines).reshape(-1, 2, 3)
@@ -91,7 +91,7 @@ def dxf_structure(path: str) -> dict[str, Any]:
 
 
 def dxf_creases(path: str) -> dict[str, Any]:
-    """The entries of a FOLD file that a drawn crease pattern stands for."""
+    """The entries of a FOLD file for the crease pattern of a drawing."""
     drawing = read_dxf(path)
     strokes = []
     _check_layers(drawing.pieces)
@@ -187,17 +187,17 @@ def _piece(document: Any, entity: Any) -> DxfPiece:
     kind, layer = entity.dxftype(), entity.dxf.layer
     if kind == "POLYLINE" and not (entity.is_2d_polyline or entity.is_3d_polyline):
         raise ValueError("the drawing has a mesh: turn its layer off")
-    drawn = import_module("ezdxf.path").make_path(entity)
-    if drawn.has_curves:
+    line = import_module("ezdxf.path").make_path(entity)
+    if line.has_curves:
         raise ValueError(
             f"the drawing has a polyline with arcs on layer {layer!r}: make it straight"
         )
-    places = np.array([tuple(place) for place in drawn.control_vertices()])
+    places = np.array([tuple(place) for place in line.control_vertices()])
     if len(places) < 2 or not np.diff(places, axis=0).any(axis=1).all():
         raise ValueError(
             f"the drawing has a {kind} of no length on layer {layer!r}: leave it out"
         )
-    closed = len(places) > 3 and bool(drawn.is_closed)
+    closed = len(places) > 3 and bool(line.is_closed)
     return DxfPiece(
         places[:-1] if closed else places, closed, layer, _colour(document, entity)
     )
@@ -236,7 +236,7 @@ def _letter_of_layer(layer: str) -> str | None:
     kinds = [LAYERS[word] for word in WORDS if word in words]
     if len(kinds) > 1:
         raise ValueError(
-            f"the drawing's layer {layer!r} says two kinds: name it after one of "
+            f"the drawing's layer {layer!r} names two kinds: name it after one of "
             f"{', '.join(WORDS)}"
         )
     return kinds[0] if kinds else None
@@ -252,9 +252,9 @@ def _check_layers(pieces: Sequence[DxfPiece]) -> None:
         if _letter_of_layer(piece.layer) is None:
             many = sum(len(one.ends) for one in pieces if one.layer == piece.layer)
             raise ValueError(
-                f"the drawing has {many} line{'s' * (many > 1)} in black on layer "
-                f"{piece.layer!r}, whose name says no kind: name it after one of "
-                f"{', '.join(WORDS)}, or draw them in the colour of their kind on 0"
+                f"the drawing has {many} black line{'s' * (many > 1)} on layer "
+                f"{piece.layer!r}: name the layer after one of {', '.join(WORDS)}, or "
+                "draw them in the colour of their kind on layer 0"
             )
 
 
@@ -268,7 +268,7 @@ def _one_node_each(ends: Floats, points: Floats) -> tuple[Floats, Any]:
         if node >= many:
             at = ", ".join(f"{x:g}" for x in place)
             raise ValueError(
-                f"the drawing has a POINT at ({at}), where no line ends: points hold "
-                "nodes, put it on one"
+                f"the drawing has a POINT at ({at}), where no line ends: put it on a "
+                "node, which it then holds"
             )
     return nodes, number

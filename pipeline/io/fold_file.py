@@ -56,7 +56,7 @@ def fold_file(
     unassigned: str = Unassigned.REFUSE.value,
     frame: int | None = None,
 ) -> CreasePattern:
-    """The crease pattern in a FOLD file, or drawn in a CP, SVG or DXF file.
+    """The crease pattern of a FOLD, CP, SVG or DXF file.
 
     Parameters
     ----------
@@ -65,9 +65,17 @@ def fold_file(
     unassigned : "refuse" or "flat", for creases without angle and assignment
     frame : number of the frame of a FOLD file, 0 for its own entries
     """
+    suffix = Path(path).suffix.lower()
+    entries: Mapping[str, Any]
     try:
-        entries = _entries_of(path)
-        if scale is None and Path(path).suffix.lower() == ".svg":
+        if suffix == ".dxf":
+            entries = dxf_creases(path)
+        elif suffix in DRAWINGS:
+            entries = DRAWINGS[suffix](read_text(path, "drawing"))
+        else:
+            entries = read_entries(path, "FOLD file", "named entries")
+            checked(FoldFile, entries, path)
+        if scale is None and suffix == ".svg":
             scale = svg_metres(read_text(path, "drawing"))
         found = read_pattern(
             entries,
@@ -75,21 +83,20 @@ def fold_file(
             unassigned=Unassigned(unassigned),
             frame=frame,
         )
-        if found.drawn and Path(path).suffix.lower() == ".svg":
+        if found.drawn and suffix == ".svg":
             found = replace(found, drawn=(found.drawn[0], -found.drawn[1]))
         return found
     except (TypeError, ValueError, AttributeError) as error:
-        message = _as_drawn(path, str(error))
+        message = _with_places_of_drawing(path, str(error))
         raise ValueError(
             message if message.startswith(path) else f"{path}: {message}"
         ) from None
 
 
-def _as_drawn(path: str, message: str) -> str:
-    """A refusal with the places of an SVG file as it has them, y downwards.
+def _with_places_of_drawing(path: str, message: str) -> str:
+    """A refusal with the coordinates of an SVG file, y downwards.
 
-    A line of a drawing is named by its ends alone, an unassigned one by its colour.
-    A CP file has no kind of line that ties a hole to the sheet.
+    It names a line of a drawing by its ends, and an unassigned one by its colour.
     """
     suffix = Path(path).suffix.lower()
     if suffix in (*DRAWINGS, ".dxf"):
@@ -102,14 +109,3 @@ def _as_drawn(path: str, message: str) -> str:
     if suffix != ".svg":
         return message
     return PLACE.sub(lambda at: f"at ({at[1]}, {0.0 - float(at[2]):.6g})", message)
-
-
-def _entries_of(path: str) -> Mapping[str, Any]:
-    suffix = Path(path).suffix.lower()
-    if suffix == ".dxf":
-        return dxf_creases(path)
-    if suffix in DRAWINGS:
-        return DRAWINGS[suffix](read_text(path, "drawing"))
-    entries = read_entries(path, "FOLD file", "named entries")
-    checked(FoldFile, entries, path)
-    return entries

@@ -29,7 +29,7 @@ def check_aliases(path: Path) -> None:
         raise InputError(
             f"{path} has more than 16 MB: put long tables into files of CSV or JSON"
         )
-    # The reader that follows tells what is no YAML.
+    # The reader that follows refuses what is not YAML.
     with path.open("rb") as file, contextlib.suppress(yaml.YAMLError):
         _check(path, file.read())
 
@@ -71,13 +71,13 @@ def _check(path: Path, content: bytes) -> None:
     _, values, depth = within[0]
     if values - written > MOST_UNFOLDED:
         raise InputError(
-            f"{path}: its aliases (*name) stand for {values - written:,} values: at "
-            f"most {MOST_UNFOLDED:,} are read"
+            f"{path}: its aliases (*name) stand for {values - written:,} values, more "
+            f"than {MOST_UNFOLDED:,}"
         )
     if depth > DEEPEST + 1:
         raise InputError(
-            f"{path} is nested too deep: at most {DEEPEST} lists and mappings in each "
-            "other are read"
+            f"{path} is nested too deep: give at most {DEEPEST} lists and mappings in "
+            "each other"
         )
 
 
@@ -232,8 +232,8 @@ def _of_entries(path: str) -> str:
     entries = read_entries(path, "file of a case", " or ".join(KINDS))
     if "defaults" in entries or "_target_" in entries:
         raise ValueError(
-            f"{path} is part of a configuration: write case={Path(path).stem}, or the "
-            "case that it is part of"
+            f"{path} is part of a configuration: write case={Path(path).stem}, or its "
+            "case"
         )
     found = [case for key, case in kinds.items() if key in entries]
     if len(found) != 1:

@@ -11,7 +11,7 @@ UNIT = re.compile(  # unit: mm; or of a column: x [mm], X(mm)
 
 
 class Unit(Enum):
-    """The unit of length of a file: no format tells it reliably."""
+    """The unit of length of a file: no format states it reliably."""
 
     MM = "mm"
     CM = "cm"
@@ -29,8 +29,7 @@ def unit_named(name: str | None) -> Unit:
     units = ", ".join(unit.value for unit in Unit)
     if name is None:
         raise ValueError(
-            f"E-UNIT no unit given: say with --unit ({units}) what the scan's numbers "
-            "mean, no file tells"
+            f"E-UNIT the file does not state its unit: give --unit, one of {units}"
         )
     try:
         return Unit(name)

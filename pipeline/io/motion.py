@@ -1,15 +1,15 @@
 """Measured motions and series: markers in time from CSV, Motive and C3D.
 
 CSV has a column time_s and, for each marker, NAME_x_m, NAME_y_m and NAME_z_m (or _cm,
-_mm): the unit stands in the name of the column and is never guessed. The tables that
-Motive exports and C3D state theirs. A cell that is empty, or a point that a file marks
-as lost, is nan here; that marker counts in the other frames.
+_mm): the name of the column states the unit, which is never guessed. Tables of Motive
+and C3D files state theirs. An empty cell, or a point that a file marks as lost, is nan
+here; that marker counts in the other frames.
 
-Of a table of Motive (CSV, format 1.2 on), line 1 is of names and values in turn, Length
-Units among them. Below stand rows that say of each column what it is (Type, Name, ID,
-and what is measured, Position), the last of them Frame, Time (Seconds) and axes; then a
-frame a line. Only columns of the type Marker are read: those of a Rigid Body Marker are
-where the body has it, not where it was seen.
+Line 1 of a table of Motive (CSV, format 1.2 on) has names and values in turn, Length
+Units among them. Rows that describe the columns follow (Type, Name, ID, and the
+measured quantity, Position), the last of them Frame, Time (Seconds) and axes; then a
+frame a line. Only columns of the type Marker are read: a Rigid Body Marker is where the
+body model puts it, not where it was seen.
 """
 
 import csv
@@ -55,7 +55,8 @@ class Track:
     unit: str
 
 
-MOTIVE_BEGINS = "Format Version"  # with which such a file begins
+MOTIVE_BEGINS = "Format Version"
+AXES_BEGIN = "Frame,Time"  # of the last row of a header
 MOTIVE_UNITS = {"Meters": "m", "Centimeters": "cm", "Millimeters": "mm"}
 MOST_HEADER = 20  # lines in which the row of axes is looked for
 
@@ -74,25 +75,26 @@ def read_motive(path: Path) -> Track:
             f"{path}: Length Units is {unit or 'missing'}: give one of "
             f"{', '.join(MOTIVE_UNITS)}"
         )
-    head = next((k for k, row in enumerate(rows[:MOST_HEADER]) if _is_axes(row)), 0)
+    lines = [",".join(row) for row in rows[:MOST_HEADER]]
+    head = next((k for k, line in enumerate(lines) if line.startswith(AXES_BEGIN)), 0)
     described = [row for row in rows[1 : head + 1] if any(row)]
     if len(described) < 4:
         raise InputError(
             f"{path} has no rows Type, Name and Frame: export it with its header"
         )
     columns = _marker_columns(path, described)
-    data = [row for row in rows[head + 1 :] if any(row)]
-    width = len(rows[head])
-    values = np.array([_frame(path, row, width) for row in data])
-    values = values.reshape(-1, width)
+    frames = {k: row for k, row in enumerate(rows) if k > head and any(row)}
+    used = [1, *(first + k for _, first in columns for k in range(3))]
+    cells = [[*row, *[""] * len(rows[head])] for row in frames.values()]
+    table = pd.DataFrame(
+        [[row[k].strip() for k in used] for row in cells],
+        index=[line - 1 for line in frames],
+        columns=[f"{rows[head][k]} of column {k + 1}" for k in used],
+    )
+    values = numbers(table, path, gaps=True).to_numpy()
+    places = values[:, 1:].reshape(len(values), -1, 3)
     names = tuple(name for name, _ in columns)
-    firsts = np.array([first for _, first in columns])
-    places = values[:, firsts[:, None] + np.arange(3)]
-    return Track(values[:, 1], names, places, MOTIVE_UNITS[unit])
-
-
-def _is_axes(row: Sequence[str]) -> bool:
-    return len(row) > 1 and row[0] == "Frame" and row[1].startswith("Time")
+    return Track(values[:, 0], names, places, MOTIVE_UNITS[unit])
 
 
 def _marker_columns(path: Path, rows: list[list[str]]) -> list[tuple[str, int]]:
@@ -100,8 +102,7 @@ def _marker_columns(path: Path, rows: list[list[str]]) -> list[tuple[str, int]]:
 
     Parameters
     ----------
-    rows : four or more that describe columns; of axes the last, of what is measured
-        the next to last
+    rows : four or more that describe columns, at last the measured quantity and axes
     """
     *labels, measured, axes = rows
     by_label = {row[1]: row for row in labels if len(row) > 1}
@@ -115,22 +116,8 @@ def _marker_columns(path: Path, rows: list[list[str]]) -> list[tuple[str, int]]:
         and measured[k : k + 3] == ["Position"] * 3
     ]
     if not found:
-        raise InputError(
-            f"{path} has no column of the type Marker: export it with Markers"
-        )
+        raise InputError(f"{path} has no column of type Marker: export it with Markers")
     return found
-
-
-def _frame(path: Path, row: Sequence[str], count: int) -> list[float]:
-    """A frame as numbers; empty cells, which mean a lost marker, as nan."""
-    cells = [cell.strip() for cell in row]
-    cells += [""] * (count - len(cells))
-    if any(cells[count:]):
-        raise InputError(f"{path}, frame {cells[0]}: more coordinates than markers")
-    try:
-        return [float(cell) if cell else float("nan") for cell in cells[:count]]
-    except ValueError as error:
-        raise InputError(f"{path}, frame {cells[0]}: {error}: correct it") from error
 
 
 C3D_READER = Path(__file__).with_name("c3d_reader.py")
@@ -156,7 +143,7 @@ def read_c3d(path: Path) -> Track:
     if unit not in METRES or not 0.0 < rate < np.inf or len(names) < many:
         raise InputError(
             f"{path}: POINT:UNITS is {unit or 'missing'}, the frame rate {rate:g} Hz, "
-            f"{len(names)} of {many} markers have names: give m, cm or mm, and the rest"
+            f"{len(names)} of {many} markers have names: give m, cm or mm and the rest"
         )
     places[(places == 0.0).all(axis=2)] = np.nan  # lost frames are often filled so
     own = np.flatnonzero(~np.isin(names[:many], derived))
@@ -200,8 +187,7 @@ class MarkerMotion:
         if not seen.any():
             raise InputError(
                 f"{self.path}: marker {name} is lost in all {len(found)} frames from "
-                f"{self.time[0]:g} to {self.time[-1]:g} s: choose frames that see it, "
-                "or leave the marker out"
+                f"{self.time[0]:g} to {self.time[-1]:g} s: choose others, or remove it"
             )
         return found[seen]
 
@@ -282,13 +268,11 @@ def _markers(
         if match is None or match["unit"] not in METRES:
             known = ", ".join(f"_{unit}" for unit in METRES)
             raise InputError(
-                f"{path}: the column {column} does not end in an axis and a unit, such "
-                f"as tip_x_m: end it in one of {known}"
+                f"{path}: the column {column} does not end in an axis and a unit: name "
+                f"it as tip_x_m; units are {known}"
             )
         if units.setdefault(match["marker"], match["unit"]) != match["unit"]:
-            raise InputError(
-                f"{path}: marker {match['marker']} has two units: give one"
-            )
+            raise InputError(f"{path}: marker {match['marker']} has two units")
     for name, unit in units.items():
         for axis in "xyz":
             if f"{name}_{axis}_{unit}" not in columns:
@@ -307,11 +291,11 @@ def read_series(path: Path) -> pd.DataFrame:
     try:
         table = pd.read_csv(path, comment="#", skipinitialspace=True)
         if TIME in table:
-            table = _of_markers(table, path.name)
+            table = _of_markers(path)
         elif "quantity" not in table:
             raise ValueError(
-                f"{path.name} has no column time_s, beside such as tip_x_mm and "
-                "tip_y_mm, and none quantity, beside at, value, u, part: give either"
+                f"{path.name}: give columns time_s, tip_x_mm, tip_y_mm, ..., or "
+                "quantity, at, value, u, part"
             )
         return check_series(table, path.name)
     except (pd.errors.ParserError, pd.errors.EmptyDataError) as error:
@@ -320,23 +304,16 @@ def read_series(path: Path) -> pd.DataFrame:
         raise InputError(str(error)) from error
 
 
-def _of_markers(table: pd.DataFrame, name: str) -> pd.DataFrame:
+def _of_markers(path: Path) -> pd.DataFrame:
     """A row for each coordinate at each time."""
-    found = table.drop(columns=TIME)
-    for column in found:
-        if not COORDINATE.fullmatch(str(column)):
+    header = header_of(path)
+    for column in header:
+        if column != TIME and not COORDINATE.fullmatch(column):
             raise ValueError(
-                f"{name}: the column {column} is no coordinate of a marker: name it "
-                "as tip_x_mm, or give quantity, at, value, u, part"
+                f"{path.name}: the column {column} is no coordinate: name it as "
+                "tip_x_mm, or give quantity, at, value, u, part"
             )
-        cells = found[column]
-        bad = pd.to_numeric(cells, errors="coerce").isna() & cells.notna()
-        if bad.any():
-            row = int(np.argmax(bad))
-            raise ValueError(
-                f"{name}, row {row + 1}: {column} is {cells.iloc[row]!r}, which is no "
-                "number: correct it, or leave it empty"
-            )
+    table = numbers(read_columns(path, header), path, gaps=True)
     rows = table.melt(TIME, var_name="quantity").dropna(subset=["value"])
     return rows.rename(columns={TIME: "at"}).assign(u=0.0, part=HELD_OUT)
 
@@ -346,12 +323,12 @@ LOOSE = 1e-3  # m, by which a marker may be lost at any rate of frames
 
 
 def refuse_gaps(path: Path, time: Floats, shortest: float, longest: float) -> None:
-    """Each time once, in order, and no two too far apart or too close.
+    """Refuse times out of order, and steps that are too long or too short.
 
     Parameters
     ----------
     time : (n,) s
-    shortest, longest : of what may lie between two, in frames
+    shortest, longest : limits of a step, in frames
     """
     steps = np.diff(time)
     frame = float(np.median(steps[steps > 0.0])) if (steps > 0.0).any() else 0.0
@@ -368,7 +345,7 @@ def refuse_gaps(path: Path, time: Floats, shortest: float, longest: float) -> No
 
 
 def refuse_stray(path: Path, time: Floats, places: Mapping[str, Floats]) -> None:
-    """No marker may leave its way for a frame, or jump.
+    """Refuse a marker that leaves its path for a frame, or jumps.
 
     Parameters
     ----------
@@ -381,9 +358,8 @@ def refuse_stray(path: Path, time: Floats, places: Mapping[str, Floats]) -> None
         k, off = _stray(away)
         if away.max() > most:
             raise InputError(
-                f"{path}, row {k + 2}: {name} is {off:.3g} m away from where its "
-                f"neighbours lead at {time[k]:g} s: correct this sample, by those "
-                "about it where it is lost"
+                f"{path}, row {k + 2}: {name} is {off:.3g} m away from its neighbours' "
+                f"path at {time[k]:g} s: correct or interpolate this sample"
             )
 
 

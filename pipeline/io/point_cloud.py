@@ -254,7 +254,7 @@ def read_clouds(
     Parameters
     ----------
     unit : of the file's numbers
-    choices : decimal comma, and whether a damaged file's good rows are wanted
+    choices : decimal comma, and whether to use the good rows of a damaged file
     thinning : what to do with a scan of more points than it allows; voxel in mm
 
     Raises
@@ -294,7 +294,12 @@ def _cloud(
     thinned_to: tuple[str, ...] = ()
     triangles = None
     if thinning is not None and expected(source) > thinning.most:
-        points, read, finite, thinned_to = _thinned(source, unit, thinning)
+        left = thinned(source.blocks, replace(thinning, voxel=thinning.voxel / unit.mm))
+        points, read, finite = left.points, left.read, left.finite
+        thinned_to = (
+            f"thinned from {finite} to {len(points)} points, one a voxel of "
+            f"{left.voxel * unit.mm:.3g} mm",
+        )
     else:
         points, read = _finite_points(source)
         finite = len(points)
@@ -338,19 +343,6 @@ def expected(source: Source) -> int:
     if source.promised is not None and source.count is not None:
         return source.count
     return (source.count or 0) // 4  # counted as the shortest rows there are
-
-
-def _thinned(
-    source: Source, unit: Unit, thinning: Thinning
-) -> tuple[Floats, int, int, tuple[str, ...]]:
-    """Points left, rows read, finite ones among them, and a note."""
-    per_file = Thinning(thinning.voxel / unit.mm, thinning.most)
-    left = thinned(source.blocks, per_file)
-    note = (
-        f"thinned from {left.finite} to {len(left.points)} points, one a voxel of "
-        f"{left.voxel * unit.mm:.3g} mm"
-    )
-    return left.points, left.read, left.finite, (note,)
 
 
 def open_sources(path: Path, choices: Choices) -> list[Source]:

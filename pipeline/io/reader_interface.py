@@ -52,7 +52,7 @@ class Source:
 
     format: str
     blocks: Iterator[Floats]  # (m, 3) each, in the file's unit; NaN where unreadable
-    count: int | None = None  # rows to expect at most, where the header tells
+    count: int | None = None  # largest number of rows, where the header states it
     promised: int | None = None  # rows the header promises
     comments: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()

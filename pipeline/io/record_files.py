@@ -1,11 +1,11 @@
-r"""The records of a folder: which files they are, and what their names say.
+r"""The records of a folder: their files, and inputs in their names.
 
 A record is a file whose name matches a pattern, or several rows of a table that share
 the values of some columns. Named groups of the pattern are inputs: `(?P<mass_g>\d+)`
 makes mass_g a number. A table records.csv in the folder, with a column `file`, adds
-inputs or gives them more closely, and admits files whose names say nothing; a record
-of which it says another number than its name or its columns is broken. Every other
-file in the folder is left alone.
+inputs or gives them with more digits, and admits files with any name. A record is
+broken where its number there contradicts its name or its columns. Every other file in
+the folder is ignored.
 """
 
 import re
@@ -49,7 +49,7 @@ class RecordSource:
 
     @property
     def required(self) -> list[str]:
-        """What a name or records.csv must say of each file."""
+        """Inputs that a name or records.csv must give for each file."""
         inputs = [*re.compile(self.files).groupindex, *self.columns]
         return list(dict.fromkeys(inputs))
 
@@ -79,12 +79,11 @@ class FoundRecord:
             value = float(self.inputs[key])
         except KeyError as error:
             raise InputError(
-                f"{self.path}: {key} is not known: say it in the file's name or in "
-                f"{RECORDS} beside it"
+                f"{self.path} has no {key}: give it in the file's name or in {RECORDS}"
             ) from error
         except ValueError as error:
             raise InputError(
-                f"{self.path}: {key} is {self.inputs[key]!r}, which is no number"
+                f"{self.path}: {key} must be a number, not {self.inputs[key]!r}"
             ) from error
         if not np.isfinite(value):
             raise InputError(f"{self.path}: {key} is {value}: give a finite number")
@@ -98,18 +97,15 @@ class FoundRecord:
         InputError
             for a column that is missing, a cell that is no finite number, or no row
         """
-        wanted = [*self.of, *(n for n in names if n not in self.of)]
-        table = read_columns(self.path, wanted)
-        keep = np.ones(len(table), dtype=bool)
-        for column, value in self.of.items():
-            keep &= (table[column] == value).to_numpy()
-        if not keep.any():
+        table = read_columns(self.path, list(dict.fromkeys([*self.of, *names])))
+        own = (table[list(self.of)] == pd.Series(self.of, dtype=str)).all(axis=1)
+        if not own.any():
             raise InputError(f"{self.path} has no row of {self.name}: give its values")
-        return numbers(table.loc[keep, list(names)], self.path)
+        return numbers(table.loc[own, list(names)], self.path)
 
     @property
     def there(self) -> bool:
-        """Whether its file is: a record that lies elsewhere has names only."""
+        """Whether its file exists; a record may have inputs only."""
         return self.path.is_file()
 
     @cached_property
@@ -139,14 +135,13 @@ def header_of(path: Path) -> list[str]:
 
 @contextmanager
 def _a_table(path: Path) -> Iterator[None]:
-    """What pandas raises of a CSV file, as one line."""
+    """Turn what pandas raises into a message of one line."""
     try:
         yield
     except pd.errors.EmptyDataError as error:
         raise InputError(f"{path} is empty: give a header and its rows") from error
     except UnicodeDecodeError as error:
-        problem = f"{path} is no text in UTF-8: save it as CSV in UTF-8"
-        raise InputError(problem) from error
+        raise InputError(f"{path} is not UTF-8: save it as CSV in UTF-8") from error
     except OSError as error:
         raise InputError(f"{path} cannot be read: {one_line(error)}") from error
     except pd.errors.ParserError as error:
@@ -154,7 +149,7 @@ def _a_table(path: Path) -> Iterator[None]:
 
 
 def read_columns(path: Path, names: Sequence[str]) -> pd.DataFrame:
-    """Columns of a CSV file as words, in the order asked for."""
+    """Columns of a CSV file as words, in the order of `names`."""
     there = header_of(path)
     for name in names:
         if name not in there:
@@ -188,9 +183,8 @@ def numbers(table: pd.DataFrame, path: Path, *, gaps: bool = False) -> pd.DataFr
     if wrong.any():
         row, column = (int(k) for k in np.argwhere(wrong)[0])
         raise InputError(
-            f"{path}, row {table.index[row] + 2}: {table.columns[column]} is "
-            f"{table.iloc[row, column]!r}, which is no finite number: correct it"
-            f"{', or leave it empty' if gaps else ''}"
+            f"{path}, row {table.index[row] + 2}: {table.columns[column]} must be a "
+            f"finite number{' or empty' * gaps}, not {table.iloc[row, column]!r}"
         )
     return found.reset_index(drop=True)
 
@@ -198,11 +192,10 @@ def numbers(table: pd.DataFrame, path: Path, *, gaps: bool = False) -> pd.DataFr
 def find_records(
     folder: Path, sources: Sequence[RecordSource]
 ) -> tuple[list[FoundRecord], dict[str, str]]:
-    """The records of a folder by their names, and why some that it lists are none.
+    """The records of a folder by name, and why some listed files are no records.
 
-    A file has one form, and of two records of one name the form that stands first in
-    `sources` counts. A file that is called as one but cannot be split into records is a
-    broken record.
+    A file has one form; of two records with one name, that of the first form in
+    `sources` counts. A file of a matching name that cannot be split is a broken record.
 
     Raises
     ------
@@ -212,7 +205,7 @@ def find_records(
         where this user may not list it
     """
     if not folder.is_dir():
-        raise InputError(f"{folder} is no folder: name the one that holds the records")
+        raise InputError(f"{folder} is no folder: give the folder of the records")
     listed = _listed(folder)
     found: dict[str, FoundRecord] = {}
     for source in sources:
@@ -221,21 +214,21 @@ def find_records(
         for path in sorted(place.iterdir()) if place.is_dir() else ():
             if _form_of(path, siblings, listed) is not source:
                 continue
-            for record in _told_or_broken(path, source, listed):
+            for record in _records_of(path, source, listed):
                 found.setdefault(record.name, record)
     ways = dict.fromkeys(",".join(["file", *s.required]) for s in sources)
     if not found:
         names = [s.example for s in sources if s.example] or [sources[0].files]
         raise InputError(
-            f"{folder} holds no record: call its files such as {' or '.join(names)}, "
-            f"or list them in {RECORDS}, with the columns {' or '.join(ways)}"
+            f"{folder} has no record: name its files like {' or '.join(names)}, or "
+            f"list them in {RECORDS} with the columns {' or '.join(ways)}"
         )
     known = {record.path.name for record in found.values()}
     there = {p.name for s in sources for p in (folder / s.within).glob("*")}
-    untold = f"and must say of it what the file does not: {' or '.join(ways)}"
+    needed = f", but lacks inputs that the file does not have: {' or '.join(ways)}"
     odd = {
         Path(n).stem: f"{folder / RECORDS} names {n}"
-        + (f" {untold}" if n in there else ", which is not there")
+        + (needed if n in there else ", which is not there")
         for n in listed
         if n not in known
     }
@@ -243,15 +236,13 @@ def find_records(
 
 
 def _listed(folder: Path) -> dict[str, dict[str, str]]:
-    """What records.csv says of each file, by the file's name."""
+    """The entries of records.csv, by the file's name."""
     path = folder / RECORDS
     if not path.is_file():
         return {}
     table = read_columns(path, header_of(path))
     if "file" not in table:
-        raise InputError(
-            f"{path} has no column file: it says which file a row is about"
-        )
+        raise InputError(f"{path} has no column file: add the file of each row")
     twice = table["file"][table["file"].duplicated()]
     if len(twice):
         raise InputError(f"{path} names {twice.iloc[0]} twice: remove one row")
@@ -277,10 +268,10 @@ def _form_of(
     return [*tables, *sources][0]
 
 
-def _told_or_broken(
+def _records_of(
     path: Path, source: RecordSource, listed: Mapping[str, Mapping[str, str]]
 ) -> list[FoundRecord]:
-    """The records of a file; one that says why where they cannot be split."""
+    """The records of a file; a broken one where they cannot be split."""
     try:
         return list(_of_file(path, source, listed))
     except InputError as error:
@@ -290,7 +281,7 @@ def _told_or_broken(
 def _of_file(
     path: Path, source: RecordSource, listed: Mapping[str, Mapping[str, str]]
 ) -> Iterator[FoundRecord]:
-    """The records that a file holds; none where it is no file of this form."""
+    """The records in a file; none where it is no file of this form."""
     match = re.fullmatch(source.files, path.name)
     admitted = path.name in listed and path.name != RECORDS
     if not path.is_file() or not (match or admitted):
@@ -313,11 +304,11 @@ def _of_rows(
     inputs: Mapping[str, str],
     more: Mapping[str, str],
 ) -> Iterator[FoundRecord]:
-    """Records of one file by columns; one that is missing may come from elsewhere.
+    """Records of one file by columns; other sources may give a missing one.
 
     Parameters
     ----------
-    inputs, more : by the file's name, and by records.csv, whose words outrank columns
+    inputs, more : from the file's name, and from records.csv, which overrides columns
     """
     known, there = _agreed(path, inputs, more), header_of(path)
     read = [c for c in telling if c in there or c not in known]
@@ -334,12 +325,12 @@ def _of_rows(
 
 
 def _name(path: Path, telling: Sequence[str], inputs: Mapping[str, str]) -> str:
-    """A record's name: the inputs that tell it."""
+    """A record's name: the inputs that distinguish it."""
     name = "_".join(inputs[column] for column in telling)
     if len(name) > LONGEST:
         raise InputError(
-            f"{path}: {' and '.join(telling)} have {len(name)} letters, together "
-            f"the name of a record, which has at most {LONGEST}: shorten them"
+            f"{path}: {' and '.join(telling)} name a record and have {len(name)} "
+            f"letters: shorten them to {LONGEST}"
         )
     return name
 
@@ -347,9 +338,9 @@ def _name(path: Path, telling: Sequence[str], inputs: Mapping[str, str]) -> str:
 def _agreed(
     path: Path, inputs: Mapping[str, str], listed: Mapping[str, str]
 ) -> dict[str, str]:
-    """The inputs of a record; refused where its list contradicts it in a number.
+    """The inputs of a record; refused where a number of its list contradicts it.
 
-    Words that differ in more than their numbers are taken from the list.
+    The list overrides words that differ in more than their numbers.
     """
     for key in inputs.keys() & listed.keys():
         apart = [NUMBERS.sub("#", words[key]) for words in (inputs, listed)]
@@ -361,6 +352,6 @@ def _agreed(
         if apart[0] == apart[1] and np.any(abs(own - other) > closer * abs(own)):
             raise InputError(
                 f"{path}: {key} is {inputs[key]} by its name or columns, {listed[key]} "
-                f"in {RECORDS}: mend the wrong one"
+                f"in {RECORDS}: correct one of them"
             )
     return {**inputs, **listed}

@@ -1,4 +1,4 @@
-"""What a structure file may say: links, joints, bodies, masses, panels, ranges.
+"""Entries of a structure file: links, joints, bodies, masses, panels, ranges.
 
     links   [[a, b], ...] as long as the nodes are apart, or [[a, b, length], ...]
     bodies  [[node, node, ...], ...], rigid
@@ -16,7 +16,7 @@ One node is a point mass, two are a uniform rod, three a triangle, four a tetrah
 For any other body `centre` is where its centre is in the nodes as given, and `inertia`
 its 3 x 3 matrix about the centre. Nodes of a mass must move as one.
 
-    radii      [[node, radius], ...], balls
+    radii      [[node, radius], ...], spheres
     capsules   [[a, b, radius], ...], around the line from a to b
     triangles  [[a, b, c, thickness], ...], panels
     ranges     {length: [[a, b, least, most], ...],
@@ -53,14 +53,15 @@ from pydantic import (
 from pipeline.config.config_files import located
 from pipeline.config.value_types import Entry, OneOf, Point, Positive, Rows, numbers
 from sim.contact.bodies import Solids
-from sim.core.arrays import Floats, Ints
+from sim.core.arrays import Ints
+from sim.core.options import refuse_missing
 from sim.mechanism.constraints import (
     NODES,
     Constraint,
     ConstraintKind,
     ConstraintTable,
 )
-from sim.mechanism.dynamics.rigid_masses import RigidMass, mass_matrix
+from sim.mechanism.dynamics.rigid_masses import RigidMass
 from sim.mechanism.joints import Plane, Ranges
 from sim.mechanism.statics.elastic import Panels
 from sim.mechanism.statics.loaded_structure import Growth, GrowthLaw
@@ -138,26 +139,83 @@ Held = Annotated[
 ]
 
 
-class StructureParts(Entry):
-    """The part of a structure file that says links, bodies, joints and supports."""
+Matrix = Annotated[tuple[Point, Point, Point], numbers(3)]
+
+
+class RigidMassEntry(Entry):
+    """The mass of one node, or of nodes that move as one."""
+
+    nodes: Annotated[list[int], Field(min_length=1)]
+    mass: Positive
+    centre: Point | None = None
+    inertia: Matrix | None = None
+
+    @property
+    def made(self) -> RigidMass:
+        """The mass, as dynamics needs it."""
+        return RigidMass(
+            tuple(self.nodes),
+            self.mass,
+            None if self.centre is None else np.array(self.centre),
+            None if self.inertia is None else np.array(self.inertia),
+        )
+
+
+LONGEST = 1e100  # largest bound of a length: its square is still a number
+SOLIDS = {"radii": 1, "capsules": 2, "triangles": 3}  # nodes of each
+RANGES = {
+    "length": ConstraintKind.DIST,
+    "angle": ConstraintKind.DOT,
+    "dot": ConstraintKind.DOT,
+    "triple": ConstraintKind.TRIPLE,
+}
+ANGLE = (
+    "[a, b, c, d, least, most]: degrees between the directions a to b and c to d, 0 "
+    "where they are the same; at a node b, [b, a, b, c] is 180 if a, b, c are in line"
+)
+Length = Annotated[float, Field(ge=0.0, le=LONGEST)] | None
+Degrees = Annotated[float, Field(ge=0.0, le=180.0)] | None
+Product = float | None
+PairRange = Annotated[tuple[Node, Node, Length, Length], numbers(4)]
+AngleRange = Annotated[tuple[Node, Node, Node, Node, Degrees, Degrees], numbers(6)]
+Four = Annotated[tuple[Node, Node, Node, Node, Product, Product], numbers(6)]
+Six = Annotated[tuple[Node, Node, Node, Node, Node, Node, Product, Product], numbers(8)]
+
+
+class RangesFile(Entry):
+    """Ranges by the quantity that they limit."""
+
+    length: Rows[PairRange]
+    angle: Annotated[Rows[AngleRange], Field(description=ANGLE)]
+    dot: Rows[Four]
+    triple: Rows[Six]
+
+
+class StructureEntries(Entry):
+    """Links, joints, supports, masses, solid bodies and ranges of a structure file."""
 
     links: Rows[Linked]
     joints: Rows[JointEntry]
     fixed: Rows[Held]
     planar: Annotated[Literal["x", "y", "z"] | None, Field(default=None)]
+    masses: Rows[RigidMassEntry]
+    radii: Rows[Annotated[tuple[int, float], numbers(2)]]
+    capsules: Rows[Annotated[tuple[int, int, float], numbers(3)]]
+    triangles: Rows[Annotated[tuple[int, int, int, float], numbers(4)]]
+    ranges: Annotated[RangesFile, Field(default={}, validate_default=True)]
 
     @property
     def has_parts(self) -> bool:
-        """Whether any of them is there."""
+        """Whether the file has links, joints or supports."""
         return bool(self.links or self.joints or self.fixed or self.planar)
 
 
-def drawn_up(
-    content: StructureParts,
+def draft_of(
+    content: StructureEntries,
     nodes: list[tuple[float, float, float]],
     bodies: list[list[int]],
 ) -> Draft:
-    """The draft of what a file says; errors begin with the place."""
+    """The draft of a structure; errors begin with the place."""
     draft = Draft(nodes)
     for i, (node, axes) in enumerate(content.fixed):
         with located(f"fixed[{i}]"):
@@ -179,41 +237,6 @@ def drawn_up(
     return draft
 
 
-Matrix = Annotated[tuple[Point, Point, Point], numbers(3)]
-
-
-class RigidMassEntry(Entry):
-    """The mass of one node, or of nodes that move as one."""
-
-    nodes: Annotated[list[int], Field(min_length=1)]
-    mass: Positive
-    centre: Point | None = None
-    inertia: Matrix | None = None
-
-    @property
-    def made(self) -> RigidMass:
-        """As a motion takes it."""
-        return RigidMass(
-            tuple(self.nodes),
-            self.mass,
-            None if self.centre is None else np.array(self.centre),
-            None if self.inertia is None else np.array(self.inertia),
-        )
-
-
-class StructureMasses(Entry):
-    """What a structure file says of masses."""
-
-    masses: Rows[RigidMassEntry]
-
-
-def masses_of(content: StructureMasses, r0: Floats) -> tuple[RigidMass, ...]:
-    """The masses of a file with the nodes `r0` (n, 3), checked."""
-    made = tuple(entry.made for entry in content.masses)
-    mass_matrix(r0, made)
-    return made
-
-
 def masses_document(masses: tuple[RigidMass, ...]) -> list[dict[str, object]]:
     """The entry of a file."""
     return [
@@ -224,58 +247,16 @@ def masses_document(masses: tuple[RigidMass, ...]) -> list[dict[str, object]]:
     ]
 
 
-LONGEST = 1e100  # of a range: its square is a number still
-SOLIDS = {"radii": 1, "capsules": 2, "triangles": 3}  # nodes of each
-RANGES = {
-    "length": ConstraintKind.DIST,
-    "angle": ConstraintKind.DOT,
-    "dot": ConstraintKind.DOT,
-    "triple": ConstraintKind.TRIPLE,
-}
+def solids_of(content: StructureEntries) -> Solids:
+    """The solid bodies of a file."""
+    arrays: list[Any] = []
+    for key, count in SOLIDS.items():
+        rows = np.array(getattr(content, key), dtype=np.float64).reshape(-1, count + 1)
+        arrays += [rows[:, :count].astype(np.int64), rows[:, count].copy()]
+    return Solids(*arrays)
 
 
-Length = Annotated[float, Field(ge=0.0, le=LONGEST)] | None
-Degrees = Annotated[float, Field(ge=0.0, le=180.0)] | None
-Product = float | None
-PairRange = Annotated[tuple[Node, Node, Length, Length], numbers(4)]
-AngleRange = Annotated[tuple[Node, Node, Node, Node, Degrees, Degrees], numbers(6)]
-Four = Annotated[tuple[Node, Node, Node, Node, Product, Product], numbers(6)]
-Six = Annotated[tuple[Node, Node, Node, Node, Node, Node, Product, Product], numbers(8)]
-
-
-ANGLE = (
-    "[a, b, c, d, least, most]: degrees between the directions a to b and c to d, 0 "
-    "where they are the same; at a node b, [b, a, b, c] is 180 if a, b, c are in line"
-)
-
-
-class RangesFile(Entry):
-    """Ranges by what they are of."""
-
-    length: Rows[PairRange]
-    angle: Annotated[Rows[AngleRange], Field(description=ANGLE)]
-    dot: Rows[Four]
-    triple: Rows[Six]
-
-
-class StructureVolume(Entry):
-    """What takes room in a structure file, and ranges."""
-
-    radii: Rows[Annotated[tuple[int, float], numbers(2)]]
-    capsules: Rows[Annotated[tuple[int, int, float], numbers(3)]]
-    triangles: Rows[Annotated[tuple[int, int, int, float], numbers(4)]]
-    ranges: Annotated[RangesFile, Field(default={}, validate_default=True)]
-
-
-def solids_of(content: StructureVolume) -> Solids:
-    """The bodies of a file."""
-    ball, radius = _bodies(content, "radii")
-    capsule, capsule_radius = _bodies(content, "capsules")
-    panel, thickness = _bodies(content, "triangles")
-    return Solids(ball, radius, capsule, capsule_radius, panel, thickness)
-
-
-def ranges_of(content: StructureVolume, structure: Structure, draft: Draft) -> Ranges:
+def ranges_of(content: StructureEntries, structure: Structure, draft: Draft) -> Ranges:
     """The ranges of a file with the constraints and bodies of `structure`."""
     rows: list[Constraint] = []
     bounds: list[tuple[float, float, float]] = []
@@ -314,13 +295,6 @@ def volume_document(solids: Solids, ranges: Ranges) -> dict[str, object]:
     if written:
         content["ranges"] = written
     return content
-
-
-def _bodies(content: StructureVolume, key: str) -> tuple[Ints, Floats]:
-    rows = getattr(content, key)
-    nodes: Ints = np.array([entry[:-1] for entry in rows], dtype=np.int64)
-    sizes = np.array([entry[-1] for entry in rows], dtype=np.float64)
-    return nodes.reshape(-1, SOLIDS[key]), sizes
 
 
 def _in_unit(
@@ -372,7 +346,7 @@ def _length(where: str, structure: Structure, ends: Sequence[int]) -> float:
     return float(np.sqrt(table.constant[found[0]]))
 
 
-Told = Annotated[tuple[float, float, float], numbers(3)]
+Triple = Annotated[tuple[float, float, float], numbers(3)]
 PanelRow = Annotated[tuple[Node, Node, Node, float, float, float], numbers(6)]
 
 
@@ -383,12 +357,12 @@ class GrowthEntry(Entry):
     springs: Rows[int]
     panels: Rows[int]
     hinges: Rows[int]
-    strain: Rows[Told]
-    turn: Rows[Told]
+    strain: Rows[Triple]
+    turn: Rows[Triple]
 
 
 class StructureGrowth(Entry):
-    """What a structure file says of panels and of growth."""
+    """Panels and growth in a structure file."""
 
     panels: Rows[PanelRow]
     growth: Rows[GrowthEntry]
@@ -412,24 +386,18 @@ def growths_of(content: Any, rows: Sequence[Sequence[int]]) -> tuple[Growth, ...
     seen: dict[tuple[str, int], int] = {}
     for i, entry in enumerate(content.growth):
         for kind in ("links", "springs", "hinges", "panels"):
+            where, parts = f"growth[{i}].{kind}", getattr(entry, kind)
             count = len(getattr(content, kind))
-            for part in getattr(entry, kind):
-                if not 0 <= part < count:
+            refuse_missing(f"{where} is {{}}", parts, count, f"the file has {kind}")
+            for part in parts:
+                if (kind, part) in seen:
+                    other = seen[kind, part]
+                    raise ValueError(f"{where}: growth[{other}] has {part} already")
+                seen[kind, part] = i
+                if kind == "links" and len(rows[part]) != 1:
                     raise ValueError(
-                        f"growth[{i}].{kind} names {part}: the file has {count} "
-                        f"{kind}, counted from 0"
-                    )
-                first = seen.setdefault((kind, part), i)
-                if first != i or getattr(entry, kind).count(part) > 1:
-                    raise ValueError(
-                        f"growth[{i}] and growth[{first}] both name {kind}[{part}]: "
-                        "name it once"
-                    )
-            for part in entry.links:
-                if len(rows[part]) != 1:
-                    raise ValueError(
-                        f"growth[{i}].links names {part}, whose length something else "
-                        "holds, too: leave it out of the growth or the other away"
+                        f"{where}: another part fixes the length of link {part}: "
+                        "remove one of them"
                     )
     return tuple(
         _growth(entry, f"growth[{i}]", rows) for i, entry in enumerate(content.growth)
@@ -437,29 +405,20 @@ def growths_of(content: Any, rows: Sequence[Sequence[int]]) -> tuple[Growth, ...
 
 
 def _growth(entry: GrowthEntry, name: str, rows: Sequence[Sequence[int]]) -> Growth:
-    turns, parts = bool(entry.hinges), entry.links or entry.springs or entry.panels
-    if turns == bool(parts):
+    turns, grows = bool(entry.hinges), entry.links or entry.springs or entry.panels
+    given = turns, bool(entry.turn), bool(grows), bool(entry.strain)
+    if given not in ((True, True, False, False), (False, False, True, True)):
         raise ValueError(
-            f"{name} names {'both hinges and others' if turns else 'no part'}: give "
-            "links, springs and panels with `strain`, or hinges with `turn`"
-        )
-    key, wrong = ("turn", "strain") if turns else ("strain", "turn")
-    if getattr(entry, wrong) or not getattr(entry, key):
-        raise ValueError(
-            f"{name} names {'hinges' if turns else 'links, springs or panels'}: give "
-            f"`{key}`, rows of field, {key} and its u, and no `{wrong}`"
+            f"{name}: give either links, springs and panels with `strain`, or hinges "
+            "with `turn`: rows of field, value and u"
         )
     springs, hinges, panels = (
         np.array(part, dtype=np.int64)
         for part in (entry.springs, entry.hinges, entry.panels)
     )
-    law = _law(getattr(entry, key), f"{name}.{key}", turn=turns)
+    table = entry.turn if turns else entry.strain
+    law = GrowthLaw.of(table, f"{name}.{'turn' if turns else 'strain'}", turn=turns)
+    if turns:
+        law = GrowthLaw(law.field, np.radians(law.strain), np.radians(law.u))
     rigid = np.array([rows[link][0] for link in entry.links], dtype=np.int64)
     return Growth(law, springs, hinges, panels, rigid)
-
-
-def _law(rows: Sequence[Sequence[float]], name: str, *, turn: bool) -> GrowthLaw:
-    law = GrowthLaw.of(rows, name, turn=turn)
-    if not turn:
-        return law
-    return GrowthLaw(law.field, np.radians(law.strain), np.radians(law.u))

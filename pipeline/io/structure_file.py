@@ -9,8 +9,8 @@
     radii, capsules, triangles, ranges: see `pipeline.io.structure_entries`
     masses    [{nodes: [0, 1], mass: 2}], see `pipeline.io.structure_entries`
 
-Only `nodes` must be there; without `leading` every node leads. The elementary rows of
-[dJ23], Fig. 4, may stand with them or in their place:
+Only `nodes` is required; without `leading` every node leads. The elementary rows of
+[dJ23], Fig. 4, may be added or replace the others:
 
     dist      [[a, b, length squared], ...]
     dot       [[a, b, p, q, constant], ...]
@@ -20,8 +20,8 @@ Only `nodes` must be there; without `leading` every node leads. The elementary r
     fix       [[node, axis, coordinate], ...]
 
 In a file that has such rows and no links, joints, fixed or planar, `bodies` are the
-sets that its rows keep rigid, and add none. `owners` names the joint of a row. A file
-may also carry notes, which change nothing: name, description, source, evidence, and
+sets that its rows make rigid, and add none. `owners` names the joint of a row. A file
+may also have notes, which change nothing: name, description, source, evidence, and
 the answer that its author expects with its tolerance. Any other key is refused.
 
 Targets are:
@@ -46,14 +46,11 @@ from pipeline.io.json_file import read_entries, read_text
 from pipeline.io.length_units import unit_named
 from pipeline.io.structure_entries import (
     Node,
-    StructureMasses,
-    StructureParts,
-    StructureVolume,
+    StructureEntries,
     counted,
-    drawn_up,
+    draft_of,
     entry_of,
     masses_document,
-    masses_of,
     ranges_of,
     solids_of,
     volume_document,
@@ -68,9 +65,8 @@ from sim.mechanism.constraints import (
     WITHOUT_CONSTANT,
     Constraint,
     ConstraintKind,
-    ConstraintTable,
 )
-from sim.mechanism.dynamics.rigid_masses import RigidMass
+from sim.mechanism.dynamics.rigid_masses import RigidMass, mass_matrix
 from sim.mechanism.structure import Structure
 from sim.mechanism.targets.analytic_surfaces import (
     Circle,
@@ -83,14 +79,14 @@ from sim.mechanism.targets.analytic_surfaces import (
 from sim.mechanism.targets.target_interface import Goals, Target
 
 CLOSED = 0.1  # largest misfit that is closed, of the length, else in units of L
-ROUNDING = 1e-6  # misfit that nobody meant
+ROUNDING = 1e-6  # misfit that rounding explains
 LIKELIER = 0.1  # a squared length's misfit as a length, over that as a square
 
 
 def check_start(structure: Structure) -> None:
-    """Refuse nodes that are far from what a row says, or lengths where squares stand.
+    """Refuse nodes that violate a row, and lengths in place of their squares.
 
-    A misfit of a tenth at most is closed when the structure is solved.
+    The solver closes a misfit of a tenth at most.
     """
     if not len(structure.constraints) or not np.ptp(structure.r0, axis=0).any():
         return
@@ -107,21 +103,33 @@ def check_start(structure: Structure) -> None:
     worst = int(np.argmax(misfit))
     if not misfit[worst] > CLOSED:
         return
-    found = np.flatnonzero(rows == worst)
-    if len(found):
+    i = int(np.searchsorted(table.first_row, worst, side="right")) - 1
+    begin = f"the start and its constraints contradict: {table.name_of_row(worst)}"
+    constant = float(table.constant[i])
+    if table.kind[i] == ConstraintKind.DIST:
+        length = float(apart[np.searchsorted(links, i)])
+        if table.owners and table.owners[i]:
+            raise ValueError(
+                f"{begin} has the length {np.sqrt(constant):.4g} for nodes "
+                f"{length:.4g} apart: move its nodes, or leave out the length"
+            )
         raise ValueError(
-            _long_or_short(structure, int(links[found[0]]), apart[found[0]])
+            f"{begin} holds {constant:.4g} for nodes {length:.4g} apart: dist holds "
+            f"squared lengths, here {length**2:.4g}; write links, or move its nodes"
         )
-    value, constant = _value_and_constant(structure, worst, linear.c)
+    if table.kind[i] in (ConstraintKind.PAR, ConstraintKind.COIN):
+        own = linear.c[table.first_row[i] : table.first_row[i + 1]]
+        value, constant = float(np.linalg.norm(own)), 0.0
+    else:
+        value = float(linear.c[worst]) + constant
     raise ValueError(
-        f"the start and its constraints contradict: {table.name_of_row(worst)} "
-        f"should be {constant:.4g} and is {value:.4g} at the start: move its nodes, or "
-        "write joints, whose constants are those of the nodes"
+        f"{begin} should be {constant:.4g} and is {value:.4g} at the start: move its "
+        "nodes, or write joints, whose constants are those of the nodes"
     )
 
 
 def _check_squares(structure: Structure, c: Floats) -> None:
-    """Refuse lengths where the squares of lengths are asked for."""
+    """Refuse lengths in place of squared lengths."""
     table = structure.constraints
     links: Ints = np.flatnonzero(table.kind == ConstraintKind.DIST).astype(np.int64)
     given = table.constant[links]
@@ -135,38 +143,9 @@ def _check_squares(structure: Structure, c: Floats) -> None:
         i = int(links[off][0])
         raise ValueError(
             f"{table.name(i)} holds {given[off][0]:.6g} for nodes {apart[0]:.6g} "
-            f"apart, as do {int(off.sum())} rows in all: dist holds squared "
-            f"lengths, here {square[off][0]:.6g}; write links, which hold lengths"
+            f"apart ({int(off.sum())} rows): dist holds squared lengths, here "
+            f"{square[off][0]:.6g}; write links, which hold lengths"
         )
-
-
-def _long_or_short(structure: Structure, i: int, apart: float) -> str:
-    """What is wrong with a link."""
-    table = structure.constraints
-    square = float(table.constant[i])
-    begin = f"the start and its constraints contradict: {table.name(i)} "
-    if table.owners and table.owners[i]:
-        return (
-            f"{begin}has the length {np.sqrt(square):.4g} for nodes {apart:.4g} apart: "
-            "move its nodes, or leave out the length"
-        )
-    return (
-        f"{begin}holds {square:.4g} for nodes {apart:.4g} apart: dist holds squared "
-        f"lengths, here {apart**2:.4g}; write links, or move its nodes"
-    )
-
-
-def _value_and_constant(
-    structure: Structure, row: int, c: Floats
-) -> tuple[float, float]:
-    """What a row that is no link is at the start, and what it should be."""
-    table = structure.constraints
-    i = int(np.searchsorted(table.first_row, row, side="right")) - 1
-    if table.kind[i] in (ConstraintKind.PAR, ConstraintKind.COIN):
-        own = c[table.first_row[i] : table.first_row[i + 1]]
-        return float(np.linalg.norm(own)), 0.0
-    constant = float(table.constant[i])
-    return float(c[row]) + constant, constant
 
 
 SHAPES: dict[str, Callable[..., Target]] = {
@@ -206,13 +185,13 @@ LOADING = ("springs", "hinges", "panels", "loads", "supports", "growth")
 
 @dataclass(frozen=True, eq=False)
 class OwnStructure(Structure):
-    """A structure with what else its file says.
+    """A structure with the other entries of its file.
 
     Attributes
     ----------
     target : the shape it is to take, None where the file names none
     unit : of all lengths, "" where the file names none
-    joints : those that bodies turn about in common nodes, by these nodes
+    joints : joints whose bodies turn about common nodes, by these nodes
     masses : of its bodies, links and nodes
     """
 
@@ -259,7 +238,7 @@ class ElementaryRows(Entry):
     __annotations__ = {kind.name.lower(): _rows_of(kind) for kind in ConstraintKind}
 
 
-class StructureFile(ElementaryRows, StructureVolume, StructureMasses, StructureParts):
+class StructureFile(ElementaryRows, StructureEntries):
     """The content of a structure file."""
 
     nodes: Annotated[list[Point], Field(min_length=1)]
@@ -281,26 +260,26 @@ Content = TypeVar("Content", bound=StructureFile)
 
 
 def read_content(path: str, model: type[Content]) -> Content:
-    """A structure file, or one that holds more."""
+    """The content of a structure file, or of one with further entries."""
     entries = structure_content(path)
-    _refuse_slips(path, entries)
+    _refuse_common_mistakes(path, entries)
     for key in LOADING:
         if key in entries and key not in model.model_fields:
             raise InputError(
-                f"{path} has {key}: a morph has none; case=loaded_file brings it into "
-                "balance, and case=mechanism_motion moves it"
+                f"{path} has {key}, which a morph does not read: case=loaded_file "
+                "finds its equilibrium, case=mechanism_motion moves it"
             )
     return checked(model, entries, path, counted(entries.get("nodes")))
 
 
-def _refuse_slips(path: str, entries: Mapping[str, Any]) -> None:
-    """What people write who have not read on: nodes by name, `fix` of nodes."""
+def _refuse_common_mistakes(path: str, entries: Mapping[str, Any]) -> None:
+    """Refuse nodes by name, and `fix` in place of `fixed`."""
     nodes, fix = entries.get("nodes"), entries.get("fix")
     if isinstance(nodes, dict):
         named = ", ".join(str(name) for name in list(nodes)[:3])
         raise InputError(
-            f"{path}: nodes is a map ({named}, ...): write a list of [x, y, z], of "
-            "which the first is node 0, and count so everywhere"
+            f"{path}: nodes is a map ({named}, ...): write a list of [x, y, z]; its "
+            "first entry is node 0"
         )
     if isinstance(fix, list) and fix and all(isinstance(node, int) for node in fix):
         raise InputError(
@@ -310,7 +289,7 @@ def _refuse_slips(path: str, entries: Mapping[str, Any]) -> None:
 
 
 def structure_content(path: str) -> dict[str, Any]:
-    """The entries of a structure file, as they stand or as a drawing says them."""
+    """The entries of a structure file, a DXF drawing or a URDF file."""
     suffix = Path(path).suffix.lower()
     if suffix not in (".urdf", ".dxf"):
         return read_entries(path, "structure file", "`nodes`")
@@ -337,7 +316,11 @@ def structure_of(content: StructureFile) -> Structure:
     """The structure that the content of a file describes."""
     _check_leading(content)
     elementary = [
-        _constraint(kind, entry)
+        Constraint(
+            kind,
+            entry[: NODES[kind] + (kind is ConstraintKind.FIX)],
+            0.0 if kind in WITHOUT_CONSTANT else entry[-1],
+        )
         for kind in ConstraintKind
         for entry in getattr(content, kind.name.lower())
     ]
@@ -345,13 +328,15 @@ def structure_of(content: StructureFile) -> Structure:
         c.kind is ConstraintKind.FIX for c in elementary
     )
     bodies = content.bodies
-    draft = drawn_up(content, content.nodes, bodies or [] if by_parts else [])
+    draft = draft_of(content, content.nodes, bodies or [] if by_parts else [])
     for constraint, owner in zip(elementary, _owners(content), strict=True):
         draft.rows(owner, [constraint])
     made = draft.structure(*_aims(content))
     if not by_parts:
-        rigid = _links(made.constraints) if bodies is None else map(tuple, bodies)
-        made = replace(made, bodies=tuple(rigid))
+        if bodies is None:  # two nodes each, which links surely make rigid
+            table = made.constraints
+            bodies = table.nodes[table.kind == ConstraintKind.DIST, :2].tolist()
+        made = replace(made, bodies=tuple(map(tuple, bodies)))
     structure = OwnStructure(
         made.r0,
         made.constraints,
@@ -363,8 +348,9 @@ def structure_of(content: StructureFile) -> Structure:
         None if content.target is None else content.target.shape,
         content.unit or "",
         draft.turns,
-        masses_of(content, made.r0),
+        tuple(entry.made for entry in content.masses),
     )
+    mass_matrix(made.r0, structure.masses)  # refuses masses that do not fit
     check_start(structure)
     return structure
 
@@ -378,14 +364,10 @@ def _aims(content: StructureFile) -> tuple[list[int] | None, Floats | None]:
         seen: set[int] = set()
         for i, (node, *_) in enumerate(target.nodes):
             if node in seen:
-                raise ValueError(
-                    f"target.nodes[{i}] names node {node} again: name it once"
-                )
+                raise ValueError(f"target.nodes[{i}] repeats node {node}: name it once")
             seen.add(node)
-        leading, goals = (
-            [row[0] for row in target.nodes],
-            [row[1:] for row in target.nodes],
-        )
+        leading = [row[0] for row in target.nodes]
+        goals = [row[1:] for row in target.nodes]
     return leading, None if goals is None else np.array(goals).reshape(-1, 3)
 
 
@@ -397,7 +379,7 @@ def _check_leading(content: StructureFile) -> None:
 
 
 def _owners(content: StructureFile) -> list[str]:
-    """Whose each elementary row is, in the order of kinds."""
+    """The owner of each elementary row, in the order of kinds."""
     names = {
         kind.name.lower(): [""] * len(getattr(content, kind.name.lower()))
         for kind in ConstraintKind
@@ -410,19 +392,6 @@ def _owners(content: StructureFile) -> list[str]:
                 )
             names[kind][i] = owner
     return [owner for owners in names.values() for owner in owners]
-
-
-def _constraint(kind: ConstraintKind, entry: tuple[Any, ...]) -> Constraint:
-    constant = 0.0 if kind in WITHOUT_CONSTANT else entry[-1]
-    return Constraint(
-        kind, entry[: NODES[kind] + (kind is ConstraintKind.FIX)], constant
-    )
-
-
-def _links(table: ConstraintTable) -> tuple[tuple[int, ...], ...]:
-    """Two-node bodies: what a file that names no bodies surely keeps rigid."""
-    ends: list[list[int]] = table.nodes[table.kind == ConstraintKind.DIST, :2].tolist()
-    return tuple(tuple(pair) for pair in ends)
 
 
 def document(structure: Structure) -> dict[str, object]:
@@ -455,19 +424,19 @@ def document(structure: Structure) -> dict[str, object]:
 
 
 def scale_mm(given: float | None, simulated: Path) -> float:
-    """What is given, else mm per unit that the structure of a run was written in."""
+    """The given scale, else mm per unit of the structure of a run."""
     if given is not None:
         return given
     unit = unit_of(simulated)
     if not unit:
         raise InputError(
-            f"{simulated}/structure.json names no unit: say --scale-mm, mm of the "
+            f"{simulated}/structure.json names no unit: give --scale-mm, mm of the "
             "print per unit of the case (40 where a link of length 1 is 40 mm)"
         )
     return unit_named(unit).mm
 
 
 def unit_of(simulated: Path) -> str:
-    """The unit that the structure of a run was written in, "" where it names none."""
+    """The unit of the structure of a run; "" where its file names none."""
     path = simulated / "structure.json"
     return str(read_json(path).get("unit", "")) if path.is_file() else ""

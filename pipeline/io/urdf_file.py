@@ -43,7 +43,7 @@ class UrdfJoint(NamedTuple):
 
     @property
     def start(self) -> float:
-        """The value at which the robot is drawn."""
+        """The value of the joint at the start."""
         if not np.isfinite(self.least):
             return 0.0
         inside = WITHIN * (self.most - self.least)
@@ -100,13 +100,13 @@ def _joint(element: ElementTree.Element) -> UrdfJoint:
     kind = element.get("type", "")
     if kind not in (*TURNING, "prismatic", "fixed"):
         raise ValueError(
-            f"joint {name!r} is of type {kind or 'none'}: revolute, continuous, "
-            "prismatic and fixed are read; write another in a structure file"
+            f"joint {name!r} is of type {kind or 'none'}: give revolute, continuous, "
+            "prismatic or fixed, or write a structure file"
         )
     if element.find("mimic") is not None:
         raise ValueError(
-            f"joint {name!r} mimics another, which no joint here does: leave `mimic` "
-            "out, or tie both by links in a structure file"
+            f"joint {name!r} mimics another: remove `mimic`, or join both by links in "
+            "a structure file"
         )
     sides = []
     for side in ("parent", "child"):
@@ -215,11 +215,11 @@ class UrdfFrame(NamedTuple):
 
 def urdf_entries(text: str) -> dict[str, Any]:
     """The entries of a structure file that moves as the robot of a URDF file does."""
-    return _Drawn(robot_joints(text)).entries()
+    return _RobotBuilder(robot_joints(text)).entries()
 
 
-class _Drawn:
-    """Draws a robot's joints, in the order from its root."""
+class _RobotBuilder:
+    """Adds the joints of a robot, in the order from its root."""
 
     def __init__(self, joints: list[UrdfJoint]) -> None:
         way = sum(float(np.linalg.norm(joint.place)) for joint in joints)

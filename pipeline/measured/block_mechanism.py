@@ -29,7 +29,7 @@ from pipeline.io.record_files import FoundRecord, numbers, read_columns
 from pipeline.measured.records import Experiment
 from pipeline.terminal import InputError
 from sim.core.arrays import Floats, Ints
-from sim.core.options import refuse_unless_positive
+from sim.core.options import Positive
 from sim.mechanism.block_equilibrium import BlockOptions, driven
 from sim.mechanism.hinged_blocks import (
     HELD,
@@ -45,7 +45,7 @@ AXES = {"x": (1.0, 0.0), "y": (0.0, 1.0)}
 
 @dataclass(frozen=True, eq=False)
 class BlockGeometry:
-    """Blocks as drawn.
+    """Blocks as designed.
 
     Attributes
     ----------
@@ -76,9 +76,9 @@ def read_blocks(folder: Path) -> BlockGeometry:
     InputError
         for a file, column or block that is missing, or a direction that is no axis
     """
-    drawn = folder / "blocks.csv"
-    names = ["block", "corner", "x_mm", "y_mm"]
-    table = numbers(read_columns(drawn, names), drawn).sort_values(["block", "corner"])
+    outlines = folder / "blocks.csv"
+    rows = read_columns(outlines, ["block", "corner", "x_mm", "y_mm"])
+    table = numbers(rows, outlines).sort_values(["block", "corner"])
     corners = tuple(
         own[["x_mm", "y_mm"]].to_numpy() for _, own in table.groupby("block")
     )
@@ -86,7 +86,7 @@ def read_blocks(folder: Path) -> BlockGeometry:
     ends = ["block_a", "block_b", "corner_a", "corner_b"]
     found = numbers(read_columns(path, ends), path).to_numpy(np.int64)
     if found[:, :2].max() >= len(corners):
-        raise InputError(f"{path} names block {found[:, :2].max()}, not in {drawn}")
+        raise InputError(f"{path} names block {found[:, :2].max()}, not in {outlines}")
     words = read_columns(path, ["direction"])["direction"]
     wrong = sorted(set(words) - set(AXES))
     if wrong:
@@ -103,7 +103,7 @@ LONGEST_GAP = 2.0  # s between two samples
 FASTEST = 10.0  # mm/s; the rig goes at 1.0 to 1.5: time in minutes is sixty times that
 OTHER_FORCE = 3.0  # times the predicted force, or a third: in another unit (lbf 4.4)
 DEAD = 0.1  # N, range of a force that nothing resists
-OTHER_TRAVEL = 1.1  # times the travel that is said, or a part, is not that travel
+OTHER_TRAVEL = 1.1  # factor by which a travel may differ from the stated one
 STRAY = 0.01  # of all samples, at each end of that range
 ALONE = 0.3  # of that range by which one sample leaves its neighbours; a snap 0.03
 TURNED = 3.0  # times nearer to what is predicted with both signs turned
@@ -157,24 +157,23 @@ class BlockMechanism(Experiment):
 
     geometry: str
     grips: tuple[tuple[int, int], tuple[int, int]]
-    ligament_mm: float
+    ligament_mm: Positive
     published_strains: tuple[str, ...] = ()
     fitted_mounting: str = ""
-    u_offset_mm: float = 0.15
-    step_mm: float = 0.2
-    spread_mm: float = 0.3
+    u_offset_mm: Positive = 0.15
+    step_mm: Positive = 0.2
+    spread_mm: Positive = 0.3
     over = OVER
 
     def __post_init__(self) -> None:
-        lengths = "ligament_mm", "u_offset_mm", "step_mm", "spread_mm"
-        refuse_unless_positive(self, *lengths)
+        super().__post_init__()
         re.compile(self.fitted_mounting)
         object.__setattr__(self, "grips", tuple(tuple(g) for g in self.grips))
         object.__setattr__(self, "published_strains", tuple(self.published_strains))
 
     def inputs(self, record: FoundRecord) -> RecordInputs:
         """Specimen, support, clamps and travel, from names only."""
-        words = told(record)
+        words = words_of(record)
         low, high = travel(record)
         same = re.fullmatch(self.fitted_mounting, record.name) is not None
         u = {} if same else {"offset_mm": self.u_offset_mm}
@@ -203,9 +202,13 @@ class BlockMechanism(Experiment):
         low, high = (record.numbers[f"travel_{end}_mm"] for end in ("min", "max"))
         loops = loops_of(driving - offset, force, over=self.spread_mm)
         there = (loops.at >= low) & (loops.at <= high)
-        kept = (loops.closing[:, there], loops.opening[:, there])
         return loop_quantities(
-            replace(loops, at=loops.at[there], closing=kept[0], opening=kept[1])
+            replace(
+                loops,
+                at=loops.at[there],
+                closing=loops.closing[:, there],
+                opening=loops.opening[:, there],
+            )
         )
 
     def measured(self, record: FoundRecord, predicted: Quantities) -> Quantities:
@@ -213,18 +216,18 @@ class BlockMechanism(Experiment):
         table = record.columns(COLUMNS)
         time, position, force = (table[name].to_numpy() for name in COLUMNS)
         low, high = travel(record)
-        _refuse_gaps(record.path, time)
-        _refuse_stray(record.path, force)
-        _refuse_travel(record.path, time, position, high - low)
+        _check_times(record.path, time)
+        _check_outliers(record.path, force)
+        _check_travel(record.path, time, position, high - low)
         closing = position - position.min() + low
         resisting = -force
-        _refuse_force(record.path, closing, resisting)
+        _check_force(record.path, closing, resisting)
         try:
             found = loop_quantities(loops_of(closing, resisting))
         except ValueError as error:
             raise InputError(f"{record.path}: {error}") from error
         if "force" in predicted:
-            _refuse_other_force(record.path, found["force"], predicted["force"])
+            _check_unit_of_force(record.path, found["force"], predicted["force"])
         return found
 
     def refined(self) -> Self:
@@ -240,16 +243,16 @@ class BlockMechanism(Experiment):
         ----------
         place : of the load, from a block's centroid (0) to its corner (1)
         """
-        drawn, voids = _drawn(self.geometry)
-        count, half = len(drawn.blocks), 0.5 * self.ligament_mm * drawn.along
+        geometry, voids = _geometry(self.geometry)
+        count, half = len(geometry.blocks), 0.5 * self.ligament_mm * geometry.along
         each = {
             name: np.full(count, getattr(ligaments, name))
             for name in ("stretch", "shear", "turn", "touch", "friction", "stick")
         }
         pressed = ligaments.compression or ligaments.stretch
-        middle = drawn.middles()
+        middle = geometry.middles()
         hinges = LigamentHinges(
-            drawn.blocks,
+            geometry.blocks,
             np.stack([middle - half, middle + half], axis=1),
             compression=np.full(count, pressed),
             voids=voids - ligaments.gap,
@@ -258,22 +261,22 @@ class BlockMechanism(Experiment):
         )
         points = []
         for block, corner in self.grips:
-            middle = centroid(drawn.corners[block])
-            points.append(middle + place * (drawn.corners[block][corner] - middle))
+            middle = centroid(geometry.corners[block])
+            points.append(middle + place * (geometry.corners[block][corner] - middle))
         line = (points[1] - points[0]) / np.linalg.norm(points[1] - points[0])
         stiffness = 1.0 / ligaments.give if ligaments.give > 0 else HELD
         held = [
             Grip(block, tuple(point), tuple(way * line / 2), stiffness)
             for (block, _), point, way in zip(self.grips, points, (1, -1), strict=True)
         ]
-        return BlockAssembly(drawn.corners, hinges, held)
+        return BlockAssembly(geometry.corners, hinges, held)
 
 
 @lru_cache(maxsize=8)
-def _drawn(folder: str) -> tuple[BlockGeometry, Floats]:
+def _geometry(folder: str) -> tuple[BlockGeometry, Floats]:
     """The blocks of a folder, and the angles of their voids."""
-    drawn = read_blocks(Path(folder))
-    return drawn, void_angles(drawn.corners, drawn.blocks, drawn.hinged)
+    made = read_blocks(Path(folder))
+    return made, void_angles(made.corners, made.blocks, made.hinged)
 
 
 @lru_cache(maxsize=2048)
@@ -298,10 +301,9 @@ def loop(
 def _with_play(
     driving: Floats, force: Floats, way: int, ligaments: Ligaments
 ) -> tuple[Floats, Floats]:
-    """One way of a loop with play in series, gone through where the force passes seat.
+    """One way of a loop with play in series, crossed where the force passes `seat`.
 
-    Where a snap would carry the clamps back they stand still, and the blocks settle at
-    that force.
+    A snap cannot move the clamps back: they stop, and the blocks rest at that force.
     """
     if not ligaments.play:
         return driving, force
@@ -313,34 +315,33 @@ def _with_play(
     x = np.insert(driving + beyond * ligaments.play, np.repeat(at + 1, 2),
                   (where[:, None] + ends).ravel())  # fmt: skip
     F = np.insert(force, np.repeat(at + 1, 2), ligaments.seat)
-    kept = way * x >= np.maximum.accumulate(way * x)
-    return x[kept], F[kept]
+    advancing = way * x >= np.maximum.accumulate(way * x)
+    return x[advancing], F[advancing]
 
 
-def told(record: FoundRecord) -> dict[str, str]:
+def words_of(record: FoundRecord) -> dict[str, str]:
     """Specimen, clamps, support; refused where the test cannot be predicted."""
-    said = {key: value.strip().lower() for key, value in record.inputs.items()}
+    given = {key: value.strip().lower() for key, value in record.inputs.items()}
     name = re.sub(r"[^a-z0-9]", "", record.name.lower())
-    if said.get("note", "").startswith("dead"):
+    if given.get("note", "").startswith("dead"):
         raise InputError(f"{record.path}: {record.inputs['note']}")
-    loading = said.get("loading") or ("centre_clamp" if "centerclamp" in name else "")
+    loading = given.get("loading") or ("centre_clamp" if "centerclamp" in name else "")
     loading = loading or next((word for word in OUTLINE if word in name), "")
     if not loading:
         raise InputError(
-            f"{record.path}: its loading is not known: say centre_clamp in records.csv"
+            f"{record.path}: its loading is unknown: give centre_clamp in records.csv"
         )
     how = re.sub(r"[^a-z]", "", loading)
-    clamps = re.sub(r"[^a-z]", "", said.get("clamps", "")) + name
+    clamps = re.sub(r"[^a-z]", "", given.get("clamps", "")) + name
     if "counterrot" in clamps + how:
         raise InputError(
-            f"{record.path}: how counter-rotating clamps turn the blocks is not stated"
+            f"{record.path}: how counter-rotating clamps turn blocks is not stated"
         )
     if not re.search("cent(re|er)clamp|freefloat", how):
         raise InputError(
-            f"{record.path}: loading is {loading!r}: which blocks are held is not "
-            "stated"
+            f"{record.path}: loading {loading!r} does not state which blocks are held"
         )
-    free = said.get("free_floating", "") not in ("", "0", "no", "false")
+    free = given.get("free_floating", "") not in ("", "0", "no", "false")
     return {
         "specimen": _specimen(record, name),
         "clamps": "stiff" if "stiff" in clamps else "as fitted",
@@ -354,13 +355,11 @@ def _specimen(record: FoundRecord, name: str) -> str:
     listed = record.inputs.get("specimen", "").strip()
     if named and listed and named != listed:
         raise InputError(
-            f"{record.path}: its name says specimen {named}, records.csv {listed}: "
-            "mend the wrong one"
+            f"{record.path}: specimen {named} by its name, {listed} by records.csv: "
+            "correct one of them"
         )
     if not named and not listed:
-        raise InputError(
-            f"{record.path}: its specimen is not known: say it in records.csv"
-        )
+        raise InputError(f"{record.path}: give its specimen in records.csv")
     return listed or named
 
 
@@ -371,28 +370,26 @@ def travel(record: FoundRecord) -> tuple[float, float]:
     found = TRAVEL.search(record.name)
     if not found:
         raise InputError(
-            f"{record.path}: its travel is not known: say travel_min_mm and "
-            "travel_max_mm in records.csv"
+            f"{record.path}: give travel_min_mm and travel_max_mm in records.csv"
         )
     low, high = sorted(map(float, found.groups()))
     return round(low - BEYOND[0], 3), round(high + BEYOND[1], 3)
 
 
-def _refuse_gaps(path: Path, time: Floats) -> None:
-    """Time must go on, without a gap in which a branch could be lost."""
+def _check_times(path: Path, time: Floats) -> None:
+    """Time must rise, without a gap in which a branch could be lost."""
     wait = np.diff(time)
     wrong = np.flatnonzero((wait < 0) | (wait > LONGEST_GAP))
     if len(wrong):
         row = int(wrong[0])
         raise InputError(
             f"{path}, row {row + 3}: time_s goes from {time[row]:g} to "
-            f"{time[row + 1]:g}: at most {LONGEST_GAP:g} s may be missing: give s, and "
-            "every sample in its order"
+            f"{time[row + 1]:g}: give s, in order, with gaps up to {LONGEST_GAP:g} s"
         )
 
 
-def _refuse_stray(path: Path, force: Floats) -> None:
-    """No sample may lie far from the median of the five about it."""
+def _check_outliers(path: Path, force: Floats) -> None:
+    """Refuse a sample that is far from the median of the five around it."""
     about = sliding_window_view(np.pad(force, 2, mode="edge"), 5)
     apart = np.abs(force - np.median(about, axis=1))
     low, high = np.quantile(force, [STRAY, 1.0 - STRAY])
@@ -400,36 +397,34 @@ def _refuse_stray(path: Path, force: Floats) -> None:
     if apart[row] > max(ALONE * (high - low), DEAD):
         raise InputError(
             f"{path}, row {row + 2}: force_N is {force[row]:g}, {apart[row]:.3g} N "
-            "away from its neighbours: correct this sample or remove its row"
+            "from its neighbours: correct or remove it"
         )
 
 
-def _refuse_travel(path: Path, time: Floats, position: Floats, said: float) -> None:
-    """A record must travel as far as is said of it, as fast as a rig does."""
-    goes, way = float(np.ptp(position)), float(np.abs(np.diff(position)).sum())
-    if not said / OTHER_TRAVEL < goes < said * OTHER_TRAVEL:
+def _check_travel(path: Path, time: Floats, position: Floats, stated: float) -> None:
+    """Refuse another travel than the stated one, and a speed that no rig has."""
+    span, way = float(np.ptp(position)), float(np.abs(np.diff(position)).sum())
+    if not stated / OTHER_TRAVEL < span < stated * OTHER_TRAVEL:
         raise InputError(
-            f"{path}: position_mm goes over {goes:g}, but the travel is {said:g} mm: "
-            "give it in mm, or correct the travel (travel_min_mm and travel_max_mm in "
-            "records.csv, or the name)"
+            f"{path}: position_mm spans {span:g}, but its travel is {stated:g} mm: "
+            "give mm, or correct the travel in records.csv or in the name"
         )
     if way > FASTEST * np.ptp(time):
         raise InputError(
-            f"{path}: position_mm goes {way:.4g} mm while time_s goes on by "
-            f"{np.ptp(time):.4g}: no rig goes at more than {FASTEST:g} mm/s: give "
-            "time_s in s"
+            f"{path}: position_mm moves {way:.4g} mm in {np.ptp(time):.4g} s, faster "
+            f"than {FASTEST:g} mm/s: give time_s in s"
         )
 
 
-def _refuse_other_force(
+def _check_unit_of_force(
     path: Path, found: QuantitySeries, predicted: QuantitySeries
 ) -> None:
-    """As large as one in mN, as small as one in lbf, or of a record turned round."""
+    """Refuse forces in another unit, such as mN or lbf, or with reversed signs."""
     size, own = (float(np.abs(q.value).max()) for q in (found, predicted))
     if not own / OTHER_FORCE < size < own * OTHER_FORCE:
         raise InputError(
-            f"{path}: force_N reaches {size:.4g}, the specimen resists with about "
-            f"{own:.3g} N: give it in N"
+            f"{path}: force_N reaches {size:.4g}, predicted are about {own:.3g} N: "
+            "give it in N"
         )
     there = np.interp(found.at, predicted.at, predicted.value)
     turned = -found.value[::-1]
@@ -438,25 +433,23 @@ def _refuse_other_force(
     )
     if far > TURNED * near:
         raise InputError(
-            f"{path}: its mean branch is {far:.3g} N rms off what is predicted, and "
-            f"{near:.3g} N with position_mm and force_N turned: turn the signs of both"
+            f"{path}: its mean branch differs from the prediction by {far:.3g} N rms, "
+            f"by {near:.3g} N with reversed signs: reverse position_mm and force_N"
         )
 
 
-def _refuse_force(path: Path, closing: Floats, resisting: Floats) -> None:
-    """The specimen must resist; it resists closing at the closed end."""
+def _check_force(path: Path, closing: Floats, resisting: Floats) -> None:
+    """Refuse a force that does not vary, or that drives the specimen closed."""
     low, high = np.quantile(resisting[closing <= PLACES[-1]], [STRAY, 1.0 - STRAY])
     if high - low < DEAD:
         raise InputError(
-            f"{path}: but for stray samples force_N stays within {high - low:.3f} N up "
-            f"to a closing of {PLACES[-1]:g} mm: the specimen was not loaded: "
-            "leave this record out, or give all of its rows"
+            f"{path}: the specimen was not loaded: force_N varies by {high - low:.3f} "
+            f"N up to a closing of {PLACES[-1]:g} mm, outliers apart: leave it out"
         )
     far = np.quantile(closing, [0.1, 0.9])
     rise = resisting[closing >= far[1]].mean() - resisting[closing <= far[0]].mean()
     if rise < 0:
         raise InputError(
-            f"{path}: force_N is {-rise:.3g} N larger closed than open: it must be "
-            "negative where the specimen resists closing: turn its sign, or that of "
-            "position_mm"
+            f"{path}: force_N is {-rise:.3g} N larger closed than open, but must be "
+            "negative where the specimen resists closing: reverse a sign"
         )

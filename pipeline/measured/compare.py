@@ -1,4 +1,4 @@
-"""Measured records beside their prediction: errors, verdicts, coverage.
+"""Measured records compared with their prediction: errors, verdicts, coverage.
 
 Writes measured.csv, verdict.csv and verdict.json, and what a figure of them shows:
 prediction.csv, left_out.csv, parameters.csv, unfitted.csv.
@@ -34,7 +34,7 @@ from pipeline.measured.records import (
     at_hand,
     fitted_rows,
     forms,
-    kept_records,
+    held_out_records,
     measured_rows,
     records_in,
     stacked,
@@ -44,6 +44,7 @@ from pipeline.runs.run_directory import Job, Needs, Numbers
 
 FITTED, PREDICTED, LEFT_OUT = "fitted", "predicted", "left out"
 OF_FIT = ("left_out.csv", "parameters.csv")
+DESCRIPTION = {"title", "source", "licence", "variants_tried", "k", "unfitted"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,11 +104,12 @@ def run_step(
     verdicts = parts_judged(at, records.inputs, parts)
     write_rows(out / "verdict.csv", verdicts)
     refused = {**records.refused, **chosen.refused, **unread}
-    said = {
-        **_described(at),
-        "families": families_said(at, whose),
+    verdict = {
+        "set": at.of.name,
+        **at.of.model_dump(include=DESCRIPTION),
+        "families": families_of(at, whose),
         "groups": shown_groups(at, records.found, whose),
-        "prediction": _prediction_said(before, made),
+        "prediction": _prediction_of(before, made),
         "compared_with": {n: chosen.by[n].key for n in read},
         "inside": inside(parts),
         "placed": placings(at, records, read),
@@ -117,24 +119,16 @@ def run_step(
         "nearer": prediction_verdicts.nearer(table, shown) if len(table) else {},
         "verdicts": verdicts.to_dict("records"),
     }
-    write_json(out / "verdict.json", said)
+    write_json(out / "verdict.json", verdict)
     return numbers(verdicts, table, refused)
 
 
-def _described(at: SetAtHand) -> dict[str, Any]:
-    """What the set says of itself."""
-    names = ("title", "source", "licence", "variants_tried", "k")
-    aims = {name: one.model_dump() for name, one in at.of.unfitted.items()}
-    said = {name: getattr(at.of, name) for name in names}
-    return {"set": at.of.name, **said, "unfitted": aims}
-
-
-def _prediction_said(
+def _prediction_of(
     before: Prediction | None, made: Prediction | None
 ) -> dict[str, Any]:
     """Which prediction was compared, and whether one made now is the committed one."""
     of = before or made
-    said = {
+    found = {
         "key": of.key if of else "",
         "sha256": of.sha256 if of else "",
         "code": of.code if of else "",
@@ -142,8 +136,8 @@ def _prediction_said(
         "notes": dict(of.notes) if of else {},
     }
     if before and made:
-        said["reproduced"] = reproduced(before, made)
-    return said
+        found["reproduced"] = reproduced(before, made)
+    return found
 
 
 def unfitted_rows(
@@ -188,8 +182,8 @@ def choose(
         if holding:
             by[name] = holding[0]
         else:
-            said = made.refused.get(name) if made else None
-            refused[name] = said or "it has no prediction from these inputs"
+            reason = made.refused.get(name) if made else None
+            refused[name] = reason or "it has no prediction from these inputs"
     tables = [one.of(name) for name, one in by.items()]
     return Chosen(stacked(tables, COLUMNS), by, refused)
 
@@ -197,7 +191,7 @@ def choose(
 def shown_rows(
     chosen: Chosen, before: Prediction | None, made: Prediction | None
 ) -> pd.DataFrame:
-    """What was compared, and the kept records that no measurement is there of."""
+    """The compared rows, and predictions of records without a measurement."""
     whole = before or made
     if whole is None:
         return chosen.table
@@ -258,8 +252,8 @@ def parts_of(
 def inside(parts: Mapping[str, pd.DataFrame]) -> dict[str, float]:
     """Of each record that was predicted without itself, the share of rows inside."""
     known = [parts[name] for name in (PREDICTED, LEFT_OUT) if name in parts]
-    told = [prediction_verdicts.shares_inside(rows) for rows in known]
-    return {str(name): float(v) for own in told for name, v in own.items()}
+    shares = [prediction_verdicts.shares_inside(rows) for rows in known]
+    return {str(name): float(v) for own in shares for name, v in own.items()}
 
 
 def parts_judged(
@@ -284,20 +278,13 @@ def parts_judged(
     return stacked(found, ())
 
 
-def families_said(
+def families_of(
     at: SetAtHand, whose: Mapping[str, list[str]]
 ) -> list[dict[str, object]]:
     """What a figure needs of each family."""
     return [
-        {
-            "name": name,
-            "rows": one.rows or re.escape(name),
-            "unit": one.unit,
-            "along": one.along,
-            "aim": one.aim,
-            "about": one.about,
-            "records": whose[name],
-        }
+        {"name": name, "rows": one.rows or re.escape(name), "records": whose[name]}
+        | one.model_dump(include={"unit", "along", "aim", "about"})
         for name, one in at.of.quantities.items()
     ]
 
@@ -305,13 +292,13 @@ def families_said(
 def shown_groups(
     at: SetAtHand, found: Mapping[str, FoundRecord], whose: Mapping[str, list[str]]
 ) -> dict[str, str]:
-    """What each record is a repeat of, by its name; itself where nothing says so."""
+    """The group of repeats of each record, by name; alone where no input groups it."""
     by = at.of.records.repeats
     shipped = {r.name: r.inputs for r in find_records(at.folder, forms(at.of))[0]}
-    said = {**at.of.records.kept, **shipped, **{n: r.inputs for n, r in found.items()}}
+    known = {**at.of.records.kept, **shipped, **{n: r.inputs for n, r in found.items()}}
     names = dict.fromkeys(name for own in whose.values() for name in own)
     return {
-        name: "|".join(_with_unit(k, said[name].get(k, "")) for k in by) if by else name
+        name: "|".join(_with_unit(k, known[name].get(k, "")) for k in by) or name
         for name in names
     }
 
@@ -323,9 +310,9 @@ def _with_unit(key: str, value: str) -> str:
 
 
 def shipped_inputs(at: SetAtHand) -> dict[str, RecordInputs]:
-    """Of the records of the set's own folder and of those that are kept elsewhere."""
+    """Inputs of the set's own records and of held-out ones."""
     own = records_in(at, at.folder)
-    return {**own.inputs, **kept_records(at, own.found).inputs}
+    return {**own.inputs, **held_out_records(at, own.found).inputs}
 
 
 def members(

@@ -1,6 +1,6 @@
-"""The fit of a measured set: what its fitted records tell of inputs and model error.
+"""The fit of a measured set: inputs and model error from its fitted records.
 
-Writes posterior.json; fit.csv, fitted beside measured; left_out.csv, every fitted
+Writes posterior.json; fit.csv, fitted and measured values; left_out.csv, every fitted
 record as the others predict it; parameters.csv. A set without fitted records has
 none but what is stated.
 """
@@ -53,17 +53,17 @@ def run_step(at: SetAtHand, out: Path) -> Numbers:
     records = records_in(at, at.folder)
     chosen = _only_fitted(at, records)
     if not chosen.inputs:
-        write_posterior(out / POSTERIOR, untold(at))
+        write_posterior(out / POSTERIOR, without_fit(at))
         return {"fitted_records": 0, "fitted_inputs": 0}
-    at, fitted, beside = measured_and_predicted(at, chosen)
+    at, fitted, unused = measured_and_predicted(at, chosen)
     after, near = posterior(fitted, at.inputs, at.errors, at.aims, at.of.blurred)
-    errors = estimate_unfitted(beside, after.inputs, after.errors, at.aims)
+    errors = estimate_unfitted(unused, after.inputs, after.errors, at.aims)
     after = replace(after, errors=errors, repeat_sd=dict(at.repeat_sd))
     write_posterior(out / POSTERIOR, after)
     rows = fitted.rows
     write_rows(out / "fit.csv", rows.assign(predicted=near.f))
     groups = left_out_groups(at, chosen)
-    apart = left_out_rows(at, fitted, beside, near, groups)
+    apart = left_out_rows(at, fitted, unused, near, groups)
     write_rows(out / "left_out.csv", shortened(apart))
     write_rows(out / "parameters.csv", parameters(at, after))
     covered = prediction_verdicts.coverage(apart).value if len(apart) else float("nan")
@@ -85,8 +85,8 @@ def _only_fitted(at: SetAtHand, records: Records) -> Records:
     return replace(records, inputs=chosen)
 
 
-def untold(at: SetAtHand) -> Posterior:
-    """What is known without a fit: inputs as stated, model error as stated."""
+def without_fit(at: SetAtHand) -> Posterior:
+    """The posterior without a fit: inputs and model error as stated."""
     held = [i for i in at.inputs if i.u > 0]
     none = np.zeros((0, 0))
     return Posterior(
@@ -108,8 +108,8 @@ def measured_and_predicted(
 
     Returns
     -------
-    the set with what repeats differ by; rows that are fitted; rows that are not, from
-    which model error is learnt all the same
+    the set with what repeats differ by; fitted rows; rows that the fit does not use but
+    that give model error
     """
     first = {n: at.predict(at.start, one) for n, one in chosen.inputs.items()}
     rows, refused = measured_rows(at, chosen, first)
@@ -119,14 +119,14 @@ def measured_and_predicted(
     apart = [at.repeat_sd.get(family, 0.0) for family in rows["family"]]
     rows["u"] = np.hypot(rows["u"], apart)
     of = [at.of.quantities[family] for family in rows["family"]]
-    used, learnt = (
+    used, unused = (
         FittedRecords(at.predict, chosen.inputs, rows[which])
         for which in (
             [one.fitted for one in of],
             [one.learnt and not one.fitted for one in of],
         )
     )
-    return at, used, learnt
+    return at, used, unused
 
 
 def left_out_groups(at: SetAtHand, chosen: Records) -> list[list[str]]:
@@ -144,20 +144,20 @@ def left_out_groups(at: SetAtHand, chosen: Records) -> list[list[str]]:
 def left_out_rows(
     at: SetAtHand,
     of: FittedRecords,
-    beside: FittedRecords,
+    unused: FittedRecords,
     near: Linear,
     groups: Sequence[Sequence[str]],
 ) -> pd.DataFrame:
-    """Every fitted record as those of other groups predict it, beside its values.
+    """Every fitted record as those of other groups predict it, and its values.
 
     There are none where no input is fitted here: a record whose parameters were fitted
     to it elsewhere and are held is not predicted without itself. Nor is a record
     without which the others tell nothing of some input.
     """
     tables = []
-    for group in [one for one in groups if told_by_others(of, near, one)]:
+    for group in [one for one in groups if determined_by_others(of, near, one)]:
         after = left_out(of, near, at.inputs, at.errors, at.aims, group)
-        others = beside.without(group)
+        others = unused.without(group)
         errors = estimate_unfitted(others, after.inputs, after.errors, at.aims)
         after = replace(after, errors=errors)
         for name in group:
@@ -166,13 +166,13 @@ def left_out_rows(
             table = prediction.predicted(
                 at.predict, record, after, at.inputs, families, numerics(at)
             )
-            measured = pd.concat([of.of(name), beside.of(name)])
+            measured = pd.concat([of.of(name), unused.of(name)])
             tables.append(prediction_verdicts.compared(measured, table))
     return stacked(tables, prediction_verdicts.COLUMNS)
 
 
-def told_by_others(of: FittedRecords, near: Linear, group: Sequence[str]) -> bool:
-    """Whether a group changes with some fitted input, and records beside it with all.
+def determined_by_others(of: FittedRecords, near: Linear, group: Sequence[str]) -> bool:
+    """Whether a group depends on some fitted input, and the other records on all.
 
     One that changes with none has its parameters held, fitted to it elsewhere.
     """

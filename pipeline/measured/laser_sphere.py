@@ -7,6 +7,7 @@ of their own, is what is compared.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 
@@ -15,8 +16,8 @@ from analysis.spheres.find import CONE, facing_fits
 from pipeline.io.record_files import FoundRecord
 from pipeline.io.scanned_targets import points_mm
 from pipeline.measured.records import Experiment
-from pipeline.terminal import InputError
-from sim.core.options import refuse_unless_positive
+from pipeline.terminal import InputError, no_such
+from sim.core.options import Positive, within
 
 MM = 1e3
 CENTRES = ("x_m", "y_m", "z_m")
@@ -36,25 +37,15 @@ class SphereScans(Experiment):
     """
 
     scans: str
-    radius_mm: float
-    cone_degrees: float = CONE
-
-    def __post_init__(self) -> None:
-        refuse_unless_positive(self, "radius_mm")
-        if not 0 < self.cone_degrees <= 90:
-            raise ValueError(
-                f"cone_degrees must lie between 0 and 90, not {self.cone_degrees}"
-            )
+    radius_mm: Positive
+    cone_degrees: Annotated[Positive, within(0.0, 90.0, "between 0 and 90")] = CONE
 
     def inputs(self, record: FoundRecord) -> RecordInputs:
         """The points of the scan."""
         there = {path.stem: path for path in sorted(Path(self.scans).glob("*.xyz"))}
         path = there.get(record.name.removesuffix(".xyz"))
         if path is None:
-            known = ", ".join(there)
-            raise InputError(
-                f"{record.path}: scan is {record.name!r}: give one of {known}"
-            )
+            raise no_such(f"{record.path}: there is no scan", record.name, there)
         return RecordInputs(record.name, state={"points": points_mm(path, "m")})
 
     def predict(
@@ -89,18 +80,11 @@ class SphereScans(Experiment):
         }
         if radius:
             found["radius"] = one_value(float(row[FREE_RADIUS]))
-        self._refuse_far(record, found, predicted)
-        return found
-
-    def _refuse_far(
-        self, record: FoundRecord, found: Quantities, predicted: Quantities
-    ) -> None:
-        """A sphere found elsewhere than its scan, or of another size, is no measure."""
         for name, one in found.items():
             apart = abs(float(one.value[0] - predicted[name].value[0]))
             if apart > self.radius_mm / 2:
                 raise InputError(
-                    f"{record.path}: {name} of {record.name} is {apart:.4g} mm from "
-                    "what its scan tells: give centres in metres from the scanner, "
-                    "each beside its own scan, and radii in mm"
+                    f"{record.path}: {name} of {record.name} is {apart:.4g} mm off its "
+                    "scan: give centres in m from the scanner and radii in mm"
                 )
+        return found

@@ -1,7 +1,7 @@
 """The prediction of a measured set: every record from its inputs, with intervals.
 
-Writes prediction.csv and prediction.json. What was measured of the records is not
-read: their inputs are, and what the fitted ones told.
+Writes prediction.csv and prediction.json. It reads
+inputs of the records and the result of the fit, but nothing that was measured of them.
 """
 
 from dataclasses import replace
@@ -20,7 +20,7 @@ from pipeline.measured.records import (
     Records,
     SetAtHand,
     at_hand,
-    kept_records,
+    held_out_records,
     records_in,
     stacked,
 )
@@ -29,7 +29,7 @@ from pipeline.terminal import InputError, one_line
 
 
 def perform(job: Job, needs: Needs, out: Path) -> Numbers:
-    """Predict the records of a job: those of its folder, and kept ones."""
+    """Predict the records of a job: those of its folder, and held-out ones."""
     at = at_hand(job.config["set"])
     place = needs["fit"] / POSTERIOR if "fit" in needs else committed_posterior(job)
     folder, code = Path(job.tags["folder"]), str(job.identity["code"])
@@ -37,7 +37,7 @@ def perform(job: Job, needs: Needs, out: Path) -> Numbers:
 
 
 def committed_posterior(job: Job) -> Path:
-    """The file among those of a job that holds what the fit told."""
+    """The file of a job that has the result of the fit."""
     found = [Path(path) for path in job.paths if Path(path).name == POSTERIOR]
     if not found:
         raise InputError(f"{job.name}: neither a fit nor a {POSTERIOR} is at hand")
@@ -47,7 +47,7 @@ def committed_posterior(job: Job) -> Path:
 def run_step(
     at: SetAtHand, folder: Path, after: Posterior, key: str, out: Path, code: str = ""
 ) -> Numbers:
-    """Predict every record of a folder; of the shipped one, kept records too.
+    """Predict every record of a folder; of the shipped one, held-out records too.
 
     Parameters
     ----------
@@ -56,11 +56,11 @@ def run_step(
     at = replace(at, repeat_sd=after.repeat_sd)
     records = records_in(at, folder)
     if folder == at.folder:
-        kept = kept_records(at, records.found)
+        held_out = held_out_records(at, records.found)
         records = Records(
             records.found,
-            {**records.inputs, **kept.inputs},
-            {**records.refused, **kept.refused},
+            {**records.inputs, **held_out.inputs},
+            {**records.refused, **held_out.refused},
         )
     tables, refused, notes = [], dict(records.refused), dict[str, str]()
     for name, one in records.inputs.items():
@@ -82,7 +82,8 @@ def run_step(
     made = {n: one for n, one in records.inputs.items() if n not in refused}
     there = records.found if folder == at.folder else {}
     fitted = tuple(name for name in made if name in there and at.is_fitted(name))
-    noted = {"notes": own} if (own := {n: t for n, t in notes.items() if t}) else {}
-    said = {"key": key, "code": code, "fitted": fitted, "refused": refused, **noted}
-    write_prediction(out, table, made, **said)
+    more = {"key": key, "code": code, "fitted": fitted, "refused": refused}
+    if any(notes.values()):
+        more["notes"] = {name: note for name, note in notes.items() if note}
+    write_prediction(out, table, made, **more)
     return {"records": len(made), "rows": len(table), "refused": len(refused)}

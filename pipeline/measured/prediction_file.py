@@ -36,7 +36,7 @@ from pipeline.runs.atomic_files import read_json, write_json, write_table
 from pipeline.runs.run_keys import file_digest
 from pipeline.terminal import InputError, one_line
 
-KINDS: Mapping[str, Callable[[Any], Any]] = {  # what prediction.json says
+KINDS: Mapping[str, Callable[[Any], Any]] = {  # entries of prediction.json
     "key": str, "sha256": str, "records": dict, "fitted": tuple, "refused": dict,
     "notes": dict, "code": str,
 }  # fmt: skip
@@ -105,13 +105,13 @@ def digest_of(inputs: RecordInputs) -> str:
 
 
 def write_rows(path: Path, table: pd.DataFrame) -> None:
-    """Write a table as CSV; what is true or false says so in small letters."""
-    told = {
+    """Write a table as CSV; truth values in small letters."""
+    words = {
         name: np.where(table[name], "true", "false")
         for name in table.columns
         if table[name].dtype == bool
     }
-    write_table(path, table.assign(**told))
+    write_table(path, table.assign(**words))
 
 
 def shortened(table: pd.DataFrame) -> pd.DataFrame:
@@ -125,19 +125,19 @@ def shortened(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def write_prediction(
-    out: Path, table: pd.DataFrame, inputs: Mapping[str, RecordInputs], **said: Any
+    out: Path, table: pd.DataFrame, inputs: Mapping[str, RecordInputs], **more: Any
 ) -> None:
     """Write both files.
 
     Parameters
     ----------
     inputs : of each record, by name
-    said : key, fitted, refused, notes and code of a `Prediction`
+    more : key, fitted, refused, notes and code of a `Prediction`
     """
     path = out / TABLE
     write_rows(path, shortened(table))
     made = {name: digest_of(one) for name, one in inputs.items()}
-    write_json(out / RECORD, {"sha256": file_digest(path), "records": made, **said})
+    write_json(out / RECORD, {"sha256": file_digest(path), "records": made, **more})
 
 
 def shipped_as(path: Path) -> Path:
@@ -171,20 +171,20 @@ def read_prediction(folder: Path) -> Prediction:
     InputError
         where a file is missing or damaged, or the table has another SHA-256
     """
-    said, path = read_json(folder / RECORD), shipped_as(folder / TABLE)
+    entries, path = read_json(folder / RECORD), shipped_as(folder / TABLE)
     try:
         text = unpacked(path)
         now = hashlib.sha256(text).hexdigest()
-        if now != said["sha256"]:
+        if now != entries["sha256"]:
             raise InputError(
-                f"{path} has the SHA-256 {now[:12]}, not {said['sha256'][:12]} as when "
-                "it was made: restore it, or predict anew"
+                f"{path} has changed since it was made (SHA-256 {now[:12]}, not "
+                f"{entries['sha256'][:12]}): restore it, or predict anew"
             )
         table = pd.read_csv(BytesIO(text), dtype={"record": str, "quantity": str})
         if list(table.columns) != list(COLUMNS):
             raise InputError(f"{path} does not have the columns {', '.join(COLUMNS)}")
-        said = {"notes": {}, "code": ""} | said
-        known = {name: kind(said[name]) for name, kind in KINDS.items()}
+        entries = {"notes": {}, "code": ""} | entries
+        known = {name: kind(entries[name]) for name, kind in KINDS.items()}
         return Prediction(table, **known)
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"{folder} holds no prediction: {one_line(error)}") from error
@@ -245,8 +245,8 @@ def shipped_files(of: MeasuredSet) -> tuple[str, ...]:
     """Every file of the set's folder that numbers may come from."""
     folder = Path(of.records.folder)
     found = sorted(p for p in folder.rglob("*") if p.is_file())
-    kept = [p for p in found if FOLDER not in p.relative_to(folder).parts[:1]]
-    return tuple(str(p) for p in kept if p.suffix not in TEXTS)
+    own = [p for p in found if FOLDER not in p.relative_to(folder).parts[:1]]
+    return tuple(str(p) for p in own if p.suffix not in TEXTS)
 
 
 def committed_files(of: MeasuredSet) -> tuple[str, ...]:
@@ -265,7 +265,7 @@ def record_files(of: MeasuredSet, folder: Path) -> tuple[str, ...]:
 
 
 def committed_fit(of: MeasuredSet) -> tuple[str, ...]:
-    """The file of it that says what the fit told, if there is one."""
+    """The committed result of the fit, if there is one."""
     return tuple(p for p in committed_files(of) if Path(p).name == POSTERIOR)
 
 

@@ -30,7 +30,7 @@ from pipeline.io.record_files import FoundRecord, numbers, read_columns
 from pipeline.measured.records import Experiment
 from pipeline.terminal import InputError
 from sim.core.arrays import Bools, Floats, Ints
-from sim.core.options import refuse_unless_positive
+from sim.core.options import Positive
 from sim.mechanism.named_structures import triangle_lattice
 from sim.mechanism.statics.equilibrium import EquilibriumOptions, at_rest
 from sim.mechanism.statics.loaded_structure import BarredLattice, Strut
@@ -41,9 +41,9 @@ DESIGN_ENDS = ("_all", "_teeth", "_pacman")
 TEMPERATURE = "temperature_C"
 COORDINATES = ("x_mm", "y_mm")
 FRAME = re.compile(r"frame (\d+)")  # as labels name one that they cannot be carried to
-BEYOND = 5.0  # C by which a record may go beyond what strips tell: they stay there
+BEYOND = 5.0  # C beyond the temperatures of the strips, whose end values hold there
 COLD = 26.0  # C up to which nothing contracts
-SIZE = 0.05  # of the size drawn; 0.015 in the shipped records
+SIZE = 0.05  # largest relative error of the designed size; 0.015 in shipped records
 STEP = EquilibriumOptions(tolerance=1e-8)
 
 
@@ -85,11 +85,11 @@ class LatticeTracks(Experiment):
 
     folder: str
     temperatures: tuple[float, ...]
-    u_mm: float
-    spacing_mm: float
+    u_mm: Positive
+    spacing_mm: Positive
 
     def __post_init__(self) -> None:
-        refuse_unless_positive(self, "u_mm", "spacing_mm")
+        super().__post_init__()
         if not self.temperatures or (np.diff(self.temperatures) <= 0).any():
             raise ValueError(f"temperatures must rise: {list(self.temperatures)}")
 
@@ -104,16 +104,14 @@ class LatticeTracks(Experiment):
             nodes = len(_unit_lattice().structure.r0) - 1
             if (odd := np.flatnonzero(found != nodes)).size:
                 raise InputError(
-                    f"{record.path}: at {at[odd[0]]:g} C are {found[odd[0]]} points of "
-                    f"{record.name}, a lattice has {nodes} nodes: give each once at "
-                    f"every {TEMPERATURE}"
+                    f"{record.path}: {record.name} has {found[odd[0]]} points at "
+                    f"{at[odd[0]]:g} C: give each of the {nodes} nodes once"
                 )
         first, last = _measured_range(self.folder)
         if at[0] < first - BEYOND or at[-1] > last + BEYOND:
             raise InputError(
-                f"{record.path}: {TEMPERATURE} goes from {at[0]:g} to {at[-1]:g}, "
-                f"strips were measured from {first:g} to {last:g} C: give C, leave "
-                "others out"
+                f"{record.path}: {TEMPERATURE} goes from {at[0]:g} to {at[-1]:g}, but "
+                f"strips were measured from {first:g} to {last:g} C: leave others out"
             )
         return RecordInputs(
             record.name, words={"design": design}, state={TEMPERATURE: at}
@@ -154,23 +152,23 @@ class LatticeTracks(Experiment):
         try:
             tracks, orders = label_frames(frames, made.r[:, :2], made.links, at)
         except AmbiguousLabelError as error:
-            told = FRAME.sub(lambda m: f"{m[0]} ({at[int(m[1])]:g} C)", str(error))
-            told = told.replace("in the same unit", "in mm")
-            raise InputError(f"{record.path}: {told}") from error
+            problem = FRAME.sub(lambda m: f"{m[0]} ({at[int(m[1])]:g} C)", str(error))
+            problem = problem.replace("in the same unit", "in mm")
+            raise InputError(f"{record.path}: {problem}") from error
         if at[0] <= COLD:
-            self._refuse_size(record, tracks.points[0], made.r[:, :2])
+            self._check_size(record, tracks.points[0], made.r[:, :2])
         model = nodes_of(predicted, len(made.r))
         return at, place_on_model(tracks.points, orders, model)
 
-    def _refuse_size(self, record: FoundRecord, seen: Floats, drawn: Floats) -> None:
-        """Before it contracts a lattice is as large as drawn, along and across."""
-        about = [x - x.mean(axis=0) for x in (drawn, seen)]
+    def _check_size(self, record: FoundRecord, seen: Floats, design: Floats) -> None:
+        """Refuse a cold lattice that is not as large as designed in both directions."""
+        about = [x - x.mean(axis=0) for x in (design, seen)]
         most = np.linalg.svd(np.linalg.lstsq(*about)[0])[1]
         if np.abs(most - 1.0).max() > SIZE:
             raise InputError(
                 f"{record.path}: cold, {record.name} is {most[1]:.3g} to {most[0]:.3g} "
-                f"times as large as drawn, struts {self.spacing_mm:g} mm long: give "
-                "both coordinates in mm"
+                f"times as large as designed, with struts of {self.spacing_mm:g} mm: "
+                "give both coordinates in mm"
             )
 
     def frames(self, record: FoundRecord) -> tuple[Floats, list[Floats]]:
@@ -184,26 +182,25 @@ class LatticeTracks(Experiment):
         self, design: str, at: Floats, parameters: Mapping[str, float]
     ) -> Floats:
         """(f, n, 2) nodes at rest at temperatures `at`, in mm."""
-        told = tuple(sorted((k, float(v)) for k, v in parameters.items()))
-        return _shapes(self.folder, design, tuple(at.tolist()), told)
+        values = tuple(sorted((k, float(v)) for k, v in parameters.items()))
+        return _shapes(self.folder, design, tuple(at.tolist()), values)
 
     def _design(self, record: FoundRecord) -> str:
-        """As the record says it, or else the one design that its file's name holds."""
-        said = record.inputs.get("design", "")
+        """The design that the record states, else the one in its file's name."""
+        stated = record.inputs.get("design", "")
         named = [d for d in self.designs if d in record.path.stem]
-        if said in self.designs:
-            if len(named) == 1 and named != [said] == [record.of.get("design")]:
+        if stated in self.designs:
+            if len(named) == 1 and named != [stated] == [record.of.get("design")]:
                 raise InputError(
-                    f"{record.path}: the name says {named[0]}, its column design "
-                    f"{said}: correct one of them"
+                    f"{record.path}: design {named[0]} by its name, {stated} by its "
+                    "column: correct one of them"
                 )
-            return said
+            return stated
         if len(named) == 1:
             return named[0]
-        told = f"design {said!r} is not known" if said else "no design is told"
         raise InputError(
-            f"{record.path}: {told}: name one of {', '.join(self.designs)} in a column "
-            "design, in the file's name or in records.csv"
+            f"{record.path}: design {stated!r} is not known: give one of "
+            f"{', '.join(self.designs)} in the file's name, in a column or records.csv"
         )
 
     @property
@@ -224,9 +221,9 @@ def _shapes(
     folder: str,
     design: str,
     at: tuple[float, ...],
-    told: tuple[tuple[str, float], ...],
+    values: tuple[tuple[str, float], ...],
 ) -> Floats:
-    p, materials, lattice = dict(told), _designs(folder)[design], _unit_lattice()
+    p, materials, lattice = dict(values), _designs(folder)[design], _unit_lattice()
     made, found, start = lattice.structure.r0[:-1, :2], [], None
     # of each strut, in units of the spacing
     lost = np.where(through(design, folder), p["through_mm"], p["node_diameter_mm"])

@@ -1,4 +1,4 @@
-"""A measured set: what it brings, its records, their inputs and rows.
+"""A measured set: its experiment, its records, their inputs and rows.
 
 A class of pipeline.measured named by `model: {_target_: ...}` in
 conf/measured/<set>.yaml. The frame calls, in this order: `inputs` for every record;
@@ -27,10 +27,10 @@ from pipeline.config.config_files import checked
 from pipeline.io.record_files import FoundRecord, RecordSource, find_records
 from pipeline.measured.set_file import MeasuredSet
 from pipeline.terminal import InputError, one_line
-from sim.core.options import NotConvergedError
+from sim.core.options import Checked, NotConvergedError
 
 
-class Experiment(ABC):
+class Experiment(Checked, ABC):
     """A measured set; every method gives the same twice for the same arguments.
 
     Attributes
@@ -163,7 +163,7 @@ class SetAtHand:
 
     @property
     def errors(self) -> dict[str, ModelError]:
-        """The model error of each family before anything is learnt."""
+        """The model error of each family before the fit."""
         found = {}
         for name, one in self.of.quantities.items():
             kind = one.model_error
@@ -248,14 +248,14 @@ def records_in(at: SetAtHand, folder: Path) -> Records:
     return replace(read, refused={**read.refused, **odd})
 
 
-def kept_records(at: SetAtHand, there: Mapping[str, FoundRecord]) -> Records:
-    """Records that the set names but are not there."""
-    kept = {
-        name: FoundRecord(name, at.folder / f"{name}.csv", said)
-        for name, said in at.of.records.kept.items()
+def held_out_records(at: SetAtHand, there: Mapping[str, FoundRecord]) -> Records:
+    """Records that the set names but that are not there."""
+    absent = {
+        name: FoundRecord(name, at.folder / f"{name}.csv", inputs)
+        for name, inputs in at.of.records.kept.items()
         if name not in there
     }
-    return read_inputs(at, kept)
+    return read_inputs(at, absent)
 
 
 def measured_rows(
@@ -311,8 +311,8 @@ def shortened(
         there, of = (len(q[over[key]].at) for q in (found, predicted))
         if there < of:
             why[key] = (
-                f"it is measured at {there} of the {of} places that the prediction is "
-                "over: give a record that goes all the way both ways, or its travel"
+                f"measured at {there} of {of} predicted places: give a record of the "
+                "whole way in both directions, or its travel"
             )
     return why
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -27,11 +27,7 @@ from pipeline.io.record_files import FoundRecord
 from pipeline.measured.records import Experiment
 from pipeline.terminal import InputError
 from sim.core.arrays import Floats
-from sim.core.options import (
-    refuse_negative,
-    refuse_unless_count,
-    refuse_unless_positive,
-)
+from sim.core.options import Count, NotNegative, Positive
 from sim.rods.stress_relaxation import Relaxation, prony
 from sim.rods.thick_rod import Clamp, Prism, ThickRod, TipMass
 from sim.rods.thick_rod_motion import Hold, crept_height, rest_height, ringing_heights
@@ -67,22 +63,20 @@ class Heights:
 
 
 def heights_of(record: FoundRecord) -> Heights:
-    """The heights of a record; refused where they cannot be those of a beam let go."""
+    """The heights of a record of a released beam; others are refused."""
     names = [f"{m}_{axis}_m" for m in (*TIP, *BASE) for axis in "xyz"]
     table = record.columns(["time_s", *names])
     time = table["time_s"].to_numpy()
     if len(time) < 100:
-        raise InputError(
-            f"{record.path} has {len(time)} frames: give one second or more"
-        )
+        raise InputError(f"{record.path} has {len(time)} frames: give 100 or more")
     refuse_gaps(record.path, time, 1.0 - EVEN, 1.0 + EVEN)
     places = {m: table[[f"{m}_{a}_m" for a in "xyz"]].to_numpy() for m in (*TIP, *BASE)}
     tip, base = (np.mean([places[m] for m in own], axis=0) for own in (TIP, BASE))
     apart = float(np.linalg.norm(np.median(tip - base, axis=0)))
     if not REACH[0] < apart < REACH[1]:
         raise InputError(
-            f"{record.path}: tip and base markers are {apart:g} m apart, a beam of 0.1 "
-            "m has them 0.1 m apart: give coordinates in metres"
+            f"{record.path}: tip and base markers are {apart:g} m apart, not about 0.1 "
+            "m: give coordinates in metres"
         )
     refuse_stray(record.path, time, places)
     height = tip[:, 0] - base[:, 0]
@@ -94,9 +88,8 @@ def heights_of(record: FoundRecord) -> Heights:
     moves = np.ptp(tip - base, axis=0)
     if (most := int(np.argmax(moves))) > 0:
         raise InputError(
-            f"{record.path}: the tip moves most along {'xyz'[most]}, by "
-            f"{moves[most]:.3g} m, and by {moves[0]:.3g} along x: give x upwards, y "
-            "sideways, z along the beam"
+            f"{record.path}: the tip moves most along {'xyz'[most]} ({moves[most]:.3g} "
+            f"m, {moves[0]:.3g} along x): give x upwards, y sideways, z along the beam"
         )
     try:
         return Heights(time, height, release_frame(time, tip[:, 0]))
@@ -117,19 +110,15 @@ class ReleasedBeam(Experiment):
     u_mass : kg, standard uncertainty of an added mass
     """
 
+    of: ClassVar[str] = "beam"
     reference: Sequence[str]
-    length: float
-    width: float
-    height: float
-    elements: int = 16
-    step: float = 1.0e-3
-    u_release: float = 3.0e-3
-    u_mass: float = 3.0e-4
-
-    def __post_init__(self) -> None:
-        refuse_unless_positive(self, "length", "width", "height", "step", of="beam")
-        refuse_negative(self, "u_release", "u_mass", of="beam")
-        refuse_unless_count(self, "elements", of="beam")
+    length: Positive
+    width: Positive
+    height: Positive
+    elements: Count = 16
+    step: Positive = 1.0e-3
+    u_release: NotNegative = 3.0e-3
+    u_mass: NotNegative = 3.0e-4
 
     @cached_property
     def own_weight(self) -> Heights:

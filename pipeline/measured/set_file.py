@@ -18,6 +18,7 @@ from pipeline.config.value_types import (
     AtLeastOne,
     Count,
     Entry,
+    NotNegative,
     Positive,
     Settings,
     Words,
@@ -60,7 +61,7 @@ class PlaceRange(Entry):
 
 
 class ModelErrorEntry(Entry):
-    """How the model is wrong, as learnt on the fitted records and carried to others.
+    """Model error, estimated on the fitted records and applied to others.
 
     Attributes
     ----------
@@ -74,7 +75,7 @@ class ModelErrorEntry(Entry):
     kind: Literal["constant", "curve", "scatter"] = "constant"
     length: Positive = 1.0
     relative: bool = False
-    sd: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
+    sd: NotNegative = 0.0
     sd_source: str = ""
 
     @model_validator(mode="after")
@@ -103,8 +104,8 @@ class QuantityEntry(Entry):
     along : what `at` is, with its unit, for axes of figures
     aim : largest acceptable error, in `unit`, or of the measured value if `relative`
     fitted : whether the fit uses it; a quantity derived from fitted ones need not be
-    learnt : its model error is learnt on the fitted records though the fit does not
-        use it, as the thousand frames of a motion would outweigh everything else
+    learnt : its model error is estimated on the fitted records though the fit does not
+        use it, since the thousand frames of a motion would outweigh everything else
     where : what a record must say of itself, such as its specimen, to belong here
     about : the quantity about which this is half the difference of two branches, with
         which figures show it
@@ -123,7 +124,7 @@ class QuantityEntry(Entry):
     where: Texts = Field(default_factory=dict)
     about: str = ""
     learnt_from: str = ""
-    u: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
+    u: NotNegative = 0.0
     u_source: str = ""
     model_error: ModelErrorEntry = Field(default_factory=ModelErrorEntry)
 
@@ -150,7 +151,7 @@ class InputEntry(Entry):
     unit: str
     origin: Literal["measured", "stated", "fitted"]
     source: str
-    u: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
+    u: NotNegative | None = None
     fitted: bool = False
     positive: bool = False
 
@@ -184,8 +185,8 @@ class RecordsEntry(Entry):
     folder : of the records that are shipped
     forms : how their files are called; the first that fits counts
     fitted : pattern of the names of the records that are fitted; "" fits none
-    kept : records that are predicted though they are not there, with what is known of
-        them; each is judged when it is
+    kept : held-out records, predicted from these inputs before they are published;
+        each is judged as soon as its file is there
     repeats : inputs in which tests of the same thing agree, such as mass and specimen;
         () where no test was repeated
     sisters : inputs in which records agree that are left out together, so that none is
@@ -201,12 +202,12 @@ class RecordsEntry(Entry):
 
 
 class UnfittedEntry(Entry):
-    """The same model with some inputs as given here and none fitted, shown beside it.
+    """The same model with some inputs as given here and none fitted, for comparison.
 
     Attributes
     ----------
     inputs : values of some inputs; others are as before the fit
-    of : the quantity whose distances are told
+    of : the quantity whose distances are reported
     aim : largest acceptable rms distance at every place, in the quantity's unit
     """
 

@@ -2,7 +2,7 @@
 
 Places are means of a record in the frame of the model: the origin at the root of the
 arm, z up, from the base marker and the stated offset. Of a record only its torques and
-its rate, which tells the camera set-up, are read beforehand. Offsets of the markers and
+its rate, which gives the camera set-up, are read beforehand. Offsets of the markers and
 the tilt of the frame belong to a set-up, because markers and cameras were moved between
 the two. What arrives of a tension belongs to a mounting: between the levels of tendon 1
 and of tendon 2 at 200 Hz the base marker moved by 0.7 mm, within them by 0.1 mm.
@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 from scipy.spatial.transform import Rotation
@@ -23,11 +23,7 @@ from pipeline.io.record_files import FoundRecord
 from pipeline.measured.records import Experiment
 from pipeline.terminal import InputError
 from sim.core.arrays import Floats
-from sim.core.options import (
-    refuse_negative,
-    refuse_unless_count,
-    refuse_unless_positive,
-)
+from sim.core.options import Count, NotNegative, Positive
 from sim.rods.plane.rod import GRAVITY
 from sim.rods.space.frames import SpaceState
 from sim.rods.space.rod import SpaceMaterial, SpaceRod, StretchLaw
@@ -45,7 +41,7 @@ SETUPS = {  # of the cameras, by rate in Hz: where they saw the base marker, m
     240: (0.2482, 0.0567, 0.1798),
 }
 MOUNTINGS = ("200a", "200b", "240")  # at 200 Hz of tendon 1, and of tendon 2
-UNTOLD = "200"  # one of the two at 200 Hz
+UNKNOWN_MOUNTING = "200"  # one of the two at 200 Hz
 BASE_MOVED = 0.005  # m, by less than which a base marker is where it was
 NEAR = 0.02  # share by which a rate may differ
 MARKERS = 4
@@ -75,7 +71,7 @@ def torques_of(level: str) -> tuple[float, float]:
         found = [float(f"0.{word[2:]}") for word in both.groups() if word]
         return found[0], found[-1]
     raise InputError(
-        f"{level}: its torques are not known: name it as m1_u018, or say "
+        f"{level}: its torques are unknown: name it as m1_u018, or give "
         f"{' and '.join(TORQUES)} in records.csv"
     )
 
@@ -99,23 +95,22 @@ class TendonTentacle(Experiment):
     edges : from the root to where tendons end
     """
 
+    of: ClassVar[str] = "tentacle"
     profile: Sequence[tuple[float, float]]
-    tied: float
+    tied: Positive
     offset: Sequence[tuple[float, float]]
     markers: Sequence[tuple[float, float, float, float]]
-    pulley: float
+    pulley: Positive
     base: tuple[float, float, float]
     law: str = "rubber"
-    u_pull: float = 0.0
-    edges: int = 32
+    u_pull: NotNegative = 0.0
+    edges: Count = 32
 
     def __post_init__(self) -> None:
-        refuse_unless_positive(self, "tied", "pulley", of="tentacle")
-        refuse_negative(self, "u_pull", of="tentacle")
-        refuse_unless_count(self, "edges", of="tentacle")
+        super().__post_init__()
         if len(self.markers) != MARKERS or any(len(m) != 4 for m in self.markers):
             raise ValueError(f"tentacle: markers must be {MARKERS} rows of 4 numbers")
-        for name in ("profile", "offset", "markers"):  # rests are kept by their inputs
+        for name in ("profile", "offset", "markers"):  # keys of caches
             rows = tuple(tuple(map(float, row)) for row in getattr(self, name))
             object.__setattr__(self, name, rows)
         object.__setattr__(self, "base", tuple(self.base))
@@ -136,7 +131,7 @@ class TendonTentacle(Experiment):
         rate = _rate(record)
         words = {"setup": str(rate), "mounting": _mounting(record, torques, rate)}
         u = {"pull": self.u_pull}
-        if words["mounting"] == UNTOLD:
+        if words["mounting"] == UNKNOWN_MOUNTING:
             numbers["between"], u["between"] = 0.0, 1.0
         return RecordInputs(record.name, numbers, u, words)
 
@@ -197,9 +192,9 @@ class TendonTentacle(Experiment):
             for at, off in self.offset
         ]
 
-    def arm(self, told: Sequence[float]) -> TaperedArm:
+    def arm(self, values: Sequence[float]) -> TaperedArm:
         """The arm with modulus and density from the first two of PHYSICAL."""
-        material = SpaceMaterial(KPA * told[0], told[1])
+        material = SpaceMaterial(KPA * values[0], values[1])
         return TaperedArm(
             self.profile, self.tied, material, self.edges, law=StretchLaw(self.law)
         )
@@ -207,7 +202,12 @@ class TendonTentacle(Experiment):
     def _of_frames(self, record: FoundRecord) -> Floats:
         """(4, 3) mean places in the model's frame, m, from frames of the cameras."""
         table = record.columns(FRAME)
-        _refuse_times(record, table["time_s"].to_numpy())
+        time = table["time_s"].to_numpy()
+        refuse_gaps(record.path, time, 0.0, LONGEST_GAP)
+        if (spans := float(np.ptp(time))) > LONGEST:
+            raise InputError(
+                f"{record.path}: time_s spans {spans:g}, not a few seconds: give s"
+            )
         mean = table[list(FRAME[1:])].to_numpy().mean(axis=0).reshape(-1, 3)
         from_base = mean[1:] - mean[0]
         x, y, z = (from_base - np.array(self.base)).T
@@ -215,7 +215,7 @@ class TendonTentacle(Experiment):
 
 
 def _rate(record: FoundRecord) -> int:
-    """Hz of the camera set-up, as told, as times or else the base marker tell it."""
+    """Hz of the camera set-up: stated, by times, or by the place of the base marker."""
     if "rate_Hz" in record.inputs:
         rate = record.number("rate_Hz")
     elif record.there and "rate_Hz" in record.header:
@@ -231,14 +231,13 @@ def _rate(record: FoundRecord) -> int:
     if near:
         return near[0]
     raise InputError(
-        f"{record.path}: its rate is {rate:.4g} Hz, the camera set-ups have "
-        f"{' and '.join(map(str, SETUPS))} Hz, nor is its base marker where they saw "
-        "it: say rate_Hz in records.csv"
+        f"{record.path}: neither its rate ({rate:.4g} Hz) nor its base marker fits a "
+        f"camera set-up ({', '.join(map(str, SETUPS))} Hz): give rate_Hz in records.csv"
     )
 
 
 def _mounting(record: FoundRecord, torques: tuple[float, float], rate: int) -> str:
-    """The mounting of a record, as told or as its set-up and tendon tell it."""
+    """The mounting of a record: stated, or by its set-up and tendon."""
     if "mounting" in record.inputs:
         if record.inputs["mounting"] not in MOUNTINGS:
             raise InputError(
@@ -249,7 +248,7 @@ def _mounting(record: FoundRecord, torques: tuple[float, float], rate: int) -> s
     if rate == 240:
         return "240"
     if min(torques) > 0.0:
-        return UNTOLD
+        return UNKNOWN_MOUNTING
     return "200b" if torques[1] > 0.0 else "200a"
 
 
@@ -260,40 +259,29 @@ def _setups_by_base(record: FoundRecord) -> list[int]:
     base = record.columns(BASE).to_numpy().mean(axis=0)
     if (away := float(np.linalg.norm(base))) > ROOM:
         raise InputError(
-            f"{record.path}: its base marker is {away:.3g} from where coordinates "
-            "begin: give metres"
+            f"{record.path}: its base marker is {away:.3g} from the origin: give metres"
         )
     return [k for k, at in SETUPS.items() if np.linalg.norm(base - at) <= BASE_MOVED]
 
 
-def _refuse_times(record: FoundRecord, time: Floats) -> None:
-    refuse_gaps(record.path, time, 0.0, LONGEST_GAP)
-    if np.ptp(time) > LONGEST:
-        raise InputError(
-            f"{record.path}: time_s goes on for {np.ptp(time):g}, records last some "
-            "seconds: give s"
-        )
-
-
 def _refuse_unrest(record: FoundRecord) -> None:
-    """Refuse frames that do not tell rest from a swing, and those that move."""
+    """Refuse frames too few to tell rest from a swing, and frames that move."""
     table = record.columns(FRAME)
     lasts, half = float(np.ptp(table["time_s"])), len(table) // 2
     apart = lasts / max(len(table) - 1, 1)
     if lasts < SWING or apart > SWING / 2.0:
         raise InputError(
-            f"{record.path}: {len(table)} frames in {lasts:.3g} s do not tell rest: a "
-            f"swing of the arm takes up to {SWING:g} s: give one at least, frames at "
-            f"most {SWING / 2.0:g} s apart"
+            f"{record.path}: {len(table)} frames in {lasts:.3g} s cannot show rest: "
+            f"give a swing of {SWING:g} s, with frames at most {SWING / 2.0:g} s apart"
         )
     moved = (table[half:].mean() - table[:half].mean()).drop("time_s").abs()
     if moved.max() > RESTING:
         column = table[moved.idxmax()]
         away = (column - column.median()).abs()
         raise InputError(
-            f"{record.path}: {column.name} moves by {moved.max():.3g} between its "
-            f"halves, more than {RESTING:g}: give the frames in which the arm rests, "
-            f"without row {away.argmax() + 2}, {away.max():.3g} away, if that is stray"
+            f"{record.path}: {column.name} moves by {moved.max():.3g} m between its "
+            f"halves, more than {RESTING:g}: give frames at rest, without outliers "
+            f"(row {away.argmax() + 2}: {away.max():.3g} m)"
         )
 
 
@@ -326,15 +314,15 @@ def _physical(
     and by how much each departs from it are inputs of their own.
     """
     mine, lost = (_of_mounting(parameters, record, of) for of in ("pull", "lost"))
-    told = {name: float(parameters[name]) for name in PHYSICAL}
+    values = {name: float(parameters[name]) for name in PHYSICAL}
     share = parameters["pull"] * record.numbers["pull"] * mine
     for k in (1, 2):
         commanded = record.numbers[f"tension_{k}_N"]
         arrives = max(commanded - lost, 0.0) if commanded else 0
-        told[f"pull_{k}"] *= share * arrives
-        told[f"root_{k}"] += parameters["root"]
-        told[f"tie_{k}"] += parameters["tie"]
-    return tuple(told.values())
+        values[f"pull_{k}"] *= share * arrives
+        values[f"root_{k}"] += parameters["root"]
+        values[f"tie_{k}"] += parameters["tie"]
+    return tuple(values.values())
 
 
 def _of_mounting(
@@ -342,23 +330,17 @@ def _of_mounting(
 ) -> float:
     """An input of the record's mounting; of one of two, from the first, -1, to 1."""
     mounting = record.words["mounting"]
-    if mounting != UNTOLD:
+    if mounting != UNKNOWN_MOUNTING:
         return parameters[f"{of}_{mounting}"]
     first, last = (parameters[f"{of}_{m}"] for m in MOUNTINGS[:2])
     return (first + last + record.numbers["between"] * (last - first)) / 2.0
 
 
-def _coarse(told: Sequence[float]) -> tuple[float, ...]:
-    """A few inputs that stand for all that are near them."""
-    near = [float(f"{v:.{COARSE}g}") for v in told[:6]]
-    return (*near, *(0.0,) * (len(told) - len(near)))
-
-
 @lru_cache(maxsize=4096)
-def _markers(of: TendonTentacle, told: tuple[float, ...]) -> tuple[Floats, Floats]:
+def _markers(of: TendonTentacle, values: tuple[float, ...]) -> tuple[Floats, Floats]:
     """(4, 3) centres of the markers' sections, m, and (4, 3, 3) their frames."""
-    state, rod = _rest(of, told)
-    arm, zero = of.arm(told), np.zeros(3)
+    state, rod = _rest(of, values)
+    arm, zero = of.arm(values), np.zeros(3)
     centres = np.array([arm.place(state, rod, m[0], zero) for m in of.markers])
     ends = [
         [arm.place(state, rod, m[0], unit) for unit in np.eye(3)] for m in of.markers
@@ -367,19 +349,20 @@ def _markers(of: TendonTentacle, told: tuple[float, ...]) -> tuple[Floats, Float
 
 
 @lru_cache(maxsize=512)
-def _rest(of: TendonTentacle, told: tuple[float, ...]) -> tuple[SpaceState, SpaceRod]:
+def _rest(of: TendonTentacle, values: tuple[float, ...]) -> tuple[SpaceState, SpaceRod]:
     """The arm at rest, sought from the rest of inputs rounded: the same each time."""
-    near = _coarse(told)
-    start = None if near == told else _rest(of, near)[0]
-    arm = of.arm(told)
+    rounded = [float(f"{v:.{COARSE}g}") for v in values[:6]]
+    near = (*rounded, *(0.0,) * (len(values) - len(rounded)))
+    start = None if near == values else _rest(of, near)[0]
+    arm = of.arm(values)
     rod = arm.rod
     natural = np.zeros_like(rod.curvature)
-    natural[:, :2] = told[6:8]
+    natural[:, :2] = values[6:8]
     rod = replace(rod, curvature=natural)
     tendons = tuple(
-        arm.tendon(rod, of.route(*ends), np.radians(angle), tension)
-        for tension, angle, ends in zip(
-            told[2:4], told[4:6], zip(told[8:10], told[10:12], strict=True), strict=True
+        arm.tendon(rod, of.route(root, tie), np.radians(angle), tension)
+        for tension, angle, root, tie in zip(
+            values[2:4], values[4:6], values[8:10], values[10:12], strict=True
         )
         if tension > 0.0
     )

@@ -1,6 +1,6 @@
 """The views of a scan as one cloud: read, registered, thinned, repeats dropped.
 
-Repeats: a sample of places tells whether points repeat, to rounding: 0.02 s of CPU time
+Repeats: a sample of places shows whether points repeat, to rounding: 0.02 s of CPU time
 for 1.25 million points. Open3D compares all points to the bit, in 0.8 s.
 
 Meshes: software decimates flat parts more than round ones, and a vertex says nothing of
@@ -92,8 +92,7 @@ def check_views_differ(clouds: list[Cloud], radius_mm: float) -> None:
         common = len(np.intersect1d(of_a, of_b, assume_unique=True))
         if common > REPEAT.same * max(min(len(of_a), len(of_b)), 1):
             raise InputError(
-                f"E-REPEATED {b.path}: holds the points of {a.path}: name each view "
-                "once"
+                f"E-REPEATED {b.path}: has the points of {a.path}: name each view once"
             )
 
 
@@ -255,7 +254,7 @@ def merged(clouds: list[Cloud]) -> tuple[Floats, list[Cloud]]:
 
 
 def check_overlap(clouds: list[Cloud], seen: Bools) -> None:
-    """Refuse views that no sphere ties together: how they lie is anybody's guess.
+    """Refuse views without a common sphere, whose relative place is unknown.
 
     Parameters
     ----------
@@ -270,9 +269,9 @@ def check_overlap(clouds: list[Cloud], seen: Bools) -> None:
     if len(apart):
         one, other = clouds[views[0]].path, clouds[views[apart[0]]].path
         raise InputError(
-            f"E-NO-OVERLAP {other}: shares no sphere with {one}, nor by way of other "
-            "views: scan views that overlap, register them with --register, or merge "
-            "them into one file and give their misplacement with --registration-mm"
+            f"E-NO-OVERLAP {other}: shares no sphere with {one}, nor through others: "
+            "scan views that overlap, use --register, or merge them into one file and "
+            "give --registration-mm"
         )
 
 

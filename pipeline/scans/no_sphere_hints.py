@@ -1,4 +1,4 @@
-"""Why a scan shows no sphere: another unit, another radius? Said, never assumed."""
+"""Why a scan shows no sphere: hints at another unit or radius, never applied."""
 
 import dataclasses
 from collections import Counter
@@ -12,7 +12,9 @@ from pipeline.io.point_cloud import HINT
 from sim.core.arrays import Floats
 
 
-def doubt(picks: Picks, points: Floats, unit: Unit, options: PickOptions) -> str:
+def no_sphere_hint(
+    picks: Picks, points: Floats, unit: Unit, options: PickOptions
+) -> str:
     """One line that says why `picks` cannot be the scan's spheres, or nothing.
 
     The line ends with what would give spheres, if there is such a thing.
@@ -53,7 +55,7 @@ def used_radius(picks: Picks, options: PickOptions) -> float:
 
 
 def own_radius(picks: Picks) -> tuple[float, float]:
-    """The radius that the spheres themselves tell, and its sd, mm.
+    """The radius of the spheres by free fits, and its sd, mm.
 
     Of several views `analysis.spheres.joint_adjustment`, else the spheres' weighted
     mean: where neighbouring points share errors, its variance is as much more than
@@ -68,7 +70,7 @@ def own_radius(picks: Picks) -> tuple[float, float]:
 
 
 def radius_remark(used: float, own: float, sd: float, slack: float = 0.0) -> str:
-    """What the spheres say of the radius that centres were fitted with, or nothing.
+    """A remark where the spheres contradict the radius of the fits, or nothing.
 
     Parameters
     ----------
@@ -78,20 +80,20 @@ def radius_remark(used: float, own: float, sd: float, slack: float = 0.0) -> str
     if abs(own - used) < max(HINT.odd * used, HINT.sure * sd, slack):
         return ""
     return (
-        f"the balls come out {own / used:.4f} times as large as stated, {own:.4g} +- "
+        f"the spheres are {own / used:.4f} times as large as stated, {own:.4g} +- "
         f"{sd:.2g} mm for {used:g}: ingest with --sphere-radius-mm {own:.4g} if that "
-        "is the printed one, or else check the scanner's scale"
+        "is the printed radius, else check the scanner's scale"
     )
 
 
-def told_radius(picks: Picks, options: PickOptions) -> str:
-    """The same of a scan; caps seem smaller or larger the noisier they are."""
+def radius_hint(picks: Picks, options: PickOptions) -> str:
+    """The same for a scan, where noise makes caps seem smaller or larger."""
     used = used_radius(picks, options)
     return radius_remark(used, *own_radius(picks), _of_noise(picks, used))
 
 
-def untold_radius(picks: Picks, options: PickOptions) -> list[str]:
-    """A note on how wrong a radius may be unnoticed, where shared errors hide it."""
+def unnoticed_radius(picks: Picks, options: PickOptions) -> list[str]:
+    """A note on the radius error that shared errors may hide."""
     if picks.excess is None:
         return []
     used, (_, sd) = used_radius(picks, options), own_radius(picks)
@@ -100,10 +102,9 @@ def untold_radius(picks: Picks, options: PickOptions) -> list[str]:
     share = 100.0 * sd / used
     seen, refused = (100 * HINT.odd, 100 * HINT.wrong)
     return [
-        f"the balls tell their radius to {share:.2g} % (one standard deviation), since "
-        f"errors are shared: a stated one less than {max(HINT.sure * share, seen):.2g} "
-        f"% off is not noticed, one less than {max(HINT.certain * share, refused):.2g} "
-        "% off is not refused"
+        f"shared errors leave a standard deviation of {share:.2g} % to the radius: one "
+        f"less than {max(HINT.sure * share, seen):.2g} % off is not noticed, less than "
+        f"{max(HINT.certain * share, refused):.2g} % off not refused"
     ]
 
 

@@ -40,11 +40,11 @@ def near_any(points: Floats, seeds: Floats, reach: float) -> Bools:
 
 def at_seeds(picks: Picks, seeds: Floats, reach: float) -> Picks:
     """The picks that are nearest to some seed (k, 3), and within `reach` of it."""
-    wanted: set[int] = set()
+    index: list[int] = []
     if picks.spheres:
         distance, number = KDTree(picks.centres).query(seeds)
-        wanted = set(np.asarray(number)[np.asarray(distance) <= reach].tolist())
-    index = sorted(wanted)
+        near = np.asarray(distance) <= reach
+        index = np.unique(np.asarray(number)[near]).tolist()
     rows = (3 * np.array(index, dtype=np.int64)[:, None] + np.arange(3)).ravel()
     covariance = picks.covariance[np.ix_(rows, rows)]
     spheres = tuple(picks.spheres[i] for i in index)
@@ -87,7 +87,7 @@ def clicked(points: Floats) -> Floats:
 
 
 def _connect_to_display() -> None:
-    """Without a display Open3D would draw where nobody sees it, and wait for ever."""
+    """Refuse a missing display, where Open3D would wait for ever."""
     name = os.environ.get("DISPLAY")
     if not name:
         raise InputError("there is no display for a window: give places with --at")

@@ -1,7 +1,6 @@
 """spheres.csv and rejected.csv: written, read back, and the node of each sphere."""
 
-import csv
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -33,6 +32,7 @@ COVARIANCE = [f"cov_{axes}_mm2" for axes in ("xx", "xy", "xz", "yy", "yz", "zz")
 SYMMETRIC = [0, 1, 2, 1, 3, 4, 2, 4, 5]  # of these six, row by row
 FITTED = ["radius_mm", "rms_mm", "free_radius_mm", "free_radius_sd_mm", "cap"]
 REJECTED_COLUMNS = [*CENTRE, "reason", "detail", "points"]
+Row = Mapping[Hashable, str]
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +46,7 @@ class SphereTable:
     covariances_mm2 : (m, 3, 3) of each centre
     covariance_mm2 : (3m, 3m) of all centres together
     synthetic : whether the scan was made by computation
-    remark : what the spheres say against the radius that was stated, if anything
+    remark : where the spheres contradict the stated radius
     """
 
     names: tuple[str, ...]
@@ -80,33 +80,28 @@ def read_spheres(directory: Path) -> SphereTable:
             .isin(["true", "1"])
         ).any()
     )
-    centres = values[:, :3].copy()
-    joint = directory / "covariance.npz"
-    together, remark = _together(joint, centres, covariances), _remark(joint)
+    centres, joint = values[:, :3].copy(), directory / "covariance.npz"
+    together, remark = _together(joint, centres, covariances)
     return SphereTable(
         tuple(table["sphere"]), centres, covariances, together, bool(marked), remark
     )
 
 
-def _remark(path: Path) -> str:
-    """What the ingest noted of the spheres' own radius."""
-    if not path.is_file():
-        return ""
-    with np.load(path, allow_pickle=False) as file:
-        return str(file["radius_remark"]) if "radius_remark" in file else ""
+def _together(path: Path, centres: Floats, covariances: Floats) -> tuple[Floats, str]:
+    """The covariance of all centres and the remark of the ingest on their radius.
 
-
-def _together(path: Path, centres: Floats, covariances: Floats) -> Floats:
-    """The covariance of all centres: the ingest's own, else each centre alone."""
+    Without the file of an ingest, each centre has its covariance alone.
+    """
     if not path.is_file():
-        return np.asarray(block_diag(*covariances), dtype=np.float64)
+        return np.asarray(block_diag(*covariances), dtype=np.float64), ""
     with np.load(path, allow_pickle=False) as file:
         whole = np.asarray(file["covariance_mm2"], dtype=np.float64)
         same = np.asarray(file["centres_mm"], dtype=np.float64)
+        remark = str(file["radius_remark"]) if "radius_remark" in file else ""
     if same.shape != centres.shape or not np.allclose(same, centres, atol=1e-5):
         raise InputError(
-            f"{path} does not belong to the spheres beside it: run the ingest again, "
-            f"or delete {path.name} if spheres.csv was edited on purpose"
+            f"{path} does not belong to spheres.csv: run the ingest again, or delete "
+            f"{path.name} if spheres.csv was edited on purpose"
         )
     if whole.shape != (centres.size, centres.size):
         raise InputError(
@@ -117,10 +112,10 @@ def _together(path: Path, centres: Floats, covariances: Floats) -> Floats:
     own = np.einsum("iaib->iab", whole.reshape(m, 3, m, 3))
     if not np.allclose(own, covariances, rtol=1e-6, atol=1e-6 * np.abs(own).max()):
         raise InputError(
-            f"{path} has other covariances than the spheres beside it: run the ingest "
+            f"{path} has other covariances than spheres.csv: run the ingest "
             f"again, or delete {path.name} if spheres.csv was edited on purpose"
         )
-    return whole
+    return whole, remark
 
 
 def sphere_row(number: int, sphere: FittedSphere, synthetic: bool) -> dict[str, Any]:
@@ -165,23 +160,21 @@ def read_picks(directory: Path) -> tuple[Picks, bool]:
 
     The joint covariance is not in the tables; it is left empty.
     """
-    rows = _rows(directory / "spheres.csv")
-    spheres = tuple(map(_sphere, rows))
-    rejected = tuple(map(_rejected, _rows(directory / "rejected.csv")))
-    synthetic = any(row["synthetic"] == "true" for row in rows)
-    return Picks(spheres, rejected, np.zeros((0, 0)), np.nan), synthetic
+    rows, rejected = (
+        pd.read_csv(directory / name, dtype=str, keep_default_na=False)
+        for name in ("spheres.csv", "rejected.csv")
+    )
+    spheres = tuple(map(_sphere, rows.to_dict("records")))
+    others = tuple(map(_rejected, rejected.to_dict("records")))
+    synthetic = len(rows) > 0 and bool((rows["synthetic"] == "true").any())
+    return Picks(spheres, others, np.zeros((0, 0)), np.nan), synthetic
 
 
-def _rows(path: Path) -> list[dict[str, str]]:
-    with path.open(newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
-
-
-def _floats(row: Mapping[str, str], names: Sequence[str]) -> Floats:
+def _floats(row: Row, names: Sequence[str]) -> Floats:
     return np.array([float(row[name]) for name in names])
 
 
-def _sphere(row: Mapping[str, str]) -> FittedSphere:
+def _sphere(row: Row) -> FittedSphere:
     radius, rms, free, free_sd, cap = _floats(row, FITTED).tolist()
     return FittedSphere(
         centre=_floats(row, CENTRE),
@@ -196,7 +189,7 @@ def _sphere(row: Mapping[str, str]) -> FittedSphere:
     )
 
 
-def _rejected(row: Mapping[str, str]) -> Rejected:
+def _rejected(row: Row) -> Rejected:
     reason = RejectionReason(row["reason"])
     return Rejected(_floats(row, CENTRE), reason, row["detail"], int(row["points"]))
 
@@ -231,18 +224,16 @@ def label_scan(
         if factor is not None and factor != 1:
             raise InputError(
                 f"the spheres fit the structure when the scan is multiplied by "
-                f"{factor:g}: is the `unit` of the structure's file right, or "
-                f"--scale-mm {scale_mm / factor:g} in place of {scale_mm:g}, or the "
-                "--unit of the ingest other?"
+                f"{factor:g}: check the `unit` of the structure's file, --scale-mm "
+                f"({scale_mm / factor:g} in place of {scale_mm:g}) and --unit"
             )
         _check_scale(mechanism, table, options, scale_mm)
         _check_mirror(mechanism, table, options, len(labels.labelled))
     if few and m < n:
         raise InputError(
             f"the scan has {m} spheres for {n} nodes, and only {len(labels.labelled)} "
-            f"could be told (missing: {listed(labels.missing)}): "
-            f"{_why_few(mechanism, labels)}; nodes cannot be named by hand: see that "
-            "every ball is scanned"
+            f"could be labelled (missing: {listed(labels.missing)}): "
+            f"{_why_few(mechanism, labels)}: scan every sphere"
         )
     if handedness(mechanism, labels, table.centres_mm) is Handedness.MIRRORED:
         raise InputError(
@@ -259,8 +250,8 @@ def _why_few(mechanism: Mechanism, labels: Labels) -> str:
     if any(ambiguous):
         return f"{listed(np.flatnonzero(ambiguous))} fit several spheres equally well"
     return (
-        f"links and bodies keep {known} of the {n * (n - 1) // 2} distances between "
-        "nodes, and without those of a missing ball no labelling stands out"
+        f"links and bodies fix {known} of the {n * (n - 1) // 2} distances between "
+        "nodes, too few without the missing spheres"
     )
 
 
@@ -279,12 +270,11 @@ def _check_scale(
 def _check_mirror(
     mechanism: Mechanism, table: SphereTable, options: LabelOptions, known: int
 ) -> None:
-    """Refuse a scan of which the mirror image fits, and it does not."""
+    """Refuse a scan that fits only as its mirror image."""
     turned = MIRROR @ table.covariances_mm2 @ MIRROR
     labels = label_spheres(mechanism, table.centres_mm @ MIRROR, turned, options)
     if len(labels.labelled) >= max(ENOUGH * mechanism.n, known + 1):
         raise InputError(
-            f"as a mirror image the scan fits, {len(labels.labelled)} of {mechanism.n} "
-            f"nodes in place of {known}: check the order and signs of the axes in the "
-            "scanner's export"
+            f"the mirror image of the scan fits {len(labels.labelled)} of "
+            f"{mechanism.n} nodes, the scan {known}: check order and signs of its axes"
         )

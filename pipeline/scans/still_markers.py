@@ -56,7 +56,7 @@ def run_step(config: StillMarkers, path: Path, out: Path) -> dict[str, object]:
         )
     still = replace(motion, time=motion.time[among], places=motion.places[among])
     places = [MM * still.marker(name) for name in motion.names]
-    squares = np.array([_squares(x) for x in places])
+    squares = np.array([(x - x.mean(0)).T @ (x - x.mean(0)) for x in places])
     common = squares.sum(axis=0) / max(sum(len(x) - 1 for x in places), 1)
     spheres = tuple(
         _sphere(x, own / (len(x) - 1) if len(x) >= FEWEST else common, config)
@@ -82,12 +82,6 @@ def run_step(config: StillMarkers, path: Path, out: Path) -> dict[str, object]:
         "frames_lost": ", ".join(f"{name} in {k}" for name, k in lost.items() if k),
         "largest_scatter_mm": max(one.rms for one in spheres),
     }
-
-
-def _squares(places_mm: Floats) -> Floats:
-    """(3, 3) sum of the squares about the mean place."""
-    apart = places_mm - places_mm.mean(axis=0)
-    return np.asarray(apart.T @ apart)
 
 
 def _sphere(places_mm: Floats, scatter: Floats, config: StillMarkers) -> FittedSphere:

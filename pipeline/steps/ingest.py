@@ -30,12 +30,12 @@ from pipeline.scans.merge_views import (
     stated_places,
 )
 from pipeline.scans.no_sphere_hints import (
-    doubt,
     left_out,
+    no_sphere_hint,
     own_radius,
+    radius_hint,
     reasons,
-    told_radius,
-    untold_radius,
+    unnoticed_radius,
     used_radius,
 )
 from pipeline.scans.scan_page import scan_page
@@ -70,7 +70,7 @@ def run_step(config: Ingest, scans: list[Path], out: Path) -> dict[str, Any]:
     view = np.repeat(np.arange(len(clouds)), sizes) if len(clouds) > 1 else None
     options = replace(config.options, fused=any(cloud.is_mesh for cloud in clouds))
     picks, more = _placed_picks(clouds, points, view, config, options)
-    wrong = doubt(picks, points, unit, options)
+    wrong = no_sphere_hint(picks, points, unit, options)
     if wrong:
         code, _, problem = wrong.partition(" ")
         lost = "".join(f"; {note}" for note in _remarks(clouds))
@@ -189,7 +189,7 @@ def _numbers(
     free_radius, free_radius_sd = own_radius(picks)
     notes = _remarks(clouds) + blind_views(clouds, picks.seen)
     notes += [one.summary for one in (picks.fusion, picks.excess) if one is not None]
-    notes += untold_radius(picks, config.options)
+    notes += unnoticed_radius(picks, config.options)
     return {
         "spheres": len(picks.spheres),
         "rejected": len(picks.rejected),
@@ -197,7 +197,7 @@ def _numbers(
         "radius_mm": used_radius(picks, config.options),
         "free_radius_mm": free_radius,
         "free_radius_sd_mm": free_radius_sd,
-        "radius_remark": told_radius(picks, config.options),
+        "radius_remark": radius_hint(picks, config.options),
         "noise_mm": float(picks.noise),
         "centre_sd_mm": _typical_sd(picks),
         "points": sum(len(cloud.points) for cloud in clouds),

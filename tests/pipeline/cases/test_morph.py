@@ -127,7 +127,7 @@ def test_slips_in_a_structure_file_are_answered_with_what_to_write(
 
 def test_springs_in_a_morph_are_answered_with_the_cases_that_take_them(tmp_path):
     path = written(tmp_path / "square.json", springs=[[0, 2, 1.0]])
-    with pytest.raises(InputError, match="case=loaded_file brings it into balance"):
+    with pytest.raises(InputError, match="case=loaded_file finds its equilibrium"):
         structure_file(path)
 
 
@@ -263,7 +263,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "target twice": (
         {"leading": None, "goals": None, "target": {"nodes": [[2, 0, 0, 1]] * 2}},
-        "target.nodes[1] names node 2 again: name it once",
+        "target.nodes[1] repeats node 2: name it once",
     ),
     "goals": ({"goals": [[0, 0, 0]] * 3}, "3 goals for 1 leading nodes"),
     "goal": ({"goals": [[0, 0, float("inf")]]}, "goals[0][2] is inf: give a"),

@@ -13,7 +13,7 @@ START = np.array([[0.0, 0.0], [0.1, 0.0]])
     [
         (LengthUnit(), "node 1 by 0.05 m, the most, to (0.07, 0.04) m"),
         (
-            LengthUnit("mm", 1e-3, drawn=True),
+            LengthUnit("mm", 1e-3, by_place=True),
             "the point drawn at (100, 0) mm by 50 mm, the most, to (70, 40) mm",
         ),
         (LengthUnit(""), "node 1 by 0.05, the most, to (0.07, 0.04)"),

@@ -84,7 +84,7 @@ def test_morphs_are_told_where_they_begin_and_where_they_rest(
         (
             ["case=triangles_cylinder", "case.structure.rows=15",
              "case.structure.columns=15", "case.structure.variation=0", *START],
-            "unknowns: branches are sought with 3000 at most",
+            "unknowns: give one with up to 3000",
         ),
     ],
 )  # fmt: skip

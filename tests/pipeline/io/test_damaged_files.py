@@ -155,7 +155,7 @@ def test_missing_files_and_directories_are_refused(tmp_path):
 
 def test_a_missing_or_misspelt_unit_is_refused():
     assert unit_named("inch") is Unit.INCH
-    with pytest.raises(ValueError, match=r"E-UNIT no unit given"):
+    with pytest.raises(ValueError, match=r"E-UNIT the file does not state its unit"):
         unit_named(None)
     with pytest.raises(ValueError, match=r"'feet' is unknown: give mm, cm, m, inch"):
         unit_named("feet")

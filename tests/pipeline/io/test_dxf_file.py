@@ -186,16 +186,16 @@ BAD: dict[str, tuple[Any, str, str]] = {
     ),
     "a line of no length": (structure_file, dxf(line((1, 1), (1, 1))), "of no length"),
     "nan": (structure_file, dxf(line((0, np.nan), (1, 0))), "end nowhere"),
-    "a colour": (fold_file, dxf(line((0, 0), (1, 0), colour=30)), "stand for nothing"),
+    "a colour": (fold_file, dxf(line((0, 0), (1, 0), colour=30)), ": use red, blue"),
     "a loose end": (fold_file, dxf(line((0, 0), (1, 0), colour=1)), "the rim of the"),
     "only help": (fold_file, dxf(line((0, 0), (1, 0), layer="aux")), "no lines of the"),
     "a word inside a word": (
         fold_file,
         dxf(BAR, line((0, 0), (0, 1), "mountainous"), line((0, 0), (1, 1), "Valley")),
-        "1 line in black on layer 'mountainous', whose name says no kind: name it "
+        "1 black line on layer 'mountainous': name the layer after one of mountain"
     ),
     "two kinds": (
-        fold_file, dxf(line((0, 0), (0, 1), "mountain_valley")), "says two kinds: name"
+        fold_file, dxf(line((0, 0), (0, 1), "mountain_valley")), "names two kinds: name"
     ),
     "in space": (
         fold_file, dxf(BAR.replace("31\n0.0", "31\n2.0")), "2 deep along z: draw"

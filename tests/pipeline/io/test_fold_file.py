@@ -286,7 +286,7 @@ BAD: dict[str, tuple[str, str]] = {
     "kind.cp": ("7 1 0 0 1\n", "line 1 is of kind '7'"),
     "purple.svg": (
         f'<svg>{RIM}<line stroke="purple" x1="0" y1="0" x2="4" y2="4"/></svg>',
-        "lines in 'purple', which stand for nothing: draw them in red",
+        "lines in 'purple': use red, blue, black",
     ),
     "opacity.svg": (
         f'<svg>{RIM}<line stroke="red" opacity="half" x2="4" y2="4"/></svg>',
@@ -297,7 +297,10 @@ BAD: dict[str, tuple[str, str]] = {
         "a line ends at (inf, 0): give coordinates below 1e+100",
     ),
     "turned.svg": (f'<svg><g transform="rotate()">{RIM}</g></svg>', "without numbers"),
-    "absent.svg": (f'<svg>{RIM}<use href="#gone"/></svg>', "a copy of 'gone'"),
+    "absent.svg": (
+        f'<svg>{RIM}<use href="#gone"/></svg>',
+        "copies 'gone', which is not in it",
+    ),
     "within.svg": (
         f'<svg>{RIM}<g id="a"><use href="#a"/></g></svg>',
         "draws 'a' by <use> within itself",
@@ -351,7 +354,7 @@ BAD: dict[str, tuple[str, str]] = {
     ),
     "important.svg": (
         f"<svg><style>.m{{stroke:red !important}}</style>{RIM}</svg>",
-        "says stroke: red !important of '.m': leave out what follows the !",
+        "sets stroke: red !important of '.m': remove the !",
     ),
     "edge.fold": (
         '{"vertices_coords": [[0, 0]], "edges_vertices": [[0, 3]]}',
@@ -427,12 +430,12 @@ def test_a_sheet_of_which_no_crease_is_assigned_is_refused_unless_it_is_driven(
     crease = read("undriven.svg", tmp_path, text, unassigned="flat").creases[0]
     path = tmp_path / "undriven.svg"
     words = [f"case.pattern.path={path}", "case.pattern.unassigned=flat"]
-    with pytest.raises(InputError, match="no crease is assigned, nothing folds: write"):
+    with pytest.raises(InputError, match="no crease is assigned: write M or V"):
         composed(OrigamiCase, "fold_file", *words)
     named = "case.phases=[{_target_: sim.origami.loading.Fold, %s}]"
     one = named % f"creases: [{crease}], angles: [1.5]"
     assert composed(OrigamiCase, "fold_file", *words, one).phases
-    with pytest.raises(InputError, match="nothing folds"):
+    with pytest.raises(InputError, match="no crease is assigned"):
         composed(OrigamiCase, "fold_file", *words, named % "fraction: 0.5")
 
 

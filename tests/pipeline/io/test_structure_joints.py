@@ -106,8 +106,8 @@ def test_reactions_are_told_by_body_and_joint(tmp_path):
 BAD: dict[str, tuple[dict[str, Any], str]] = {
     "a length for its square": (
         {"dist": [[0, 1, 1.4142]]},
-        "dist(0, 1) holds 1.4142 for nodes 1.41421 apart, as do 1 rows in all: dist "
-        "holds squared lengths, here 2; write links",
+        "dist(0, 1) holds 1.4142 for nodes 1.41421 apart (1 rows): dist holds squared "
+        "lengths, here 2; write links",
     ),
     "another length": (
         {"dist": [[0, 1, 1.0]]},

@@ -147,7 +147,7 @@ BAD = {
     "entities": ('<!DOCTYPE s [<!ENTITY a "b">]><robot/>', "defines entities"),
     "floating": (
         robot("ab", joint("f", "floating", "a", "b")),
-        "joint 'f' is of type floating: revolute, continuous, prismatic and fixed are",
+        "joint 'f' is of type floating: give revolute, continuous, prismatic or fixed",
     ),
     "planar": (robot("ab", joint("f", "planar", "a", "b")), "is of type planar"),
     "mimic": (

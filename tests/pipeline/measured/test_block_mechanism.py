@@ -88,14 +88,18 @@ def test_a_loading_is_told_however_it_is_spelt(loading, support):
 @pytest.mark.parametrize(
     ("name", "said", "reason"),
     [
-        ("T1_rubber_stretch_nuts_0.00_-30.50", {}, "'stretch': which blocks are held"),
-        ("new_7", {"specimen": "T1"}, "its loading is not known: say centre_clamp"),
+        (
+            "T1_rubber_stretch_nuts_0.00_-30.50",
+            {},
+            "'stretch' does not state which blocks",
+        ),
+        ("new_7", {"specimen": "T1"}, "its loading is unknown: give centre_clamp"),
         (NAME, {"note": "dead record: not loaded"}, "dead record: not loaded"),
         (NAME, {"clamps": "counter-rotating"}, "counter-rotating clamps"),
         (NAME, {"loading": "counter_rotating_clamp"}, "counter-rotating clamps"),
-        ("new_7", {"loading": "centre_clamp"}, "its specimen is not known"),
-        ("L2_centerclamp", {}, "its travel is not known"),
-        (NAME, {"specimen": "T1-r"}, "name says specimen L2, records.csv T1-r: mend"),
+        ("new_7", {"loading": "centre_clamp"}, "give its specimen in records"),
+        ("L2_centerclamp", {}, "give travel_min_mm and travel_max_mm"),
+        (NAME, {"specimen": "T1-r"}, "specimen L2 by its name, T1-r by records.csv"),
     ],
 )
 def test_what_cannot_be_predicted_is_named_with_its_reason(name, said, reason):
@@ -112,12 +116,9 @@ def test_the_force_that_resists_closing_is_what_is_measured(tmp_path):
 @pytest.mark.parametrize(
     ("fault", "reason"),
     [
-        ("sign", "turn its sign"),
-        ("gap", r"row 102: time_s goes from 7.92 to 13: at most 2 s"),
-        (
-            "dead",
-            r"but for stray samples .* within 0\.02. N up to a closing of 10\.8 mm",
-        ),
+        ("sign", "reverse a sign"),
+        ("gap", r"row 102: time_s goes from 7.92 to 13: .* gaps up to 2 s"),
+        ("dead", r"varies by 0\.02. N up to a closing of 10\.8 mm, outliers apart"),
         ("dead but for a stop", "the specimen was not loaded"),
         ("dead but for one sample", "the specimen was not loaded"),
         ("one way", "never opens"),
@@ -160,7 +161,7 @@ def test_a_travel_that_the_record_has_not_is_refused(tmp_path, low, high):
     time, closing = way()
     path = written(tmp_path, time, closing, -closing).path
     listed = record(path=path, travel_min_mm=low, travel_max_mm=high)
-    with pytest.raises(InputError, match=r"goes over 12\.5.*correct the tra"):
+    with pytest.raises(InputError, match=r"spans 12\.5.*correct the tra"):
         MECHANISM.measured(listed, {})
 
 

@@ -16,7 +16,7 @@ from analysis.measured.prediction_verdicts import COLUMNS
 from pipeline.cli import measured
 from pipeline.cli.app import called
 from pipeline.measured.compare import run_step as compare
-from pipeline.measured.fit import left_out_groups, told_by_others
+from pipeline.measured.fit import determined_by_others, left_out_groups
 from pipeline.measured.fit import run_step as fit
 from pipeline.measured.predict import run_step as predict
 from pipeline.measured.prediction_file import (
@@ -52,10 +52,10 @@ def test_a_record_that_alone_tells_an_input_is_not_left_out():
     of = FittedRecords(lambda *_: {}, {}, rows)
     J = np.array([[1.0, 0.0], [2.0, 0.0], [1.0, 3.0], [1.0, 0.0], [0.0, 0.0]])
     near = Linear({}, np.zeros(5), J, np.zeros((5, 0)), np.zeros((5, 0)))
-    told = {name: told_by_others(of, near, [name]) for name in "abcd"}
+    told = {name: determined_by_others(of, near, [name]) for name in "abcd"}
     assert told == {"a": True, "b": False, "c": True, "d": False}
-    assert not told_by_others(of, near, ["a", "b", "c", "d"])
-    assert not told_by_others(of, replace(near, J=J[:, :0]), ["a"])
+    assert not determined_by_others(of, near, ["a", "b", "c", "d"])
+    assert not determined_by_others(of, replace(near, J=J[:, :0]), ["a"])
 
 
 def spheres() -> SetAtHand:
@@ -94,21 +94,21 @@ def test_records_of_a_folder_are_compared_with_the_committed_prediction(tmp_path
     said = json.loads((out / "verdict.json").read_text())
     assert said["prediction"]["sha256"] == before.sha256
     assert said["prediction"]["committed"]
-    assert "'SPH999': give one of SPH101, SPH102, " in said["refused"]["SPH999"]
-    assert "z_m is 'oops'" in said["refused"]["SPH102"]
+    assert "there is no scan 'SPH999': did you mean SPH109" in said["refused"]["SPH999"]
+    assert "z_m must be a finite number, not 'oops'" in said["refused"]["SPH102"]
     for name in ("", outside):
-        assert f"scan is {name!r}: give one of" in said["refused"][name]
+        assert f"there is no scan {name!r}" in said["refused"][name]
 
 
 @pytest.mark.parametrize(
     ("cells", "words"),
     [
-        ("-5895.832,3628.941,-1561.256,50.05", "give centres in metres"),
+        ("-5895.832,3628.941,-1561.256,50.05", "give centres in m from"),
         ("-5.895832,3.628941,-1.561256,0.05005", "radius of SPH101 is 50.0"),
         ("-5.895832,3.628941,-1.561256,5.005", "radius of SPH101 is 45.0"),
-        ("-5.895832,3.628941,,50.05", "z_m is ''"),
+        ("-5.895832,3.628941,,50.05", "z_m must be a finite number, not ''"),
         (f"{GOOD}\nSPH101,n,{GOOD}", "has 2 rows of SPH101: keep one"),
-        ("5.895832,3.628941,-1.561256,50.05", "each beside its own scan"),
+        ("5.895832,3.628941,-1.561256,50.05", "give centres in m from the scanner"),
     ],
 )
 def test_a_centre_that_is_none_of_the_scan_has_no_rows(cells, words, tmp_path):
@@ -227,7 +227,7 @@ def test_a_packed_prediction_is_the_same_and_checked_inside(tmp_path):
     pd.testing.assert_frame_equal(before.table, again.table)
     assert again.sha256 == before.sha256 == hashlib.sha256(plain).hexdigest()
     path.write_bytes(gzip.compress(plain.replace(b"radius,0.0,4", b"radius,0.0,5")))
-    with pytest.raises(InputError, match="has the SHA-256"):
+    with pytest.raises(InputError, match="has changed since it was made"):
         read_prediction(tmp_path)
     for damaged in (b"", b"no gzip", gzip.compress(plain)[:-9]):
         path.write_bytes(damaged)
@@ -243,5 +243,5 @@ def test_a_prediction_that_was_edited_is_refused(tmp_path):
     predict(at, folder, after, "0" * 16, tmp_path / "out")
     path = tmp_path / "out" / "prediction.csv"
     path.write_text(path.read_text().replace("radius,0.0,4", "radius,0.0,5"))
-    with pytest.raises(InputError, match="has the SHA-256"):
+    with pytest.raises(InputError, match="has changed since it was made"):
         read_prediction(tmp_path / "out")

@@ -20,7 +20,7 @@ from pipeline.measured.prediction_file import (
     committed,
     read_posterior,
 )
-from pipeline.measured.records import SetAtHand, at_hand, kept_records, records_in
+from pipeline.measured.records import SetAtHand, at_hand, held_out_records, records_in
 from pipeline.measured.set_file import read_set
 
 pytestmark = pytest.mark.long
@@ -53,7 +53,7 @@ def apart(at: SetAtHand, before: Prediction, inputs: Mapping[str, float]) -> flo
     tables = []
     for record in [
         *records.inputs.values(),
-        *kept_records(at, records.found).inputs.values(),
+        *held_out_records(at, records.found).inputs.values(),
     ]:
         assert before.holds(record)
         families = at.families(record.words)
@@ -72,7 +72,7 @@ def test_a_committed_prediction_is_made_again(name):
     at, after, before = shipped(name)
     assert apart(at, before, after.inputs) < 2e-4
     records = records_in(at, at.folder)
-    both = {**records.inputs, **kept_records(at, records.found).inputs}
+    both = {**records.inputs, **held_out_records(at, records.found).inputs}
     one = both[ONE[name]]
     again = predicted(
         at.predict, one, after, at.inputs, at.families(one.words), numerics(at)

@@ -132,6 +132,7 @@ def labelled():
     return found
 
 
+@pytest.mark.long
 def test_measured_strands_straight_through_contract_more(labelled):
     """Share of free contraction in the middle rows, of tracks alone, at 130 C.
 
@@ -161,6 +162,7 @@ def test_measured_strands_straight_through_contract_more(labelled):
         assert np.delete(mean, straight).mean() < mean[straight] - 0.05, (design, mean)
 
 
+@pytest.mark.long
 def test_every_shipped_specimen_is_labelled_at_every_temperature(labelled):
     assert len(labelled) == 12
     for at, _, tracks, orders in labelled.values():
@@ -202,6 +204,7 @@ def one():
     return table[(table["specimen"] == 1) & (table["temperature_C"] <= 40)]
 
 
+@pytest.mark.long
 def test_labels_cross_gaps_of_temperature_rightly_or_refuse(labelled):
     told, steps = 0, ([0, 22], [0, 6, 10, 16, 22], list(range(0, 23, 3)))
     for name, (at, frames, tracks, _) in labelled.items():
@@ -220,7 +223,7 @@ def test_labels_cross_gaps_of_temperature_rightly_or_refuse(labelled):
 def test_a_design_that_nobody_tells_is_refused(tmp_path, one):
     one.assign(design="own").to_csv(tmp_path / "tracks_new.csv", index=False)
     (record,) = records(tmp_path)
-    with pytest.raises(InputError, match="design 'own' is not known: name one of"):
+    with pytest.raises(InputError, match="design 'own' is not known: give one of"):
         MODEL.inputs(record)
     one.assign(design="own").to_csv(tmp_path / "tracks_LTNI_teeth_2.csv", index=False)
     found = {record.path.name: record for record in records(tmp_path)}
@@ -230,7 +233,7 @@ def test_a_design_that_nobody_tells_is_refused(tmp_path, one):
 
 def test_a_design_that_name_and_column_tell_in_two_ways_is_refused(tmp_path, one):
     one.to_csv(tmp_path / "tracks_LTNI_teeth_2.csv", index=False)
-    words = "the name says LTNI_teeth, its column design HTNI_all: correct one of them"
+    words = "design LTNI_teeth by its name, HTNI_all by its column: correct one of them"
     (record,) = records(tmp_path)
     with pytest.raises(InputError, match=words):
         MODEL.inputs(record)

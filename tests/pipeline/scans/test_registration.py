@@ -103,7 +103,7 @@ def test_ingest_registers_views_and_states_honest_covariances(rng, tmp_path):
     seen = scan(rng, tree(rng, 16), SCANNER)
     paths, out = saved(rng, seen, tmp_path), tmp_path / "out"
     config = Ingest(sphere_radius_mm=6.0, unit="mm")
-    with pytest.raises(InputError, match=r"E-NO-OVERLAP .* with --register"):
+    with pytest.raises(InputError, match=r"E-NO-OVERLAP .* use --register"):
         run_step(config, paths, out)
     run_step(replace(config, register=True), paths, out)
     with np.load(out / "covariance.npz") as file:

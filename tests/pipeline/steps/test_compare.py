@@ -117,9 +117,8 @@ def test_a_scan_in_metres_is_named_as_such(mechanism, folders, tmp_path, rng):
     scan = scanned(mechanism[0].nodes_mm / 1000, rng, sd_mm=3e-5)
     ingest = write_ingest(tmp_path / "metres", scan)
     said = (
-        "multiplied by 1000: is the `unit` of the structure's file right, or "
-        f"--scale-mm {SCALE_MM / 1000:g} in place of {SCALE_MM:g}, or the --unit of "
-        "the ingest other?"
+        "multiplied by 1000: check the `unit` of the structure's file, --scale-mm "
+        f"({SCALE_MM / 1000:g} in place of {SCALE_MM:g}) and --unit"
     )
     with pytest.raises(InputError, match=re.escape(said)):
         run_step(CONFIG, ingest, *folders[1:])
@@ -257,11 +256,11 @@ def test_a_radius_that_the_balls_contradict_is_told_with_the_verdict(folders):
         folders[0] / "covariance.npz",
         centres_mm=table.centres_mm,
         covariance_mm2=table.covariance_mm2,
-        radius_remark="the balls come out 1.006 times as large as stated",
+        radius_remark="the spheres are 1.006 times as large as stated",
     )
     row = run_step(CONFIG, *folders)
     assert row["verdict"] == "agrees"
-    assert row["why"].endswith("; the balls come out 1.006 times as large as stated")
+    assert row["why"].endswith("; the spheres are 1.006 times as large as stated")
 
 
 def test_the_scale_of_a_scanner_is_stated_or_assumed():
@@ -298,7 +297,12 @@ FLAT = ((0, 1, 2), (1, 2, 3), (1, 3, 4), (2, 3, 5))  # no body tells left from r
 @pytest.mark.parametrize(
     ("nodes", "bodies", "seen", "said"),
     [
-        (CHAIN, ((0, 1), (1, 2), (2, 3)), CHAIN * [1, 1, -1], "as a mirror image"),
+        (
+            CHAIN,
+            ((0, 1), (1, 2), (2, 3)),
+            CHAIN * [1, 1, -1],
+            "the mirror image of the scan fits",
+        ),
         (STRIP, FLAT, STRIP * [1, 1, -1], "its mirror image fits far better"),
         (CHAIN, ((0, 1), (1, 2), (2, 3)), None, "another structure's scan"),
     ],

@@ -91,10 +91,13 @@ def test_a_refined_run_tells_what_is_discretised(tip, capsys):
         ),
         (
             TIP.replace("tip_x_mm", "x"),
-            "the column x is no coordinate of a marker: name",
+            "the column x is no coordinate: name",
         ),
-        (TIP.replace("1.1", "?"), "row 2: tip_x_mm is '?', which is no number"),
-        (TIP.replace("time_s", "time"), "has no column time_s, beside"),
+        (
+            TIP.replace("1.1", "?"),
+            "row 3: tip_x_mm must be a finite number or empty, not '?'",
+        ),
+        (TIP.replace("time_s", "time"), "give columns time_s, tip_x_mm"),
     ],
 )
 def test_a_file_of_markers_that_cannot_be_compared_is_refused(tip, text, said, refused):

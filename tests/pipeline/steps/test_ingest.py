@@ -15,7 +15,12 @@ from pipeline.cli.app import called
 from pipeline.io.length_units import Unit
 from pipeline.io.point_cloud import HINT, HintThresholds, SizeThresholds
 from pipeline.scans.merge_views import settled
-from pipeline.scans.no_sphere_hints import doubt, own_radius, told_radius, untold_radius
+from pipeline.scans.no_sphere_hints import (
+    no_sphere_hint,
+    own_radius,
+    radius_hint,
+    unnoticed_radius,
+)
 from pipeline.steps.ingest import run_step
 from pipeline.steps.settings import Ingest
 from sim.core.arrays import Floats
@@ -214,7 +219,7 @@ def test_bad_options_are_refused(tmp_path, more, said, rng, refuses):
 def test_a_scan_without_unit_is_refused(tmp_path, refused):
     scan = saved(tmp_path / "a.xyz", CENTRES)
     radius = ["--sphere-radius-mm", "6"]
-    assert "E-UNIT no unit given" in refused(
+    assert "E-UNIT the file does not state its unit" in refused(
         "ingest", scan, *radius, "--out", str(tmp_path / "found")
     )
 
@@ -318,25 +323,25 @@ def test_noise_that_is_not_along_lines_of_sight_is_not_taken_for_another_radius(
     picks = find_spheres(points, options, number)
     own, sd = own_radius(picks)
     assert own > RADIUS + max(HINT.odd * RADIUS, HINT.sure * sd)
-    assert told_radius(picks, options) == ""
-    assert doubt(picks, points, Unit.MM, options) == ""
+    assert radius_hint(picks, options) == ""
+    assert no_sphere_hint(picks, points, Unit.MM, options) == ""
 
 
 def test_a_radius_is_doubted_no_more_than_shared_errors_let_it_be_told(rng):
     """What is too large by 1.2 % is E-RADIUS at 0.05 %, and a note at 0.8 %."""
     points, options = balls(rng), PickOptions(radius_mm=6.0)
     picks = replace(find_spheres(points, options), joint_radius=(6.071, 0.0032))
-    assert "1.0118 times as large" in told_radius(picks, options)
-    assert "E-RADIUS" in doubt(picks, points, Unit.MM, options)
-    assert untold_radius(picks, options) == []
+    assert "1.0118 times as large" in radius_hint(picks, options)
+    assert "E-RADIUS" in no_sphere_hint(picks, points, Unit.MM, options)
+    assert unnoticed_radius(picks, options) == []
     excess = Excess("what is left on balls", 237.0, 0.0)
     shared = replace(picks, excess=excess, joint_radius=(6.071, 0.049))
-    assert told_radius(shared, options) == ""
-    assert doubt(shared, points, Unit.MM, options) == ""
-    (said,) = untold_radius(shared, options)
-    assert "radius to 0.82 %" in said
+    assert radius_hint(shared, options) == ""
+    assert no_sphere_hint(shared, points, Unit.MM, options) == ""
+    (said,) = unnoticed_radius(shared, options)
+    assert "standard deviation of 0.82 % to the radius" in said
     assert "less than 2.5 % off is not noticed" in said
-    assert "less than 4.1 % off is not refused" in said
+    assert "less than 4.1 % off not refused" in said
     merged = replace(shared, joint_radius=None)
     one = own_radius(replace(merged, excess=None))[1]
     assert own_radius(merged)[1] == pytest.approx(one * np.sqrt(237.0))

@@ -154,7 +154,7 @@ def test_a_radius_that_is_a_little_off_is_told_down_to_the_verdict(
     words = [*scans, "--sphere-radius-mm", "5.965", "--unit", "mm", "--out", out]
     assert called(["ingest", *words]) == 0
     said = capsys.readouterr().out
-    assert "warning: the balls come out 1.00" in said
+    assert "warning: the spheres are 1.00" in said
     assert "for 5.965: ingest with --sphere-radius-mm 6" in said
     assert read_spheres(tmp_path / "found").remark in said
     words[words.index("5.965")] = "6"
