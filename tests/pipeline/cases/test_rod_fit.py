@@ -130,9 +130,9 @@ def _draw(tmp_path: Path, rng: np.random.Generator, u: float) -> tuple[float, fl
 
 
 def test_true_parameters_of_noisy_decays_lie_within_their_uncertainty(tmp_path, rng):
-    """chi2 of 12 degrees over 6 draws, 0.1 % on either side."""
-    draws = np.array([_draw(tmp_path, rng, 2e-4) for _ in range(6)])
-    assert 2.2 < draws[:, 0].sum() < 32.9
+    """chi2 of 8 degrees over 4 draws, 0.1 % on either side."""
+    draws = np.array([_draw(tmp_path, rng, 2e-4) for _ in range(4)])
+    assert 0.86 < draws[:, 0].sum() < 26.1
     assert draws[:, 1].mean() == pytest.approx(1.0, abs=0.15)  # nothing but noise
 
 
@@ -186,7 +186,8 @@ def _known(tmp_path: Path, kind: str) -> RodFitCase:
     at = np.linspace(0.01, 0.3, 30)
     if kind == "space":
         path = series(tmp_path / "s.csv", "tip_z_mm", at, at, 1e-3)
-        return RodFitCase(in_space(tmp_path), path, ["modulus_times", "beta_times"])
+        coarse = in_space(tmp_path, BEAM.replace("spacing: 5", "spacing: 20"))
+        return RodFitCase(coarse, path, ["modulus_times", "beta_times"])
     if kind == "limb":
         return replace(build("limb_fit"), parameters=["rate", "delay", "beta"])
     path = series(tmp_path / "s.csv", "y_tip", at, at, 1e-6)
@@ -194,7 +195,9 @@ def _known(tmp_path: Path, kind: str) -> RodFitCase:
     return RodFitCase(beam(8, 5e-3), path, ["modulus", "beta"], load)
 
 
-@pytest.mark.parametrize("kind", ["beam", "limb", "space"])
+@pytest.mark.parametrize(
+    "kind", ["beam", pytest.param("limb", marks=pytest.mark.slow), "space"]
+)
 def test_slopes_are_the_same_over_a_decade_of_steps(tmp_path, monkeypatch, kind):
     case, found = _known(tmp_path, kind), []
     at = case.series["at"].to_numpy(np.float64)
