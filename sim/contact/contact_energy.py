@@ -166,24 +166,6 @@ def contact_energy(pairs: ContactPairs, ke: float, x: Floats) -> float:
 
 
 @kernel
-def smallest_distance(
-    pairs: ContactPairs, x: Floats, touching: bool
-) -> tuple[float, int]:
-    """Smallest distance of all pairs, m, and the number of that pair.
-
-    touching : only pairs whose potential is not zero; inf where there is none
-    """
-    y, smallest, which = np.empty((4, 3)), np.inf, -1
-    for k in range(len(pairs.node)):
-        gather(pairs.node[k], x, y)
-        d = pair_distance(y, 1 if k < pairs.faces else 2)
-        out_of_reach = d >= pairs.activation[k] + pairs.min_distance[k]
-        if d < smallest and not (touching and out_of_reach):
-            smallest, which = d, k
-    return smallest, which
-
-
-@kernel
 def _of_potential(
     slope: float, curvature: float, gradient: Floats, hessian: Floats
 ) -> None:

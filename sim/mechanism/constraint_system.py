@@ -25,7 +25,7 @@ along the constraints: the inertia of K proves a minimum, dependent rows do no h
 y needs no unknown of its own.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 from weakref import WeakValueDictionary
 
@@ -68,24 +68,15 @@ class Topology:
 
     Attributes
     ----------
-    n, k, m : numbers of nodes, multipliers and rows
-    kind, nodes, first_row, first_block, place, block_row, block_node, pairs : as in
-        `jacobian.JacobianLayout`
+    k, m : numbers of multipliers and rows
+    layout : its constants and scales, which are those of one structure, are zero
     normal : sparsity pattern of J J^T
     """
 
-    n: int
     k: int
     m: int
-    kind: Ints
-    nodes: Ints
-    first_row: Ints
-    first_block: Ints
-    place: Ints
-    block_row: Ints
-    block_node: Ints
-    pairs: Ints
-    normal: SparsityPattern = field(repr=False)
+    layout: JacobianLayout
+    normal: SparsityPattern
 
     @classmethod
     def of(cls, table: ConstraintTable, n: int) -> "Topology":
@@ -98,17 +89,11 @@ class Topology:
         start = np.searchsorted(block_node[by_node], np.arange(n + k + 1))
         pairs = jacobian.pairs_of_blocks(start, by_node)
         normal = analyse(m, block_row[pairs[:, 0]], block_row[pairs[:, 1]])
-        return cls(
-            n, k, m, table.kind, table.nodes, table.first_row, first_block, place,
-            block_row, block_node, pairs, normal,
+        layout = JacobianLayout(
+            n, table.kind, table.nodes, np.zeros(len(table)), table.first_row,
+            first_block, place, block_row, block_node, pairs, np.zeros(m),
         )  # fmt: skip
-
-    def layout(self, constant: Floats, scale: Floats) -> jacobian.JacobianLayout:
-        """The same with the numbers of one structure: constants (q,), units (m,)."""
-        return jacobian.JacobianLayout(
-            self.n, self.kind, self.nodes, constant, self.first_row, self.first_block,
-            self.place, self.block_row, self.block_node, self.pairs, scale,
-        )  # fmt: skip
+        return cls(k, m, layout, normal)
 
 
 _living: WeakValueDictionary[tuple[int, bytes, bytes], Topology] = WeakValueDictionary()
@@ -159,12 +144,12 @@ class ConstraintSystem:
 
     table: ConstraintTable
     topology: Topology
-    layout: jacobian.JacobianLayout
+    layout: JacobianLayout
 
     @property
     def n(self) -> int:
         """Nodes."""
-        return self.topology.n
+        return self.layout.n
 
     @property
     def k(self) -> int:
@@ -188,11 +173,11 @@ class ConstraintSystem:
 
     @property
     def block_row(self) -> Ints:
-        return self.topology.block_row
+        return self.layout.block_row
 
     @property
     def block_node(self) -> Ints:
-        return self.topology.block_node
+        return self.layout.block_node
 
     @property
     def scale(self) -> Floats:
@@ -249,19 +234,18 @@ def system_with(structure: Structure, table: ConstraintTable) -> ConstraintSyste
     """The same for other constraints between the nodes of a structure."""
     topology = topology_of(table, len(structure.r0))
     scale = _scale(table, characteristic_length(structure.r0))
-    return ConstraintSystem(table, topology, topology.layout(table.constant, scale))
+    layout = topology.layout._replace(constant=table.constant, scale=scale)
+    return ConstraintSystem(table, topology, layout)
 
 
 def _scale(table: ConstraintTable, L: float) -> Floats:
     """(m,) unit of each residual: the paper leaves it open how to compare them."""
     size = L if L > 0.0 else 1.0
     scale = size ** DEGREE[table.kind].astype(np.float64)
-    links = (table.kind == ConstraintKind.DIST) & (
-        table.constant > 0.0
-    )  # not those of a range
+    links = table.kind == ConstraintKind.DIST
+    links &= table.constant > 0.0  # not those of a range
     scale[links] = table.constant[links]
-    repeated: Floats = np.repeat(scale, ROWS[table.kind])
-    return repeated
+    return np.repeat(scale, ROWS[table.kind])
 
 
 def state(structure: Structure) -> Floats:
@@ -325,10 +309,10 @@ def hessian_pattern_of(topology: Topology) -> HessianPattern:
 
 def hessian_pattern_with(topology: Topology, ends: Ints) -> HessianPattern:
     """The same with blocks for the pairs of nodes `ends` (e, 2), as of contacts."""
-    size = topology.n + topology.k
-    row_start = np.searchsorted(topology.block_row, np.arange(topology.m + 1))
+    layout, size = topology.layout, topology.layout.n + topology.k
+    row_start = np.searchsorted(layout.block_row, np.arange(topology.m + 1))
     p, q = _pairs_in_rows(row_start)
-    node, own = topology.block_node, np.arange(size)
+    node, own = layout.block_node, np.arange(size)
     start, lower, slot = sorted_places(
         (size, size),
         np.concatenate([node[p], own, ends.max(axis=1)]),
@@ -336,24 +320,17 @@ def hessian_pattern_with(topology: Topology, ends: Ints) -> HessianPattern:
     )
     upper = np.repeat(own, np.diff(start))
     keys, outer = upper * size + lower, np.column_stack([p, q, slot[: len(p)]])
-    first, x, y = _curved_pairs(topology)
+    first, x, y = _curved_pairs(layout)
     slot = np.searchsorted(keys, np.maximum(x, y) * size + np.minimum(x, y))
     curved = CurvedBlocks(first, slot, np.sign(x - y))
     lower_part = np.tril(np.ones((3, 3), dtype=bool)) | (upper > lower)[:, None, None]
     diagonal = np.flatnonzero(upper == lower)
-    blocks = HessianBlocks(
-        upper,
-        lower,
-        diagonal,
-        outer,
-        curved,
-        np.flatnonzero(lower_part).astype(np.int64),
-    )
+    entries = np.flatnonzero(lower_part).astype(np.int64)
+    blocks = HessianBlocks(upper, lower, diagonal, outer, curved, entries)
     order = elimination_order(size, upper, lower)
     all_three = (3 * order[:, None] + np.arange(3)).ravel()
-    return HessianPattern(
-        blocks, analyse(3 * size, *entries_of(blocks), order=all_three)
-    )
+    factor = analyse(3 * size, *entries_of(blocks), order=all_three)
+    return HessianPattern(blocks, factor)
 
 
 def entries_of(blocks: HessianBlocks) -> tuple[Ints, Ints]:
@@ -380,12 +357,9 @@ def _pairs_in_rows(row_start: Ints) -> tuple[Ints, Ints]:
     return p, q
 
 
-def _curved_pairs(topology: Topology) -> tuple[Ints, Ints, Ints]:
+def _curved_pairs(layout: JacobianLayout) -> tuple[Ints, Ints, Ints]:
     """Where each constraint's pairs of second derivatives begin, and their nodes."""
-    kind, own = (
-        topology.kind,
-        with_multiplier(topology.kind, topology.nodes, topology.n),
-    )
+    kind, own = layout.kind, with_multiplier(layout.kind, layout.nodes, layout.n)
     first = starts(np.array([len(pairs) for pairs in CURVED])[kind])
     nodes = np.empty((first[-1], 2), dtype=np.int64)
     for each, pairs in enumerate(CURVED):

@@ -14,6 +14,7 @@ r_s (nodes may coincide):
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from itertools import compress
 from typing import NamedTuple
 
 import numpy as np
@@ -146,12 +147,9 @@ class ConstraintTable:
 
     def only(self, held: Bools) -> "ConstraintTable":
         """Those of these constraints that `held` (q,) marks."""
-        owners = tuple(np.array(self._all_owners)[held].tolist())
+        owners = tuple(compress(self.owners, held))
         return ConstraintTable(
-            self.kind[held],
-            self.nodes[held],
-            self.constant[held],
-            owners if self.owners else (),
+            self.kind[held], self.nodes[held], self.constant[held], owners
         )
 
     @property

@@ -68,7 +68,7 @@ from sim.mechanism.projection_morph import MorphStep
 from sim.mechanism.shape_measures import characteristic_length
 from sim.mechanism.structure import Structure
 from sim.mechanism.targets.target_interface import Target
-from sim.optimize.newton import ARMIJO
+from sim.optimize.newton import Step, Trial, halved, line_search
 
 FIRST = 0.02  # largest change in the first step
 SHORTEST_STEP = 1e-6  # step length at which the line search ends
@@ -156,17 +156,21 @@ def _line_search(
 
     Numbers whose shapes do not close count as a step that is too long.
     """
-    alpha, slope = 1.0, float(here.slope @ direction)
     unclosed: NotConvergedError | None = None
-    while alpha > SHORTEST_STEP:
+
+    def trials(share: float) -> Iterator[Trial[tuple[float, Objective]]]:
+        nonlocal unclosed
         try:
-            after = sought.at(change + alpha * direction, here.ends)
+            after = sought.at(change + share * direction, here.ends)
         except NotConvergedError as error:
-            unclosed, alpha = error, 0.5 * alpha
-            continue
-        if here.F + ARMIJO * alpha * slope >= after.F:
-            return alpha, after
-        alpha *= 0.5
+            unclosed = error
+        else:
+            yield Trial((share, after), after.F - here.F)
+
+    slope, shares = float(here.slope @ direction), halved(1.0, SHORTEST_STEP)
+    found = line_search(Step(trials, slope, 0.0, shares))
+    if found is not None:
+        return found.point
     if unclosed is not None:
         raise NotConvergedError(
             f"{sought.variables.name} that lower F = {here.F:.3e} further do not close "
@@ -268,9 +272,7 @@ def links_of(structure: Structure, symmetries: Sequence[str] = ()) -> Links:
         if frozenset(table.nodes[i, :2].tolist()) in pairs
     ]
     if not chosen:
-        raise ValueError(
-            "the structure has no links between bodies: nothing can change"
-        )
+        raise ValueError("the structure has no links between bodies that could change")
     ends = np.sort(table.nodes[chosen, :2], axis=1)
     alike = [_images(structure.r0, ends, axes) for axes in symmetries]
     own = np.arange(len(ends))
@@ -316,9 +318,7 @@ class MorphObjective:
         made = self.variables.changed(self.structure, change)
         starts = before or (None,) * len(self.targets)
         ends = tuple(
-            rest(
-                made, target, self.options.morph, None if start is None else start.state
-            )
+            rest(made, target, self.options.morph, start and start.state)
             for target, start in zip(self.targets, starts, strict=True)
         )
         E = np.array([end.E for end in ends])

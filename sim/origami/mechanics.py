@@ -109,20 +109,12 @@ def panel_strain(mesh: BarHingeMesh, material: SheetMaterial, x: Floats) -> floa
     green = ((rest + 0.5 * moved) * moved).sum(axis=1)
     length = mesh.bar_length[mesh.bar_of_panel]
     stretched = np.abs(green / length**2).max(initial=0.0)
-    spoke = mesh.hinge[mesh.hinge_crease < 0]
-    turn = np.abs(_bends(x[spoke]) - _bends(mesh.rest[spoke]))
-    panel = np.searchsorted(mesh.centre, spoke[:, 2])
+    spokes = mesh.hinge_crease < 0
+    turn = np.abs(hinge_angles(mesh, x, spokes) - hinge_angles(mesh, mesh.rest, spokes))
+    panel = np.searchsorted(mesh.centre, mesh.hinge[spokes, 2])
     thickness = material.thicknesses(len(mesh.pattern.panels))[panel]
     bent = 0.5 * thickness * turn / material.crease_width
     return float(max(stretched, bent.max(initial=0.0)))
-
-
-def _bends(y: Floats) -> Floats:
-    """(h,) how far hinges at positions (h, 4, 3) are from flat, rad."""
-    axis, wing = y[:, 2] - y[:, 1], y[:, 2] - y[:, 3]
-    m, n = np.cross(y[:, 0] - y[:, 1], axis), np.cross(axis, wing)
-    sine = np.linalg.norm(axis, axis=1) * (m * wing).sum(axis=1)
-    return np.asarray(np.arctan2(-sine, -(m * n).sum(axis=1)))
 
 
 class Eigenmodes(NamedTuple):

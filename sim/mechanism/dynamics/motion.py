@@ -1,7 +1,7 @@
 """The motion of a mechanism in time: its steps, and what they record.
 
 A step whose equations are not solved is cut in two, at most `halvings` times. Where
-rows depend on others, those that are farthest from doing so at its start stand in its
+rows depend on others, those that are farthest from doing so at its start are in its
 equations, and the others are met all the same: if one is not at its end, as where a
 singular configuration was left, rows are chosen anew. Nothing is yielded that violates
 a row by more than `residual`.
@@ -174,11 +174,9 @@ def _refuse_rounding(
 
 def _least_change(mechanism: MovingMechanism, z: Floats, c: Floats) -> Floats:
     """(N,) by which rows at z change by c (m,)."""
-    rows, s = mechanism.rows, mechanism.numbers(0.0)[0]
-    if not mechanism.is_large:
-        return np.asarray(np.linalg.lstsq(rows.dense(z, s), c, rcond=1e-10)[0])
     kept = mechanism.independent(z, 0.0)
-    return least_change(rows.sparse(z, s)[kept], c[kept])
+    G = mechanism.rows.sparse(z, mechanism.numbers(0.0)[0])
+    return least_change(G[kept], c[kept])
 
 
 def _start_velocities(
@@ -190,14 +188,9 @@ def _start_velocities(
     pick = eye_array(N, format="csr")[given] / mechanism.size
     wanted = np.concatenate(list(velocities.values()) or [np.empty(0)])
     rates = np.concatenate([-rows.values(z, ds), wanted / mechanism.size])
-    G: Floats | csr_array
-    if mechanism.is_large:
-        G = csr_array(vstack([rows.sparse(z, s), pick]))
-        kept = independent_rows(mechanism.in_units(G), INDEPENDENT)
-        v = least_change(G[kept], rates[kept], mechanism.mass)
-    else:
-        G = np.vstack([rows.dense(z, s), pick.toarray()])
-        v = _least_energy(mechanism, G, np.linalg.lstsq(G, rates, rcond=1e-10)[0])
+    G = csr_array(vstack([rows.sparse(z, s), pick]))
+    kept = independent_rows(mechanism.in_units(G), INDEPENDENT)
+    v = least_change(G[kept], rates[kept], mechanism.mass)
     scale = max(float(np.abs(rates).max(initial=0.0)), 1e-300)
     left = float(np.abs(G @ v - rates).max(initial=0.0))
     if left > 1e-8 * scale:
@@ -206,17 +199,6 @@ def _start_velocities(
             f"{left / scale:.1e} of the largest: give fewer of them, or correct them"
         )
     return v
-
-
-def _least_energy(mechanism: MovingMechanism, G: Floats, v: Floats) -> Floats:
-    """(N,) of all rates with the same G v (m,) that with the least kinetic energy."""
-    _, sizes, axes = np.linalg.svd(G)
-    rank = int(np.count_nonzero(sizes > 1e-10 * sizes.max(initial=1e-300)))
-    free = axes[rank:].T
-    M = mechanism.mass
-    best = np.linalg.lstsq(free.T @ (M @ free), free.T @ (M @ v), rcond=1e-12)[0]
-    least: Floats = v - free @ best
-    return least
 
 
 FASTER = 30.0  # than all masses: a node that is stopped by a dead centre

@@ -22,7 +22,7 @@ from scipy.interpolate import CubicSpline
 from scipy.linalg import qr
 from scipy.sparse import csr_array, diags_array, kron
 
-from sim.core.arrays import Bools, Floats, Ints
+from sim.core.arrays import Bools, Floats, Ints, among
 from sim.core.options import Choice, is_finite, is_positive
 from sim.mechanism.constraints import ROWS, ConstraintKind
 from sim.mechanism.dynamics.quadratic_constraints import (
@@ -38,12 +38,10 @@ from sim.mechanism.dynamics.quadratic_constraints import (
 )
 from sim.mechanism.dynamics.rigid_masses import RigidMass, mass_matrix
 from sim.mechanism.dynamics.time_step import (
-    Coordinates,
     Dampers,
     Forces,
     StepEquations,
     TimeNumbers,
-    released,
 )
 from sim.mechanism.object_cache import once_per_owner
 from sim.mechanism.shape_measures import characteristic_length
@@ -219,7 +217,7 @@ class Driver:
         return r[a] - r[b], r[c] - r[b]
 
 
-DENSE = 400  # rows up to which ranks are found with dense matrices
+DENSE = 400  # rows up to which the best independent ones are sought
 INDEPENDENT = 1e-9  # share of a row that is new, from which on it is kept
 SHARES = 1e-6  # of a dropped row, or of the largest force, that is nothing
 
@@ -252,21 +250,24 @@ class MovingMechanism:
             raise ValueError("a motion has no target: leave springs to it out")
         if not self.masses:
             raise ValueError("nothing has a mass: give `masses`")
-        if self.structure.is_limited and not is_positive(self.contact_energy):
+        if self.loaded.structure.is_limited and not is_positive(self.contact_energy):
             raise ValueError(
                 f"contact_energy is {self.contact_energy}, and there are bodies or "
                 "ranges: give about the kinetic energy of an impact"
             )
-        self.dampers.coordinates.check(len(self.structure.r0))
+        self.dampers.coordinates.check(len(self.loaded.structure.r0))
         for driver in self.drivers:
-            driver.check(self.structure.r0)
+            driver.check(self.loaded.structure.r0)
         self._refuse_massless_motions()
 
     @cached_property
     def structure(self) -> Structure:
         """Without the links that are driven."""
+        table = self.loaded.structure.constraints
         lengths = [d.nodes for d in self.drivers if d.kind is DriverKind.LENGTH]
-        return released(self.loaded.structure, Coordinates.of(lengths))
+        driven = among(table.nodes[:, :2], np.array(lengths).reshape(-1, 2))
+        rigid = table.only(~(driven & (table.kind == ConstraintKind.DIST)))
+        return replace(self.loaded.structure, constraints=rigid)
 
     @cached_property
     def rows(self) -> QuadraticRows:
@@ -340,11 +341,11 @@ class MovingMechanism:
         return TimeNumbers(s0, s1, ds0, ds1)
 
     def independent(self, z: Floats, t: float) -> Bools:
-        """(m,) rows at z (N,) that depend on no others, by QR with pivots.
+        """(m,) rows at z (N,) that depend on none of the others, by QR with pivots.
 
-        Of many rows those that are farthest from depending are not sought.
+        Above `DENSE` rows those that are farthest from depending are not sought.
         """
-        if self.is_large:
+        if self.rows.count > DENSE:
             return independent_rows(self._sparse_rows(z, t), INDEPENDENT)
         G = self.rows.dense(z, self.numbers(t)[0]) * self._unit_of_unknowns
         length = np.linalg.norm(G, axis=1)
@@ -354,11 +355,6 @@ class MovingMechanism:
             R, order = qr(G.T, mode="r", pivoting=True)
             kept[order[: np.count_nonzero(np.abs(R.diagonal()) > INDEPENDENT)]] = True
         return kept
-
-    @property
-    def is_large(self) -> bool:
-        """Whether ranks are sought without a dense matrix."""
-        return self.rows.count > DENSE
 
     def _sparse_rows(self, z: Floats, t: float) -> csr_array:
         """(m, N) G at z (N,) in units of the unknowns."""
@@ -389,10 +385,7 @@ class MovingMechanism:
             return shared
         G = self.rows.dense(z, self.numbers(t)[0]) * self._unit_of_unknowns
         carried = np.abs(lam) * np.linalg.norm(G, axis=1)
-        if self.is_large:
-            parts = shares_of(csr_array(G[kept]), G[~kept])
-        else:
-            parts = np.asarray(np.linalg.lstsq(G[kept].T, G[~kept].T, rcond=None)[0])
+        parts = shares_of(csr_array(G[kept]), G[~kept])
         shared[:] = False
         for row, part in zip(np.flatnonzero(~kept), parts.T, strict=True):
             both = np.append(np.flatnonzero(kept)[np.abs(part) > SHARES], row)
@@ -403,24 +396,13 @@ class MovingMechanism:
     def _refuse_massless_motions(self) -> None:
         """Every motion that the constraints leave must have a kinetic energy."""
         z = unknowns_at(self.structure, self.structure.r0)
-        if self.is_large:
-            rows, mass = self._sparse_rows(z, 0.0), self.in_units(self.mass)
-            unknown = dependent_unknown(rows, mass, INDEPENDENT)
-            if unknown is not None:
-                raise _massless(self._node_of(unknown))
-            return
-        G = self.rows.dense(z, self.numbers(0.0)[0]) * self._unit_of_unknowns
-        _, sizes, axes = np.linalg.svd(G)
-        rank = int(np.count_nonzero(sizes > INDEPENDENT * sizes.max(initial=1e-300)))
-        free = (axes[rank:] * self._unit_of_unknowns).T
-        if not free.shape[1]:
-            return
-        energy, ways = np.linalg.eigh(free.T @ (self.mass @ free))
-        if energy[0] > 1e-12 * energy[-1]:
-            return
-        n = len(self.structure.r0)
-        moved = np.linalg.norm((free @ ways[:, 0])[: 3 * n].reshape(n, 3), axis=1)
-        raise _massless(int(np.argmax(moved)))
+        rows, mass = self._sparse_rows(z, 0.0), self.in_units(self.mass)
+        unknown = dependent_unknown(rows, mass, INDEPENDENT)
+        if unknown is not None:
+            raise ValueError(
+                f"node {self._node_of(unknown)} can move where nothing has a mass: add "
+                "one to `masses`, or hold it"
+            )
 
     def _node_of(self, unknown: int) -> int:
         """The node of a coordinate, or the first one of what a multiplier is of."""
@@ -448,13 +430,6 @@ class MovingMechanism:
         driven = len(names) + np.arange(len(self.drivers))
         names_of_drivers = [f"driver {driver.name}" for driver in self.drivers]
         return [*names, *names_of_drivers], np.append(of, driven)
-
-
-def _massless(node: int) -> ValueError:
-    return ValueError(
-        f"node {node} can move where nothing has a mass: add one to `masses`, or hold "
-        "it"
-    )
 
 
 @once_per_owner

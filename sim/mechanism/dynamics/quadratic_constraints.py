@@ -25,10 +25,8 @@ s a time function where something is driven, else 1. Rows are divided by their u
 quadratic c the mean of the ends' gradients is exact: c(z1) - c(z0) = G(z) (z1 - z0)
 with G at the midpoint z.
 
-Rank, least changes and shares of many rows need no dense matrix. What
-`moving_mechanism` and `motion` find of small mechanisms by singular values is found of
-large ones here: ranks by reflections (`sim.linalg.rank`), the rest by sparse LU
-of
+Ranks are found by reflections (`sim.linalg.rank`), least changes and shares of rows by
+sparse LU of
 
     [ M  A^T ]
     [ A  0   ],

@@ -45,17 +45,14 @@ from scipy.sparse.linalg import splu
 
 from sim.core.arrays import Floats, Ints
 from sim.core.hinges import hinge_slopes
-from sim.mechanism.constraints import ConstraintKind
 from sim.mechanism.dynamics.quadratic_constraints import QuadraticRows
 from sim.mechanism.shape_measures import rigid_motions
-from sim.mechanism.statics.elastic import rows_of
 from sim.mechanism.statics.potential_energy import (
     PotentialEnergy,
     inner_energy,
     inner_forces,
     is_elastic,
 )
-from sim.mechanism.structure import Structure
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,21 +131,6 @@ def _nodes(name: str, rows: Sequence[Sequence[int]], count: int) -> Ints:
         if len(row) != count or not whole:
             raise ValueError(f"{name} has {row}: give {count} nodes by number")
     return np.array(rows, dtype=np.int64).reshape(-1, count)
-
-
-def released(structure: Structure, coordinates: Coordinates) -> Structure:
-    """The structure without the links that are driven: their lengths may change."""
-    table = structure.constraints
-    driven = {frozenset(pair) for pair in coordinates.lengths.tolist()}
-    ends = table.nodes[:, :2].tolist()
-    kept = np.array(
-        [
-            not (kind == ConstraintKind.DIST and frozenset(pair) in driven)
-            for kind, pair in zip(table.kind, ends, strict=True)
-        ],
-        dtype=np.bool_,
-    )
-    return replace(structure, constraints=rows_of(table, kept))
 
 
 STILL = 1e-12  # of the size: a step that deforms less has nothing to correct

@@ -34,7 +34,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sim.contact.candidates import gather
-from sim.core.arrays import Bools, Floats, Ints, refuse_first
+from sim.core.arrays import Floats, Ints, refuse_first
 from sim.core.hinges import hinge_angle, hinge_slopes
 from sim.core.numba_kernels import kernel
 from sim.core.options import is_count, is_positive
@@ -549,7 +549,7 @@ def soft_links(structure: Structure, stiffness: float) -> tuple[Structure, Elast
     links = table.kind == ConstraintKind.DIST
     elastic = Elastic.between(structure.r0, table.nodes[links, :2], stiffness)
     lengths = np.sqrt(table.constant[links])
-    without = replace(structure, constraints=rows_of(table, ~links))
+    without = replace(structure, constraints=table.only(~links))
     return without, replace(elastic, rest_length=lengths)
 
 
@@ -568,14 +568,3 @@ def rigid_links(structure: Structure, elastic: Elastic) -> tuple[Structure, Elas
         rest_length=nothing,
     )
     return replace(structure, constraints=joined), hinges
-
-
-def rows_of(table: ConstraintTable, chosen: Bools) -> ConstraintTable:
-    """The chosen constraints (q,) of a table."""
-    owners = np.array(table.owners, dtype=np.object_)
-    return ConstraintTable(
-        table.kind[chosen],
-        table.nodes[chosen],
-        table.constant[chosen],
-        tuple(owners[chosen]) if len(owners) else (),
-    )

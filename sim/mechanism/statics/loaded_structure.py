@@ -36,7 +36,6 @@ from sim.mechanism.constraints import (
     dot,
     fix,
 )
-from sim.mechanism.constraints import ConstraintKind as Kind
 from sim.mechanism.statics.elastic import Elastic
 from sim.mechanism.structure import Structure
 from sim.mechanism.targets.target_interface import Target
@@ -380,8 +379,8 @@ class BarredLattice:
     def of(cls, r: Floats, links: Ints, held: Ints, bar: Ints) -> "BarredLattice":
         """A lattice made at `r` (n, 3), in the plane z = 0; nodes of its two rows."""
         made = np.vstack([r, _beside(r, bar, held)])
-        rows = [_fix(made, j, 2) for j in range(len(made))]
-        rows += [_fix(made, int(j), axis) for j in held for axis in (0, 1)]
+        rows = [fix(made, j)[2] for j in range(len(made))]
+        rows += [row for j in held.tolist() for row in fix(made, j)[:2]]
         rows += _rigid_in_plane(made, bar, len(r))
         bodies = (tuple(bar.tolist()), *map(tuple, links.tolist()))
         table = ConstraintTable.of(rows)
@@ -421,7 +420,3 @@ def _rigid_in_plane(r: Floats, bar: Ints, aside: int) -> list[Constraint]:
     for inner in bar[1:-1].tolist():
         rows += [dot(r, a, inner, a, b), dot(r, a, inner, b, aside)]
     return rows
-
-
-def _fix(r: Floats, node: int, axis: int) -> Constraint:
-    return Constraint(Kind.FIX, (node, axis), float(r[node, axis]))

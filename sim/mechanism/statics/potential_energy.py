@@ -171,10 +171,6 @@ class PotentialEnergy:
             and (strained <= least * elastic.panels.stiffness).all()
         )
 
-    def weights(self, linear: LinearConstraints) -> Floats:
-        """(m,) rho: as of a hundredth of the stiffness of `penalty_weights`."""
-        return 1e-2 * self.stiffness * penalty_weights(linear)
-
     def newton_matrix(self, point: LoadedConfiguration) -> NewtonMatrix:
         """K at a point, but for elastic parts; weights of a hundredth of the usual."""
         n, lead = self.system.n, self.lead

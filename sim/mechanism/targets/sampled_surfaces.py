@@ -33,6 +33,7 @@ from functools import cached_property
 import numpy as np
 from scipy.spatial import cKDTree
 
+from sim.contact.coulomb import contact_tangents
 from sim.core.arrays import Bools, Floats, Ints
 from sim.core.numba_kernels import kernel
 from sim.core.options import NotConvergedError
@@ -203,7 +204,7 @@ def _fit(
     frames = np.linalg.eigh(np.einsum("pk,pki,pkj->pij", weight, off, off))[1]
     n = frames[:, :, 0] if normals is None else normals[near[:, 0]]
     n = n / np.linalg.norm(n, axis=1, keepdims=True)
-    T = np.stack(_tangents(n), axis=1)
+    T = contact_tangents(n)
     u, v = np.einsum("pij,pkj->ipk", T, d)
     powers = np.stack([np.ones_like(u), u, v, 0.5 * u * u, u * v, 0.5 * v * v], -1)
     size = far[:, -1] ** np.array([[0], [1], [1], [2], [2], [2]])
@@ -217,14 +218,6 @@ def _fit(
     length = np.linalg.norm(g, axis=1)
     C = -np.einsum("pai,pab,pbj->pij", T, K, T)
     return -k[:, 0] / length, g / length[:, None], C / length[:, None, None]
-
-
-def _tangents(n: Floats) -> tuple[Floats, Floats]:
-    """Two unit vectors (p, 3) at right angles to n (p, 3) and to each other."""
-    e = np.eye(3)[np.abs(n).argmin(axis=1)]
-    s = np.cross(n, e)
-    s /= np.linalg.norm(s, axis=1, keepdims=True)
-    return s, np.cross(n, s)
 
 
 @kernel

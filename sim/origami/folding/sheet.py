@@ -8,10 +8,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from sim.contact import contact_energy
 from sim.contact.candidates import ContactSurface
 from sim.contact.collisions import crossings
-from sim.contact.contact_energy import barrier
+from sim.contact.contact_energy import barrier, felt_pairs, pair_slopes, separations
 from sim.core.arrays import Bools, Floats, Ints
 from sim.core.hinges import hinge_angle
 from sim.core.options import (
@@ -379,10 +378,11 @@ def _check_apart(mesh: BarHingeMesh, problem: FoldingProblem) -> None:
     surface = problem.surface
     cross = crossings(surface.edge, surface.triangle, surface.tag, mesh.rest)
     pairs = near_at(problem, mesh.rest, 0.0).pairs
-    closest, which = contact_energy.smallest_distance(pairs, mesh.rest, False)
+    distance = separations(pairs, mesh.rest)
     if len(cross):
         one, other = surface.edge[cross[0, 0]], surface.triangle[cross[0, 1]]
-    elif closest <= TOUCHING * mesh.pattern.size:
+    elif distance.min(initial=np.inf) <= TOUCHING * mesh.pattern.size:
+        which = int(distance.argmin())
         nodes = pairs.node[which]
         own = 1 if which < pairs.faces else 2
         one, other = nodes[:own], nodes[own:]
@@ -407,12 +407,11 @@ def part_at(mesh: BarHingeMesh, nodes: Ints) -> str:
 def contact_force(problem: FoldingProblem, state: SheetState) -> Floats:
     """(n, 3) forces of contact on the nodes, N."""
     pairs, out = state.near.pairs, np.zeros_like(state.x)
-    np.subtract.at(
-        out, pairs.node, contact_energy.pair_slopes(pairs, problem.ke, state.x)
-    )
+    np.subtract.at(out, pairs.node, pair_slopes(pairs, problem.ke, state.x))
     return out
 
 
 def smallest_distance(state: SheetState) -> float:
-    """Of all pairs that touch, m; inf where there is none."""
-    return contact_energy.smallest_distance(state.near.pairs, state.x, True)[0]
+    """Of all pairs in contact, m; inf where there is none."""
+    in_contact = felt_pairs(state.near.pairs, state.x)
+    return float(separations(in_contact, state.x).min(initial=np.inf))

@@ -24,16 +24,6 @@ from sim.core.arrays import Bools, Floats, Ints, cross
 from sim.origami.pattern.pattern import CreasePattern, polygon_area
 
 
-def _about_x(angle: float) -> Floats:
-    c, s = np.cos(angle), np.sin(angle)
-    return np.array([[1.0, 0.0, 0.0], [0.0, c, -s], [0.0, s, c]])
-
-
-def _about_z(angle: float) -> Floats:
-    c, s = np.cos(angle), np.sin(angle)
-    return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
-
-
 def closure_error(sectors: Floats, folds: Floats) -> float:
     """Norm of R_1 R_2 ... R_n - I around a vertex.
 
@@ -46,10 +36,8 @@ def closure_error(sectors: Floats, folds: Floats) -> float:
     sectors : (n,) angle of the panel after each crease, rad
     folds : (n,) fold of each crease, rad, zero when flat, valleys positive
     """
-    product = np.eye(3)
-    for sector, fold in zip(sectors, folds, strict=True):
-        product = product @ _about_x(fold) @ _about_z(sector)
-    return float(np.linalg.norm(product - np.eye(3)))
+    product, _ = _around(folds[None], sectors[None])
+    return float(np.linalg.norm(product[0] - np.eye(3)))
 
 
 def vertex_fans(pattern: CreasePattern) -> dict[int, tuple[list[int], Floats]]:

@@ -4,7 +4,12 @@ import numpy as np
 import pytest
 
 from sim.contact.candidates import ContactPairs, ContactSurface, find_pairs
-from sim.contact.contact_energy import contact_energy, pair_terms, smallest_distance
+from sim.contact.contact_energy import (
+    contact_energy,
+    felt_pairs,
+    pair_terms,
+    separations,
+)
 from sim.core.arrays import Floats
 from tests.sim.contact.surfaces import surface_of
 from tests.sim.contact.taylor import remainder_order
@@ -127,8 +132,8 @@ def test_a_reach_is_limited_to_half_of_the_gap_at_rest():
     surface = surface_of(TWO, x, reach=0.6, limited=True)
     pairs = pairs_of(surface, x)
     assert contact_energy(pairs, KE, x) == 0.0
-    assert smallest_distance(pairs, x, False)[0] == pytest.approx(0.2)
-    assert smallest_distance(pairs, x, True)[0] == np.inf
+    assert separations(pairs, x).min() == pytest.approx(0.2)
+    assert len(felt_pairs(pairs, x).node) == 0
     assert pairs.activation.min() == pytest.approx(0.1)
 
 
