@@ -11,7 +11,7 @@ from pipeline.cases.record import Arrays, Row, Summary, TableRow
 from sim.core.arrays import Floats
 from sim.core.options import NotConvergedError
 from sim.origami.folding.fold_simulation import OrigamiStep, run
-from sim.origami.folding.imperfections import Imperfections, Tally, drawn
+from sim.origami.folding.imperfections import Imperfections, Tally, sampled
 from sim.origami.folding.outcome import (
     FoldReport,
     FoldVerdict,
@@ -205,7 +205,7 @@ def end_of(
         return {"verdict": ideal.value}
     tally = Tally(imperfections.stages)
     while tally.verdict is None:  # it hangs on a sheet that is left to fold
-        other, off = drawn(imperfections, len(tally.ends), sheet, phases)
+        other, off = sampled(imperfections, len(tally.ends), sheet, phases)
         tally = tally.with_end(_end(other, off, where))
     low, high = tally.interval(SequenceVerdict.LOCK)
     return {

@@ -254,7 +254,7 @@ class MechanismMotionCase(Checked):
 
 
 NUMBERS = ("step", "energy", "driven", "damped", "worst")
-ARRAYS = ("z", "v", "lam", "mu", "kept")
+ARRAYS = ("z", "v", "lam", "mu", "independent")
 
 
 def state_arrays(state: MotionState) -> Arrays:
@@ -326,7 +326,7 @@ class MechanismMotionRecorder(Recorder[MechanismMotionCase, MotionStep]):
             **attributes(step, "driven", "damped"),
             "out_of_balance": step.balance,
             "residual": step.worst,
-            "redundant": int(np.count_nonzero(~step.state.kept)),
+            "redundant": int(np.count_nonzero(~step.state.independent)),
         }
 
 

@@ -129,7 +129,7 @@ def with_spheres(structure: "Structure", radius: float) -> "Structure":
     """The structure with spheres of a radius at the nodes that have none."""
     if radius == 0.0:
         return structure
-    solids = structure.solids.with_balls(len(structure.r0), radius)
+    solids = structure.solids.with_spheres(len(structure.r0), radius)
     return replace(structure, solids=solids)
 
 

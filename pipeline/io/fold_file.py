@@ -83,8 +83,8 @@ def fold_file(
             unassigned=Unassigned(unassigned),
             frame=frame,
         )
-        if found.drawn and suffix == ".svg":
-            found = replace(found, drawn=(found.drawn[0], -found.drawn[1]))
+        if found.unit and suffix == ".svg":
+            found = replace(found, unit=(found.unit[0], -found.unit[1]))
         return found
     except (TypeError, ValueError, AttributeError) as error:
         message = _with_places_of_drawing(path, str(error))

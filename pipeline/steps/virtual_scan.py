@@ -30,7 +30,7 @@ from sim.virtual_lab.assembled_part import (
 )
 from sim.virtual_lab.lab_settings import VirtualLab
 from sim.virtual_lab.scan import BAR, NOTHING, Hits, ScannedView, measure, views_around
-from sim.virtual_lab.solids_of_revolution import ball
+from sim.virtual_lab.solids_of_revolution import sphere
 
 
 class RayCaster:
@@ -42,7 +42,7 @@ class RayCaster:
         self._part = part
         self._tensor = o3d.core.Tensor
         self._scene: Any = o3d.t.geometry.RaycastingScene()
-        self._faces = len(spheres.faces) // len(part.balls)
+        self._faces = len(spheres.faces) // len(part.spheres)
         self._add(spheres)
         if solids is not None:
             self._add(solids)
@@ -73,7 +73,7 @@ class RayCaster:
     def _exact(self, hits: Hits, origin: Floats, directions: Floats) -> Hits:
         """Replace the facets of spheres by the sphere |o + t d - c| = R."""
         rays = np.flatnonzero(hits.solid >= 0)
-        w = origin - self._part.balls[hits.solid[rays]]
+        w = origin - self._part.spheres[hits.solid[rays]]
         d = directions[rays]
         wd = np.einsum("ij,ij->i", w, d)
         inside = wd**2 - np.einsum("ij,ij->i", w, w) + self._part.radius**2
@@ -129,8 +129,8 @@ def run_step(config: VirtualLab, simulated: Path, out: Path) -> dict[str, Any]:
 
 def scene_of(part: Part) -> RayCaster:
     """The part as a scanner meets it."""
-    one = ball(part.radius, BALL_SIDES)
-    spheres = mesh_of([one.at(centre) for centre in part.balls], BALL_SIDES)
+    one = sphere(part.radius, BALL_SIDES)
+    spheres = mesh_of([one.at(centre) for centre in part.spheres], BALL_SIDES)
     solids = mesh_of(part.solids, BAR_SIDES) if part.solids else None
     return RayCaster(part, spheres, solids)
 
@@ -164,7 +164,7 @@ def _truth(
     shift: Floats,
 ) -> dict[str, Any]:
     """What a real scan does not come with."""
-    many = len(part.balls)
+    many = len(part.spheres)
     return {
         "synthetic": True,
         "lab": asdict(config),
@@ -179,18 +179,18 @@ def _truth(
 
 def overlapping(part: Part) -> int:
     """Pairs of spheres that no printer could make at this scale."""
-    return int((pdist(part.balls) < 2.0 * part.radius).sum())
+    return int((pdist(part.spheres) < 2.0 * part.radius).sum())
 
 
 def _numbers(part: Part, views: list[ScannedView]) -> dict[str, Any]:
     points = np.array([len(view.points) for view in views])
     on_balls = np.concatenate([view.solid[view.solid >= 0] for view in views])
-    per_ball = np.bincount(on_balls, minlength=len(part.balls))
+    per_ball = np.bincount(on_balls, minlength=len(part.spheres))
     return {
         "synthetic": True,
         "views": len(views),
         "points": int(points.sum()),
-        "balls": len(part.balls),
+        "balls": len(part.spheres),
         "fewest_points_on_a_ball": int(per_ball.min()),
         "overlapping_balls": overlapping(part),
         "unit": "mm",

@@ -5,11 +5,11 @@ its three sides; both have a radius, half the thickness for a panel, and round e
 pair is
 
     a node and a triangle       any node of a body against a panel; against a capsule,
-                                whose last two corners are one node; a ball against a
-                                ball, with three corners at one node
+                                whose last two corners are one node; a sphere against a
+                                sphere, with three corners at one node
     two edges                   of capsules, or sides of panels
 
-and must stay its radii apart. Parts that share a node never meet, nor do balls at the
+and must stay its radii apart. Parts that share a node never meet, nor do spheres at the
 ends of one link: those overlap as they are joined. Nodes that are held at one place
 are one node here.
 
@@ -46,26 +46,26 @@ class Solids:
 
     Attributes
     ----------
-    ball, ball_radius : (b, 1) nodes and (b,) radii
+    sphere, sphere_radius : (b, 1) nodes and (b,) radii
     capsule, capsule_radius : (c, 2) ends and (c,) radii
     panel, panel_thickness : (p, 3) corners and (p,) thicknesses, rounded at the rim
     """
 
-    ball: Ints = field(default_factory=lambda: _none(1))
-    ball_radius: Floats = field(default_factory=lambda: np.empty(0))
+    sphere: Ints = field(default_factory=lambda: _none(1))
+    sphere_radius: Floats = field(default_factory=lambda: np.empty(0))
     capsule: Ints = field(default_factory=lambda: _none(2))
     capsule_radius: Floats = field(default_factory=lambda: np.empty(0))
     panel: Ints = field(default_factory=lambda: _none(3))
     panel_thickness: Floats = field(default_factory=lambda: np.empty(0))
 
     def __len__(self) -> int:
-        return len(self.ball) + len(self.capsule) + len(self.panel)
+        return len(self.sphere) + len(self.capsule) + len(self.panel)
 
     @property
     def kinds(self) -> tuple[tuple[str, Ints, str, Floats], ...]:
         """Each kind's name with its nodes, and its size's name with its sizes."""
         return (
-            ("ball", self.ball, "radius", self.ball_radius),
+            ("sphere", self.sphere, "radius", self.sphere_radius),
             ("capsule", self.capsule, "radius", self.capsule_radius),
             ("triangle", self.panel, "thickness", self.panel_thickness),
         )
@@ -95,18 +95,18 @@ class Solids:
         """The same in another unit of length."""
         return replace(
             self,
-            ball_radius=factor * self.ball_radius,
+            sphere_radius=factor * self.sphere_radius,
             capsule_radius=factor * self.capsule_radius,
             panel_thickness=factor * self.panel_thickness,
         )
 
-    def with_balls(self, n: int, radius: float) -> "Solids":
-        """The same with a ball at each of the n nodes that has none."""
-        free = np.setdiff1d(np.arange(n), self.ball)
+    def with_spheres(self, n: int, radius: float) -> "Solids":
+        """The same with a sphere at each of the n nodes that has none."""
+        free = np.setdiff1d(np.arange(n), self.sphere)
         return replace(
             self,
-            ball=np.concatenate([self.ball[:, 0], free]).reshape(-1, 1),
-            ball_radius=np.append(self.ball_radius, np.full(len(free), radius)),
+            sphere=np.concatenate([self.sphere[:, 0], free]).reshape(-1, 1),
+            sphere_radius=np.append(self.sphere_radius, np.full(len(free), radius)),
         )
 
 
@@ -156,15 +156,15 @@ class CollisionPrimitives:
         cls, width: int, bodies: list[tuple[Ints, float, str]]
     ) -> "CollisionPrimitives":
         """Each once, with the largest radius that one of its bodies has."""
-        kept: dict[tuple[int, ...], tuple[float, str]] = {}
+        largest: dict[tuple[int, ...], tuple[float, str]] = {}
         for nodes, radius, name in bodies:
             key = tuple(nodes.tolist())
-            if key not in kept or radius > kept[key][0]:
-                kept[key] = radius, name
+            if key not in largest or radius > largest[key][0]:
+                largest[key] = radius, name
         return cls(
-            np.array(list(kept), dtype=np.int64).reshape(-1, width),
-            np.array([radius for radius, _ in kept.values()]),
-            tuple(name for _, name in kept.values()),
+            np.array(list(largest), dtype=np.int64).reshape(-1, width),
+            np.array([radius for radius, _ in largest.values()]),
+            tuple(name for _, name in largest.values()),
         )
 
     def boxes(self, r: Floats, margin: float) -> Floats:
@@ -181,12 +181,12 @@ class CollisionGeometry:
 
     Attributes
     ----------
-    balls, points, faces, edges : points and faces without the balls' own pairs
+    spheres, points, faces, edges : points and faces without the spheres' own pairs
     apart : ascending keys of pairs of nodes that one link holds apart
     squares : (e,) of the lengths of the edges at the start
     """
 
-    balls: CollisionPrimitives
+    spheres: CollisionPrimitives
     points: CollisionPrimitives
     faces: CollisionPrimitives
     edges: CollisionPrimitives
@@ -204,15 +204,15 @@ class CollisionGeometry:
         same : (n,) the node that each node is one with
         links : (l, 2) nodes that are held apart
         """
-        balls, points, faces, edges = _parts_of(solids, same)
+        spheres, points, faces, edges = _parts_of(solids, same)
         u = r0[edges.node[:, 1]] - r0[edges.node[:, 0]]
         apart = np.unique(pair_keys(same[links], len(r0)))
-        return cls(balls, points, faces, edges, apart, np.square(u).sum(axis=1))
+        return cls(spheres, points, faces, edges, apart, np.square(u).sum(axis=1))
 
     @property
     def shortest(self) -> float:
         """The smallest clearance from which two parts may begin to feel each other."""
-        parts = (self.balls, self.points, self.faces, self.edges)
+        parts = (self.spheres, self.points, self.faces, self.edges)
         radii = np.concatenate([part.radius for part in parts])
         return 2.0 * ACTIVATION * float(radii.min(initial=np.inf))
 
@@ -223,14 +223,14 @@ class CollisionGeometry:
         reach : clearance from which they feel each other, if ACTIVATION gives less
         """
         margin += 0.5 * reach
-        ball = self._balls(r, margin)
+        sphere = self._spheres(r, margin)
         face = self._faces(r, margin)
         edge = self._edges(r, margin)
-        faces = len(ball[0]) + len(face[0])
-        node = np.concatenate([ball[0], face[0], edge[0]])
-        min_distance = np.concatenate([ball[1], face[1], edge[1]])
+        faces = len(sphere[0]) + len(face[0])
+        node = np.concatenate([sphere[0], face[0], edge[0]])
+        min_distance = np.concatenate([sphere[1], face[1], edge[1]])
         min_distance *= 1.0 - TOUCH
-        row = np.concatenate([ball[2], face[2], edge[2]])
+        row = np.concatenate([sphere[2], face[2], edge[2]])
         mollifier_scale = np.zeros(len(node))
         square = self.squares[edge[2]]
         product = square[:, 0] * square[:, 1]
@@ -259,33 +259,33 @@ class CollisionGeometry:
         if k >= pairs.faces:
             return self.edges.body[i], self.edges.body[j]
         if pairs.node[k, 1] == pairs.node[k, 3]:
-            return self.balls.body[i], self.balls.body[j]
+            return self.spheres.body[i], self.spheres.body[j]
         return self.points.body[i], self.faces.body[j]
 
-    def _balls(self, r: Floats, margin: float) -> tuple[Ints, Floats, Ints]:
-        around = self.balls.boxes(r, margin)
+    def _spheres(self, r: Floats, margin: float) -> tuple[Ints, Floats, Ints]:
+        around = self.spheres.boxes(r, margin)
         row = overlaps(around, around, True)
-        ends = self.balls.node[:, 0][row]
+        ends = self.spheres.node[:, 0][row]
         row = row[~np.isin(pair_keys(ends, len(r)), self.apart)]
-        a, b = self.balls.node[:, 0][row].T
-        min_distance: Floats = self.balls.radius[row].sum(axis=1)
+        a, b = self.spheres.node[:, 0][row].T
+        min_distance: Floats = self.spheres.radius[row].sum(axis=1)
         return np.column_stack([a, b, b, b]), min_distance, row
 
     def _faces(self, r: Floats, margin: float) -> tuple[Ints, Floats, Ints]:
         one, other = self.points.boxes(r, margin), self.faces.boxes(r, margin)
         row = overlaps(one, other, False)
         p, f = self.points.node[row[:, 0]], self.faces.node[row[:, 1]]
-        kept = ~(p == f).any(axis=1)
+        separate = ~(p == f).any(axis=1)
         min_distance = self.points.radius[row[:, 0]] + self.faces.radius[row[:, 1]]
-        return np.column_stack([p, f])[kept], min_distance[kept], row[kept]
+        return np.column_stack([p, f])[separate], min_distance[separate], row[separate]
 
     def _edges(self, r: Floats, margin: float) -> tuple[Ints, Floats, Ints]:
         around = self.edges.boxes(r, margin)
         row = overlaps(around, around, True)
         a, b = self.edges.node[row[:, 0]], self.edges.node[row[:, 1]]
-        kept = ~(a[:, :, None] == b[:, None, :]).any(axis=(1, 2))
+        separate = ~(a[:, :, None] == b[:, None, :]).any(axis=(1, 2))
         min_distance: Floats = self.edges.radius[row].sum(axis=1)
-        return np.column_stack([a, b])[kept], min_distance[kept], row[kept]
+        return np.column_stack([a, b])[separate], min_distance[separate], row[separate]
 
 
 def _parts_of(
@@ -293,8 +293,8 @@ def _parts_of(
 ) -> tuple[
     CollisionPrimitives, CollisionPrimitives, CollisionPrimitives, CollisionPrimitives
 ]:
-    """Balls, points, faces and edges of bodies; same : (n,) the node each is."""
-    balls: list[tuple[Ints, float, str]] = []
+    """Spheres, points, faces and edges of bodies; same : (n,) the node each is."""
+    spheres: list[tuple[Ints, float, str]] = []
     points: list[tuple[Ints, float, str]] = []
     faces: list[tuple[Ints, float, str]] = []
     edges: list[tuple[Ints, float, str]] = []
@@ -304,13 +304,13 @@ def _parts_of(
             radius = 0.5 * size if kind == "triangle" else size
             points += [(nodes[[i]], radius, name) for i in range(len(nodes))]
             if len(nodes) == 1:
-                balls.append((nodes, radius, name))
+                spheres.append((nodes, radius, name))
                 continue
             faces.append((nodes[[0, 1, -1]], radius, name))
             ring = [(0, 1), (1, 2), (0, 2)] if len(nodes) == 3 else [(0, 1)]
             edges += [(np.sort(nodes[list(s)]), radius, name) for s in ring]
     return (
-        CollisionPrimitives.of(1, balls),
+        CollisionPrimitives.of(1, spheres),
         CollisionPrimitives.of(1, points),
         CollisionPrimitives.of(3, faces),
         CollisionPrimitives.of(2, edges),

@@ -3,7 +3,7 @@
 A `ContactSurface` has nodes against triangles and edges against edges, and which pairs
 are left out.
 
-Every pair whose boxes come within a given distance is kept. Small surfaces test all
+Every pair whose boxes come within a given distance is found. Small surfaces test all
 boxes against all; large ones sort boxes into the cells of a grid first (spatial
 hashing), which costs in proportion to the number of boxes. Both give the same pairs in
 the same order.
@@ -391,19 +391,19 @@ def find_pairs(surface: ContactSurface, x: Floats, within: float) -> ContactPair
     half = boxes(parts, x, 0.5 * within)
     edge = overlaps(half, half, True)
     row = np.empty((len(face) + len(edge), 2), dtype=np.int64)
-    weight, kept = np.ones(len(row)), 0
+    weight, count = np.ones(len(row)), 0
     for c in range(len(face)):  # arrays, not the record: it is copied at each call
         p, t = face[c, 0], face[c, 1]
         times = face_weight(tag, panels[p], point[p], triangle[t], panel[t])
         if times > 0.0:
-            row[kept, 0], row[kept, 1], weight[kept] = p, t, times
-            kept += 1
-    faces = kept
+            row[count, 0], row[count, 1], weight[count] = p, t, times
+            count += 1
+    faces = count
     for c in range(len(edge)):
         if not edge_left_out(tag, parts, edge[c, 0], edge[c, 1]):
-            row[kept, 0], row[kept, 1], weight[kept] = edge[c, 0], edge[c, 1], 1.0
-            kept += 1
-    return _described(surface, faces, row[:kept].copy(), weight[:kept].copy())
+            row[count, 0], row[count, 1], weight[count] = edge[c, 0], edge[c, 1], 1.0
+            count += 1
+    return _described(surface, faces, row[:count].copy(), weight[:count].copy())
 
 
 @kernel

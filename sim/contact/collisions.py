@@ -5,7 +5,7 @@ collision detection of Li, Kaufman and Jiang, ACM TOG 40 (2021). While a pair mo
 along straight lines, its distance falls no faster than l = max |move of the one| +
 max |move of the other| (the common part of all four moves taken out first). From a
 distance d the pair may therefore advance by the fraction (d - min_distance) / l of its
-move without touching; repeat from there until the clearance d - min_distance has shrunk
+move without contact; repeat from there until the clearance d - min_distance has shrunk
 to a tenth of what it was, or the whole move is made (`largest_step`).
 
 A surface passes through itself where its edges pierce its triangles (`crossings`).
@@ -117,7 +117,7 @@ def crossings(edge: Ints, triangle: Ints, tag: Ints, x: Floats) -> Ints:
     x : (n, 3) m
     """
     found = overlaps(boxes(edge, x, 0.0), boxes(triangle, x, 0.0), False)
-    kept = 0
+    count = 0
     for k in range(len(found)):
         i, t = found[k, 0], found[k, 1]
         joined = False
@@ -130,6 +130,6 @@ def crossings(edge: Ints, triangle: Ints, tag: Ints, x: Floats) -> Ints:
         p, q = x[edge[i, 0]], x[edge[i, 1]]
         corner = triangle[t]
         if pierces(p, q, x[corner[0]], x[corner[1]], x[corner[2]]):
-            found[kept, 0], found[kept, 1] = i, t
-            kept += 1
-    return found[:kept].copy()
+            found[count, 0], found[count, 1] = i, t
+            count += 1
+    return found[:count].copy()

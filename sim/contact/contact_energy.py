@@ -146,7 +146,7 @@ def within_reach(pairs: ContactPairs, x: Floats, times: float) -> Ints:
 
 
 @kernel
-def touching(pairs: ContactPairs, ke: float, x: Floats) -> Ints:
+def active_pairs(pairs: ContactPairs, ke: float, x: Floats) -> Ints:
     """Numbers of the pairs whose potential is not zero."""
     y, count, found = np.empty((4, 3)), 0, within_reach(pairs, x, 1.0)
     for k in found:

@@ -160,17 +160,17 @@ def _forces_from(
     _fill_scale(W, scale)
     p, size = p.copy(), np.inf
     _sweep(W, b, mu, scale, p, sweeps)
-    softened, there = np.empty_like(W), np.empty_like(b)
+    regularised, there = np.empty_like(W), np.empty_like(b)
     for _ in range(ROUNDS):
-        softened[...] = W
+        regularised[...] = W
         for k in range(len(p)):
             for a in range(3):
                 own = share * scale[k, min(a, 1)]
-                softened[3 * k + a, 3 * k + a] += own
+                regularised[3 * k + a, 3 * k + a] += own
                 there[k, a] = b[k, a] - own * p[k, a]
-        p, left = _newton(softened, there, mu, scale, p, 0.1 * allowed)
+        p, left = _newton(regularised, there, mu, scale, p, 0.1 * allowed)
         if left > 0.1 * allowed:
-            _sweep(softened, there, mu, scale, p, SWEEPS)
+            _sweep(regularised, there, mu, scale, p, SWEEPS)
         share *= 10.0 if left > 0.1 * allowed else 0.1
         share = min(max(share, SOFTEST[0]), SOFTEST[1])
         size = largest_left(_moved(W, b, p), mu, scale, p)

@@ -1,5 +1,5 @@
 """What all solvers share: array types, options, compiled kernels, hinges.
 
-Read `arrays`, `options`, `numba_kernels`; `modules` tells what code a kernel or a run
-is.
+Read `arrays`, `options`, `numba_kernels`; `modules` identifies the code of kernels and
+runs.
 """

@@ -5,15 +5,14 @@ same; and what a module can do is decided by its own tree and the trees of the m
 that it imports, however deep. So the digests of these trees tell apart what may come to
 differ, wherever the files are (`code_closure`).
 
-What an error says can be left out as well: the words, not the values between them, not
-what else the error carries. Nobody decides anything by such words (tests/pipeline/runs
-holds it), so that they reach a person or a `reason`, and no number.
+The words of error messages can be left out as well, not the values between them, nor
+other attributes of the error. No decision depends on such words (tests/pipeline/runs
+asserts it), so that they reach a person or a `reason`, and no number.
 
-Reading the trees of the hundred modules behind a run takes half a CPU second. So what
-was found of a module's file is remembered beside compiled kernels (`KnownCode`), with
-digests of its bytes and of this file, and the Python that read it; where one of them
-differs, it is read again. A file that is missing, damaged or not ours to write costs
-that time only.
+Parsing the hundred modules behind a run takes half a CPU second. So the result for a
+module's file is cached next to compiled kernels (`ParsedCodeCache`), with digests of
+its bytes and of this file, and the version of Python; where one of them differs, the
+file is parsed again. A cache that is missing or damaged costs that time only.
 
 To import all modules of a solver takes half a second as well, of which most callers
 need a part: `exports` imports each public name of a package when it is first used.
@@ -34,6 +33,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+ParsedCode = tuple[str, frozenset[str]]  # digest of a tree, names it imports
 PACKAGES = ("sim", "analysis", "pipeline")
 SOURCE_ROOT = Path(__file__).resolve().parents[2]
 
@@ -77,42 +77,42 @@ def _imported(tree: ast.Module) -> Iterator[str]:
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
-def _unsaid(said: ast.expr) -> ast.expr:
-    """A message without its words; the values that stand between them stay."""
-    if isinstance(said, ast.Constant) and isinstance(said.value, str):
+def _without_words(message: ast.expr) -> ast.expr:
+    """A message without its words; the values between them stay."""
+    if isinstance(message, ast.Constant) and isinstance(message.value, str):
         return ast.Constant("")
-    if isinstance(said, ast.JoinedStr):
-        return ast.JoinedStr(
-            [part for part in said.values if not isinstance(part, ast.Constant)]
-        )
-    return said
+    if isinstance(message, ast.JoinedStr):
+        values = [v for v in message.values if not isinstance(v, ast.Constant)]
+        return ast.JoinedStr(values)
+    return message
 
 
 def _without_messages(tree: ast.Module) -> ast.Module:
     for node in ast.walk(tree):
         if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
-            node.exc.args = [_unsaid(argument) for argument in node.exc.args]
+            node.exc.args = [_without_words(argument) for argument in node.exc.args]
     return tree
 
 
 @functools.cache
-def _module(module: str, messages: bool) -> tuple[str, frozenset[str]]:
+def _module(module: str, messages: bool) -> ParsedCode:
     """Digest of one module's syntax tree, and the names it imports."""
     file = module_file(module)
     assert file is not None  # callers ask only for modules that exist
     key = module if messages else f"{module} without messages"
     folder = os.environ.get("NUMBA_CACHE_DIR") or SOURCE_ROOT / ".numba_cache"
     known = known_code(Path(folder), Path(__file__))
-    return known.told(key, file.read_bytes(), lambda text: _told(text, messages))
+    return known.get(key, file.read_bytes(), lambda text: _parsed(text, messages))
 
 
-def _told(text: bytes, messages: bool) -> tuple[str, frozenset[str]]:
+def _parsed(text: bytes, messages: bool) -> ParsedCode:
     """Digest of the syntax tree of a file's bytes, and the names it imports."""
     tree = ast.parse(text)
     imported = frozenset(_imported(tree))
-    told = _without_docstrings(tree)
-    dumped = ast.dump(told if messages else _without_messages(told))
-    return hashlib.sha256(dumped.encode()).hexdigest(), imported
+    bare = _without_docstrings(tree)
+    return _digest(
+        ast.dump(bare if messages else _without_messages(bare)).encode()
+    ), imported
 
 
 def _with_parents(module: str) -> Iterator[str]:
@@ -151,53 +151,51 @@ def code_closure(
     return digests, frozenset(foreign)
 
 
-Told = tuple[str, frozenset[str]]
-NAME = "trees.json"
-
-
-class KnownCode:
-    """What is known of files, and is kept in a folder once the process ends.
+class ParsedCodeCache:
+    """Digests and imports of files, saved in a folder when the process ends.
 
     Parameters
     ----------
-    folder : where it is kept
-    teller : the bytes of what tells it
+    folder : of the cache file
+    parser : the bytes of the module that makes the entries
     """
 
-    def __init__(self, folder: Path, teller: bytes) -> None:
-        self._file = folder / NAME
-        self._teller = f"{sys.implementation.cache_tag} {_digest(teller)}"
+    def __init__(self, folder: Path, parser: bytes) -> None:
+        self._file = folder / "trees.json"
+        self._parser = f"{sys.implementation.cache_tag} {_digest(parser)}"
         self._known = self._read()
         self._new = False
 
-    def told(self, key: str, text: bytes, tell: Callable[[bytes], Told]) -> Told:
-        """What was told of these bytes before, or is told now."""
+    def get(
+        self, key: str, text: bytes, parse: Callable[[bytes], ParsedCode]
+    ) -> ParsedCode:
+        """The entry of these bytes, parsed unless it is known."""
         digest = _digest(text)
         known = self._known.get(key)
         if known is not None and known[0] == digest:
             return known[1], frozenset(known[2])
-        tree, imported = tell(text)
+        tree, imported = parse(text)
         self._known[key] = [digest, tree, sorted(imported)]
         self._new = True
         return tree, imported
 
-    def keep(self) -> None:
-        """Put it in place whole, if anything is new and the folder can be written."""
+    def save(self) -> None:
+        """Replace the file if anything is new and the folder can be written."""
         if not self._new:
             return
         aside = self._file.with_suffix(f".{uuid.uuid4().hex}")
         with contextlib.suppress(OSError, MemoryError):
             self._file.parent.mkdir(parents=True, exist_ok=True)
-            aside.write_text(json.dumps({self._teller: self._known}))
+            aside.write_text(json.dumps({self._parser: self._known}))
             aside.replace(self._file)
         self._new = False
 
     def _read(self) -> dict[str, list[Any]]:
-        """What is there, of the same teller; else nothing."""
+        """The entries by the same parser; none of a file that is foreign or damaged."""
         try:
             if self._file.stat().st_uid not in (0, os.getuid()):
                 return {}
-            known = json.loads(self._file.read_bytes())[self._teller]
+            known = json.loads(self._file.read_bytes())[self._parser]
             return {k: [str(a), str(b), list(c)] for k, (a, b, c) in known.items()}
         except (OSError, ValueError, LookupError, TypeError, AttributeError):
             return {}
@@ -208,10 +206,10 @@ def _digest(text: bytes) -> str:
 
 
 @cache
-def known_code(folder: Path, teller: Path) -> KnownCode:
-    """That of a folder, kept as the process ends."""
-    known = KnownCode(folder, teller.read_bytes())
-    atexit.register(known.keep)
+def known_code(folder: Path, parser: Path) -> ParsedCodeCache:
+    """The cache of a folder, saved when the process ends."""
+    known = ParsedCodeCache(folder, parser.read_bytes())
+    atexit.register(known.save)
     return known
 
 

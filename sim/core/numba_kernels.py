@@ -20,7 +20,7 @@ addresses, shapes and strides of all parts, and reads those that it names. `work
 means the same in both.
 
 The parts stay where they are while a kernel runs, whatever is written into them; LLVM
-is told so, and reads an address once.
+may rely on it, and reads an address once.
 """
 
 import contextlib
@@ -96,9 +96,9 @@ def compiled(function: Function, **options: Any) -> Function:
 
 
 def _folder_of(function: Callable[..., object]) -> Path | None:
-    """Where a kernel is kept; None if it cannot be.
+    """Where a kernel is cached; None if it cannot be.
 
-    Without that folder numba would look for one beside the kernel's file, which an edit
+    Without that folder numba would choose one next to the kernel's file, which an edit
     of another kernel does not change.
     """
     digest = _digest_of(function)
@@ -113,7 +113,7 @@ def _folder_of(function: Callable[..., object]) -> Path | None:
 
 
 def _base() -> Path:
-    """The folder for all that is kept: one that can be written to."""
+    """The folder of the cache: one that can be written to."""
     if numba.config.CACHE_DIR:
         return Path(numba.config.CACHE_DIR)
     if os.access(SOURCE_ROOT, os.W_OK):
@@ -204,7 +204,7 @@ def pointed(whole: Whole) -> Whole:
     """What kernels read as the named tuple `whole`; the tuple, without compilation.
 
     Parts are arrays, records, numbers, truth values and named tuples of these. The
-    tuple is kept alive as long as what is returned.
+    tuple lives as long as what is returned.
     """
     if numba.config.DISABLE_JIT:
         return whole
@@ -311,7 +311,7 @@ def _read(context: Any, builder: Any, kind: Any, words: Any, place: int) -> Any:
 
 
 def _array(context: Any, builder: Any, kind: Any, read: list[Any]) -> Any:
-    """An array that nobody counts references to, as numba represents it."""
+    """An array without a reference count, as numba represents it."""
     made = context.get_value_type(kind)
     model, value = context.data_model_manager[kind], cgutils.get_null_value(made)
     at = model.get_field_position

@@ -104,7 +104,7 @@ class Checked:
     """A dataclass that refuses values that are not what its fields' types ask for.
 
     A field that may be None as well is checked where it is not. It has no `==`, so that
-    those of its kinds that have none are told apart by identity.
+    subclasses without their own are compared by identity.
     """
 
     of: ClassVar[str] = ""
@@ -133,7 +133,7 @@ def refuse_missing(
 
 
 class Choice(Enum):
-    """An option with a few values; a wrong word tells which there are."""
+    """An option with a few values; an error for a wrong word lists them."""
 
     @classmethod
     def _missing_(cls, value: object) -> NoReturn:

@@ -215,12 +215,12 @@ def _arrange(members: Ints, side: Ints, buffer: Ints) -> tuple[int, int]:
     """Sort members by side, in place; returns how many are on sides 0 and 1."""
     filled = 0
     counts = np.zeros(3, dtype=np.int64)
-    for wanted in range(3):
+    for part in range(3):
         for q in range(len(members)):
-            if side[members[q]] == wanted:
+            if side[members[q]] == part:
                 buffer[filled] = members[q]
                 filled += 1
-                counts[wanted] += 1
+                counts[part] += 1
     for q in range(filled):
         members[q] = buffer[q]
     return counts[0], counts[1]
@@ -289,13 +289,13 @@ def shared_branches(
         roots.remove(s)
         roots += below
     least = SMALLEST_BRANCH * total if total > SHARED else np.inf
-    told = [s for s in sorted(roots) if work[s] > least]
-    cuts = [(s + 1 - int(count[s]), s + 1) for s in told] + [(0, fronts)]
+    shared = [s for s in sorted(roots) if work[s] > least]
+    cuts = [(s + 1 - int(count[s]), s + 1) for s in shared] + [(0, fronts)]
     found, room = np.empty((len(cuts), 4), dtype=np.int64), 0
     for i, (low, high) in enumerate(cuts):
         widest = int(sizes[low:high].max(initial=0)) ** 2
         found[i] = low, high, room, room + widest
-        others = found[: i if i == len(told) else 0]
+        others = found[: i if i == len(shared) else 0]
         room += widest + _stack_size(sizes - widths, children, low, high, others)
     return found, room
 

@@ -8,7 +8,7 @@ columns and F21 below them,
 
     F11 = L1 D L1^T,    L2 = F21 L1^-T D^-1,    U = F22 - L2 D L2^T;
 
-L1 and L2 are kept, and the Schur complement U is the update matrix that waits on a
+L1 and L2 are stored, and the Schur complement U is the update matrix that waits on a
 stack until the parent takes it. `F[k, i]` is row i of column k, i >= k, so that a
 column is contiguous. `sim.linalg.elimination_order` prepares the places.
 `compliance` solves for many right-hand sides at once.

@@ -67,7 +67,7 @@ from sim.linalg.multifrontal import (
 )
 
 DROP = 1e-11  # relative size of a pivot of which only rounding is left
-KEPT_FACTORS = 2  # whose memory is kept
+SPARE_FACTORS = 2  # whose memory is reused
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +77,7 @@ class SparsityPattern:
     Attributes
     ----------
     fronts : the places of the entries of A and L
-    spare : memory of factors that are gone. Fresh memory comes page by page, and asking
+    spare : memory of deleted factors. Fresh memory comes page by page, and asking
         for it took as long as the arithmetic
     """
 
@@ -91,13 +91,13 @@ class SparsityPattern:
         return L, np.empty(self.n)
 
     def take_back(self, L: Floats) -> None:
-        """Keep the memory of a factor that is gone for the next."""
-        if len(self.spare) < KEPT_FACTORS:
+        """Reuse the memory of a deleted factor for the next."""
+        if len(self.spare) < SPARE_FACTORS:
             self.spare.append(L)
 
     @contextmanager
     def lent(self) -> Iterator[tuple[Floats, Floats]]:
-        """Memory for L and the pivots of a factor that nobody keeps."""
+        """Memory for L and the pivots of a temporary factor."""
         L, pivot = self.memory()
         try:
             yield L, pivot
@@ -197,14 +197,14 @@ def analyse(
 
 
 def elimination_order(n: int, rows: Ints, cols: Ints) -> Ints:
-    """(n,) the order that `analyse` takes unless told: by nested dissection."""
+    """(n,) the order that `analyse` takes by default: nested dissection."""
     return nested_dissection(*_adjacency(n, rows, cols))
 
 
 def cores() -> int:
     """How many threads may share a factorisation: OMP_NUM_THREADS, else all cores."""
-    told = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0]
-    return max(1, int(told) if told.isdigit() else os.cpu_count() or 1)
+    threads = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0]
+    return max(1, int(threads) if threads.isdigit() else os.cpu_count() or 1)
 
 
 def factorise(

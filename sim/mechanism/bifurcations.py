@@ -9,7 +9,7 @@ form with one positive and one negative eigenvalue is a simple bifurcation,
 two branches that cross; several forms may leave more than two. They are sought from
 many seeded directions by Newton's method. Where the directions found are isolated, each
 is followed both ways, by small steps along the tangent and eq. (12) of [dJ23] back to
-the constraints; where they form a cone, its dimension and some of them are told.
+the constraints; where they form a cone, its dimension and some of them are given.
 
 A saddle is a stationary configuration of a morph that is no minimum. There the inertia
 of K (`sim.mechanism.constrained_newton`) is the number of motions that lower f. They

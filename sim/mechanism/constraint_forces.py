@@ -1,8 +1,8 @@
 """Forces of the constraints: at a configuration on the way, and at the end of a morph.
 
 On the way to the goals the forces y of the constraints balance grad f as well as they
-can, by least squares; what they leave is the gradient along the constraints, which
-tells how far the end is.
+can, by least squares; what they leave is the gradient along the constraints, a
+measure of how far the end is.
 
 At a stationary point of f = 1/2 sum_j |r_j - g_j|^2 on c(z) = 0 the forces y of the
 constraints balance the pull towards the goals,
@@ -168,7 +168,7 @@ class Reactions:
     Attributes
     ----------
     y : (m,) forces of the rows, zero for rows that depend on others
-    tension : (links,) force in each link, positive when it is pulled
+    tension : (links,) force in each link, positive when it is stretched
     on_nodes : (n, 3) force of the constraints on each node, -J^T y
     sensitivity : (m,) d(E^2)/d(constant) of each row
     gradient : rms / L of what they do not balance: zero at a stationary point
@@ -190,7 +190,7 @@ def reactions(
 
     Parameters
     ----------
-    contacts : of balls that push each other there
+    contacts : of bodies in contact there
     """
     system = system_of(structure)
     L = characteristic_length(structure.r0)

@@ -10,7 +10,7 @@ so that one sparse factorisation does for each. Dependent rows are dropped by ra
 `closed` brings an initial configuration onto its constraints, or says which of them
 contradict.
 
-A retraction is eq. (12) with a factor that is kept while it helps. The paper takes J^+
+A retraction is eq. (12) with a factor that is reused while it helps. The paper has J^+
 anew in every iteration. One factorisation of J J^T costs as much as several iterations
 with an old one, so it is renewed only where those are slow.
 """
@@ -45,7 +45,7 @@ def admissible(system: ConstraintSystem, z: Floats, dr: Floats) -> Floats:
     Parameters
     ----------
     z : (n + k, 3) state
-    dr : (n, 3) wanted displacements
+    dr : (n, 3) desired displacements
 
     Returns
     -------
@@ -206,14 +206,14 @@ MIXED = 10_000  # rows from which an iteration fewer is worth another way to the
 
 
 def retract(
-    base: LinearConstraints, normal: Factor, z: Floats, wanted: float, enough: float
+    base: LinearConstraints, normal: Factor, z: Floats, sought: float, enough: float
 ) -> tuple[Floats, LinearConstraints] | None:
     """The state on the constraints that eq. (12) finds from z; None if too far away.
 
     Parameters
     ----------
     base, normal : constraints close to z, and the factor of their J J^T
-    wanted : residual to reach
+    sought : residual to reach
     enough : residual to accept where rounding forbids more
     """
     system, previous = base.system, np.inf
@@ -222,10 +222,10 @@ def retract(
         c, B = np.empty_like(base.c), np.empty_like(base.B)
         residual = _iterate(
             system.layout, system.normal.fronts, normal.L, normal.pivot, base.B,
-            wanted, previous, system.m >= MIXED, z, c, B,
+            sought, previous, system.m >= MIXED, z, c, B,
         )  # fmt: skip
         linear = LinearConstraints(system, c, B, residual)
-        if residual <= wanted or (
+        if residual <= sought or (
             residual <= enough and not residual < FAST * previous
         ):
             return z, linear
@@ -243,7 +243,7 @@ def _iterate(
     L: Floats,
     pivot: Floats,
     J: Floats,
-    wanted: float,
+    sought: float,
     previous: float,
     mixed: bool,
     z: Floats,
@@ -262,7 +262,7 @@ def _iterate(
     for k in range(ITERATIONS):
         jacobian.evaluate(layout, z, False, c, B)
         residual = jacobian.largest(layout, c)
-        if residual <= wanted or not residual < FAST * previous:
+        if residual <= sought or not residual < FAST * previous:
             break
         previous = residual
         plain = solve_fronts(fronts, L, pivot, c)

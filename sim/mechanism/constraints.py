@@ -62,7 +62,7 @@ def dist(r: Floats, a: int, b: int) -> Constraint:
 def dot(
     r: Floats, a: int, b: int, p: int, q: int, constant: float | None = None
 ) -> Constraint:
-    """Keep (r_b - r_a).(r_q - r_p), at its value in `r` (n, 3) unless told."""
+    """Keep (r_b - r_a).(r_q - r_p), at its value in `r` (n, 3) by default."""
     if constant is None:
         constant = float((r[b] - r[a]) @ (r[q] - r[p]))
     return Constraint(ConstraintKind.DOT, (a, b, p, q), constant)

@@ -395,7 +395,7 @@ class Places:
         return 3 * len(self.node)
 
     def changed(self, structure: Structure, change: Floats) -> Structure:
-        """The structure made with its nodes elsewhere, drawn where they were.
+        """The structure made with its nodes elsewhere, placed where they were.
 
         Raises
         ------

@@ -23,13 +23,13 @@ smooth surface would have led on. So the first descent is onto a surface through
 mesh without them, the second from there onto the mesh itself: continuation from a
 smoothed objective (Moré and Wu, SIAM J. Optim. 7, 1997; Blake and Zisserman, Visual
 Reconstruction, 1987). Where there is no such surface, or it is not reached, the second
-begins where the first has come to. Other targets are gone to at once.
+begins where the first has come to. Other targets are approached at once.
 
 From where the first descent ends, small structures go onto the same surface made
 smaller about the middle of their goals, and back. Half the squared distance to a
 surface of curvature kappa bends downwards along it where a node is inside, and less
 upwards than 1 where it is outside; with the surface, the share of that shrinks, and
-what is left of it has fewer minima. The way is kept if it ends lower, as a hop is.
+what is left of it has fewer minima. The way is accepted if it ends lower, as a hop is.
 Among bodies and within ranges all this is left out: these hold the nodes, and the way
 round is long.
 """
@@ -112,7 +112,7 @@ def lowest(
     Parameters
     ----------
     starts : morphs, each of which is determined by its number and `options.seed`
-    hops : tried from the end of each, of which those that lower E are kept
+    hops : tried from the end of each, of which those that lower E are accepted
 
     Raises
     ------
@@ -174,8 +174,8 @@ def _attempt(end: MorphStep, steps: int) -> Attempt:
     if end.stop is not None:
         return Attempt(end.start, -1, end.E, end.S, end.gradient, steps, "")
     nan = float("nan")
-    said = f"not at rest after {steps} steps: the gradient is {end.gradient:.1e}"
-    return Attempt(end.start, -1, nan, nan, nan, 0, said)
+    reason = f"not at rest after {steps} steps: the gradient is {end.gradient:.1e}"
+    return Attempt(end.start, -1, nan, nan, nan, 0, reason)
 
 
 def _configurations(task: MorphTask, starts: int) -> Iterator[Floats | None]:
@@ -193,9 +193,9 @@ def _configurations(task: MorphTask, starts: int) -> Iterator[Floats | None]:
 def walked(problem: MorphProblem, z: Floats, rng: np.random.Generator) -> Floats:
     """The state (n + k, 3) at the end of a walk along the constraints from z."""
     n = problem.system.n
-    wanted = rng.normal(size=(n, 3))
+    direction = rng.normal(size=(n, 3))
     for _ in range(WALKED):
-        dz = admissible(problem.system, z, wanted)
+        dz = admissible(problem.system, z, direction)
         size = float(np.sqrt(np.square(dz).sum() / n))
         if size > 0.0:
             z = nearest_free(problem, z, STRIDE * problem.L / size * dz)
@@ -256,9 +256,9 @@ def walked_away(problem: MorphProblem, z: Floats, rng: np.random.Generator) -> F
     n, L = problem.system.n, problem.L
     centre, stride, width = z[rng.integers(n)], rng.choice(STRIDES), rng.choice(WIDTHS)
     away = np.linalg.norm(z[:n] - centre, axis=1) / L
-    wanted = rng.normal(size=(n, 3)) * np.exp(-((away / width) ** 2))[:, None]
+    direction = rng.normal(size=(n, 3)) * np.exp(-((away / width) ** 2))[:, None]
     for _ in range(STEPS):
-        dz = admissible(problem.system, z, wanted)
+        dz = admissible(problem.system, z, direction)
         farthest = float(np.abs(dz[:n]).max())
         if farthest > 0.0:
             z = nearest_free(problem, z, stride * L / farthest * dz)

@@ -29,9 +29,9 @@ the ligament's length l and the angle psi of d, now with u = d / l:
 
 In both dd/dtheta_a = -R'_a r_a and d2d/dtheta_a^2 = R_a r_a; for b the signs turn.
 
-Beside the linear moment there is a cubic one, a rubbing element in parallel that
+The linear moment is supplemented by a cubic one, a friction element in parallel that
 sticks up to a moment M and then slips (Jenkins), and a one-sided spring once a void has
-closed. With the slip so far s_w, the rubbing element adds
+closed. With the slip so far s_w, the friction element adds
 
     |w - s_w| <= M / k:  k (w - s_w)^2 / 2,     beyond:  M |w - s_w| - M^2 / (2 k),
 
@@ -68,14 +68,14 @@ class LigamentHinges:
     Attributes
     ----------
     blocks : (h, 2) a and b
-    ends : (h, 2, 2) the point of a and the point of b as drawn, at rest
+    ends : (h, 2, 2) the point of a and the point of b, at rest
     stretch, shear : (h,) force by length
     turn : (h,) moment by angle
     compression : (h,) as `stretch`, where a ligament is shorter than at rest; the same
         where not given
     turn_cubic : (h,) moment by angle cubed, added to that of `turn`
     friction : (h,) moment at which a ligament slips; 0 where it does not rub
-    stick : (h,) moment by angle of the rubbing part before it slips (a Jenkins element)
+    stick : (h,) moment by angle of the friction (Jenkins) element before it slips
     voids : (h, 2) angles that are open on the side of b's next and of a's next corner;
         infinite where nothing can touch
     touch : (h,) moment by angle beyond the closing of a void
@@ -145,7 +145,7 @@ class Grip:
     Attributes
     ----------
     block : index
-    point : (x, y) that is held, as drawn; it need not lie within the block
+    point : (x, y) that is held, at rest; it need not lie within the block
     motion : (x, y) displacement of the anchor for one unit of driving
     stiffness : force by length of the clamp; infinite where it does not give
     turning : moment by angle that keeps the block from turning about the point
@@ -171,7 +171,7 @@ class BlockAssembly:
 
     Attributes
     ----------
-    corners : for each block (c, 2) its outline as drawn, counter-clockwise
+    corners : for each block (c, 2) its outline at rest, counter-clockwise
     hinges : between them
     grips : at most one on each block
     """
@@ -378,7 +378,7 @@ def add_hinges(
     Parameters
     ----------
     q : (b, 3) motions of the blocks
-    slip : (h,) slips of the rubbing elements so far
+    slip : (h,) slips of the friction elements so far
     entries : lower triangles of the hinges' blocks of the Hessian, row by row
     """
     energy = 0.0

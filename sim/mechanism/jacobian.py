@@ -1,7 +1,7 @@
 """Residuals of the constraints, their Jacobian J and second derivatives; [dJ23].
 
-Eq. (4) is the residuals c(z), eq. (8) their Jacobian J. A multiplier lambda is kept as
-the first entry of a three-vector as well, so that nodes and multipliers are the rows of
+Eq. (4) is the residuals c(z), eq. (8) their Jacobian J. A multiplier lambda is also
+the first entry of a three-vector, so that nodes and multipliers are the rows of
 one state z (n + k, 3):
 
     z[:n] = r,   z[n + l] = (lambda_l, 0, 0).

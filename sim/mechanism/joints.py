@@ -265,7 +265,7 @@ class Ranges:
     table : their kinds and nodes; its constants are zero
     least, most : (q,) of h; infinite where there is no bound
     product : (q,) product of the lengths of two edges whose angle is what a person
-        named, else nan; empty where nobody named angles
+        named, else nan; empty where no angles are named
     joints : (q,) the joint that each limits, "" where it is none's; or none at all
     """
 
@@ -301,7 +301,7 @@ class Ranges:
         return value
 
     def shown_bound(self, i: int, value: float) -> str:
-        """A value of h as it is said."""
+        """A value of h in words."""
         unit = " degrees" if self.is_angle(i) else ""
         return f"{self.shown(i, value):.6g}{unit}"
 
@@ -323,10 +323,10 @@ class Ranges:
                     f"the range of {self.name(i)} has no bound: give least or most"
                 )
             if not least < most:
-                said = f"{self.shown(i, least):g} to {self.shown(i, most):g}"
+                interval = f"{self.shown(i, least):g} to {self.shown(i, most):g}"
                 raise ValueError(
-                    f"the range of {self.name(i)} is {said}: it is empty; give least "
-                    "below most, or hold the value by a constraint"
+                    f"the range of {self.name(i)} is {interval}: it is empty; give "
+                    "least below most, or hold the value by a constraint"
                 )
 
     def activation(self, L: float) -> Floats:

@@ -29,7 +29,7 @@ J J^T, at the price of some solutions. Rows that the factor drops depend on othe
 wholly, and are redundant; they are left out here.
 
 A multiplier lambda is a pure number, and lengths are not: how much a change of one
-counts beside a change of the other depends on the unit. In metres a part of a few
+counts against a change of the other depends on the unit. In metres a part of a few
 millimetres would seem at rest as soon as lambda is, and rows would seem to depend on
 others. Where there are multipliers, Newton steps and ranks are therefore taken in a
 unit close to L of eq. (13) of [dJ23]: a power of two, so that scaling to and fro rounds
@@ -57,7 +57,7 @@ from sim.mechanism.object_cache import once_per_owner
 from sim.mechanism.shape_measures import characteristic_length, rigid_motions
 from sim.mechanism.structure import Structure
 
-DEPENDENT = 1e-10  # of a row, what is left of it beside those before it
+DEPENDENT = 1e-10  # of a row, what is left of it without those before it
 LARGEST = 3000  # unknowns whose modes are taken from a dense null space
 
 
@@ -145,7 +145,7 @@ def _motions(structure: Structure, z: Floats, rank: int) -> Floats:
     unknowns = 3 * system.n + system.k
     if unknowns > LARGEST:
         raise ValueError(
-            f"the structure has {unknowns} unknowns: modes are drawn of structures "
+            f"the structure has {unknowns} unknowns: modes are computed for structures "
             f"with {LARGEST} at most"
         )
     linear = linearise(system, z)
@@ -333,8 +333,8 @@ def _without_rigid(
     sizes = np.append(sizes, np.zeros(len(basis) - len(sizes)))
     allowed = turn[sizes <= LOST] @ basis
     inner = null - (null @ allowed.T) @ allowed
-    _, sizes, kept = np.linalg.svd(inner, full_matrices=False)
-    return kept[: len(null) - len(allowed)], len(allowed)
+    _, sizes, motions = np.linalg.svd(inner, full_matrices=False)
+    return motions[: len(null) - len(allowed)], len(allowed)
 
 
 def _forms(
@@ -357,8 +357,8 @@ def _forms(
         for j in range(i):
             mixed = 0.5 * (second(motions[i] + motions[j]) - own[i] - own[j])
             all_forms[:, i, j] = all_forms[:, j, i] = mixed
-    _, sizes, kept = np.linalg.svd(all_forms.reshape(s, d * d), full_matrices=False)
-    independent: Floats = kept[sizes > LOST].reshape(-1, d, d)
+    _, sizes, flat = np.linalg.svd(all_forms.reshape(s, d * d), full_matrices=False)
+    independent: Floats = flat[sizes > LOST].reshape(-1, d, d)
     return independent
 
 
@@ -442,22 +442,22 @@ def warning(table: ConstraintTable, found: NearDependence | None) -> dict[str, s
         "warning": f"{names} nearly depend on each other (smallest singular value "
         f"{found.singular_value[0]:.1e}), as at a dead centre or in an infinitesimal "
         f"mechanism: forces along them hang on the residual of {found.residual:.0e} "
-        "and are left out; near a dead centre a smaller residual tells them, in an "
-        "infinitesimal mechanism only other lengths do"
+        "and are left out; a smaller residual determines them near a dead centre, only "
+        "other lengths do in an infinitesimal mechanism"
     }
 
 
 def _weakest(linear: LinearConstraints) -> tuple[Floats, Floats, Floats]:
-    """The smallest singular values of the rows that are kept, their w and lengths."""
+    """The smallest singular values of the independent rows, their w and lengths."""
     m = linear.system.m
     squares = np.bincount(
         linear.system.block_row, np.square(linear.B).sum(axis=1), minlength=m
     )
     factor = linear.factorise()
-    kept = squares > 0.0
-    kept[factor.dropped] = False
-    length = np.where(kept, np.sqrt(squares), 0.0)
-    rows = np.flatnonzero(kept)
+    independent = squares > 0.0
+    independent[factor.dropped] = False
+    length = np.where(independent, np.sqrt(squares), 0.0)
+    rows = np.flatnonzero(independent)
     count = min(VECTORS, len(rows))
     if not count:
         return np.empty(0), np.empty((0, m)), length
@@ -468,9 +468,11 @@ def _weakest(linear: LinearConstraints) -> tuple[Floats, Floats, Floats]:
     for _ in range(ITERATIONS):
         w = over[:, None] * factor.solve(over[:, None] * np.linalg.qr(w)[0])
     w = np.linalg.qr(w)[0]
-    scaled = np.divide(w, over[:, None], out=np.zeros_like(w), where=kept[:, None])
-    pulled = np.array([linear.transpose_times(s.copy()).ravel() for s in scaled.T])
-    turn, sizes, _ = np.linalg.svd(pulled, full_matrices=False)
+    scaled = np.divide(
+        w, over[:, None], out=np.zeros_like(w), where=independent[:, None]
+    )
+    combined = np.array([linear.transpose_times(s.copy()).ravel() for s in scaled.T])
+    turn, sizes, _ = np.linalg.svd(combined, full_matrices=False)
     return sizes[::-1], (w @ turn).T[::-1], length
 
 

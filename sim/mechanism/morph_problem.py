@@ -141,8 +141,8 @@ class MorphProblem:
     ) -> tuple["MorphProblem", Floats]:
         """As `at` the end of a morph, with its last barrier parameter."""
         problem, z = cls.at(structure, target, options, end)
-        while (harder := problem.continued()) is not None:
-            problem = harder
+        while (following := problem.continued()) is not None:
+            problem = following
         return problem, z
 
     def continued(self) -> "MorphProblem | None":

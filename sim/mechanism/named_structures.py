@@ -28,7 +28,7 @@ from sim.mechanism.structure import Structure
 
 
 class Leading(Choice):
-    """Which nodes of a sheet are drawn to the target."""
+    """Which nodes of a sheet move to the target."""
 
     ALL = "all"
     RIM = "rim"  # those of triangles with a corner that has no link
@@ -53,7 +53,7 @@ def triangle_sheet(
     variation : relative half range of the sides. Above zero no two triangles, and no
         two sides of one triangle, are alike, so that a scan can tell them apart
     seed : which triangle receives which sides
-    leading : which nodes are drawn to a target
+    leading : which nodes move to a target
     """
     _check(rows, columns, side, link, variation)
     sites, pairs = _honeycomb(rows, columns)
@@ -138,9 +138,9 @@ def _triangles(count: int, side: float, variation: float, seed: int) -> Floats:
 
 def _turned(corners: Floats, first: Floats) -> Floats:
     """Turn each triangle so that its corners point closest to their directions."""
-    wanted = first[:, None] + 2.0 * np.pi / 3.0 * np.arange(3)
+    directions = first[:, None] + 2.0 * np.pi / 3.0 * np.arange(3)
     shape = corners[..., 0] + 1j * corners[..., 1]
-    turn = np.sum(np.exp(1j * wanted) * shape.conj(), axis=1)
+    turn = np.sum(np.exp(1j * directions) * shape.conj(), axis=1)
     turned = shape * (turn / np.abs(turn))[:, None]
     return np.stack([turned.real, turned.imag], axis=-1)
 

@@ -1,4 +1,4 @@
-"""What is made once for an object, and kept for as long as the object lives."""
+"""What is made once for an object, and stored for as long as the object lives."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -15,14 +15,14 @@ def once_per_owner(
 ) -> Callable[[Owner, *More], Made]:
     """`make(owner, *more)`, called once for each owner and each `more`.
 
-    An owner is told from others by identity, so its class has no `==` of its own. What
+    Owners are compared by identity, so the class of one has no `==` of its own. What
     is made must not hold its owner, which would then live for ever.
     """
-    kept: WeakKeyDictionary[Any, dict[Any, Made]] = WeakKeyDictionary()
+    stored: WeakKeyDictionary[Any, dict[Any, Made]] = WeakKeyDictionary()
 
     @wraps(make)
     def once(owner: Owner, *more: *More) -> Made:
-        own = kept.setdefault(owner, {})
+        own = stored.setdefault(owner, {})
         if more not in own:
             own[more] = make(owner, *more)
         return own[more]

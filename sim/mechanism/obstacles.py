@@ -1,6 +1,6 @@
 """Bodies that cannot pass through each other, and ranges that are not left.
 
-[dJ23] leaves volume out and names it as a next step (Discussion). Here balls, capsules
+[dJ23] leaves volume out and names it as a next step (Discussion). Spheres, capsules
 and panels stay the sum of their radii apart, and links and joints within their ranges,
 by an interior point method: the potential of `sim.contact`, logarithmic close to
 contact,
@@ -20,7 +20,7 @@ d2B/dh2, pairs as blocks.
 
 No configuration with an overlap is accepted, and no step whose straight line from one
 configuration to the next has one: nothing passes through anything. Which parts of
-bodies may meet is told in `sim.contact.bodies`.
+bodies may meet: see `sim.contact.bodies`.
 """
 
 from collections.abc import Callable, Iterator
@@ -95,7 +95,7 @@ class Touch(NamedTuple):
     name : of the bodies, or of the range with its bound
     room : the clearance that is left: a length, for a range in the unit of its row
     force : that keeps them apart, -dB/d(room), of all their parts
-    bound : of a range, as it is said; "" of bodies
+    bound : of a range, in words; "" of bodies
     """
 
     name: str
@@ -120,7 +120,7 @@ class Obstacles:
     activation : (q,) of the ranges
     reach : clearance from which thin bodies feel each other, zero without them
     pattern_with : of K by the nodes of the pairs that are felt, which change along a
-        morph; the last few are kept
+        morph; the last few are cached
     """
 
     structure: Structure
@@ -328,9 +328,9 @@ def _touched_bounds(
             force = -barrier(float(clearance[i]) + slack, float(activation[i]), kappa)[
                 1
             ]
-            told = least_angle[word] if ranges.is_angle(i) else word
+            side = least_angle[word] if ranges.is_angle(i) else word
             bound = ranges.shown_bound(i, getattr(ranges, word)[i])
-            name = f"{ranges.name(i)} at its {told}"
+            name = f"{ranges.name(i)} at its {side}"
             yield Touch(name, float(clearance[i]), force, bound)
 
 
@@ -343,7 +343,7 @@ def _pattern_with(topology: Topology, nodes: bytes) -> HessianPattern:
 
 
 def _slots(pattern: HessianPattern, node: Ints, size: int) -> Ints:
-    """(p, 16) the block of K of each two nodes, -1 where it is kept transposed."""
+    """(p, 16) the block of K of each two nodes, -1 where it is stored transposed."""
     keys = pattern.blocks.upper * size + pattern.blocks.lower
     a, b = (node[:, c] for c in np.divmod(np.arange(16), 4))
     found = np.searchsorted(keys, a * size + b)

@@ -318,7 +318,7 @@ class EnvelopeSearch:
             if fruitless == FRUITLESS:
                 raise NotConvergedError(
                     f"{FRUITLESS} walks in turn found no step: what moves to first "
-                    "order may lead nowhere (morphtrack mobility tells), or "
+                    "order may lead nowhere (see morphtrack mobility), or "
                     "obstacles leave no room; choose a smaller stride",
                     best=self.z0,
                 )

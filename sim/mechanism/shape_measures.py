@@ -73,5 +73,5 @@ def rigid_motions(r: Floats) -> Floats:
     columns = [np.tile(e, len(r)) for e in np.eye(3)]
     columns += [np.cross(e, r - r.mean(axis=0)).ravel() for e in np.eye(3)]
     basis, sizes, _ = np.linalg.svd(np.array(columns).T, full_matrices=False)
-    kept: Floats = basis[:, sizes > 1e-9 * sizes[0]]
-    return kept
+    independent: Floats = basis[:, sizes > 1e-9 * sizes[0]]
+    return independent

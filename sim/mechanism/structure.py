@@ -26,7 +26,7 @@ class Structure:
     ----------
     r0 : (n, 3) initial node positions
     constraints : k of them have a multiplier
-    leading : nodes that are drawn to the target; the others follow
+    leading : nodes that move to the target; the others follow
     bodies : sets of nodes whose mutual distances are constant; a link is one of two
     goals : (leading, 3) where the leading nodes shall go, if no target says so
     solids : bodies that cannot pass through each other
@@ -180,17 +180,17 @@ def with_solids(
     link_radius: float = 0.0,
     thickness: float = 0.0,
 ) -> Structure:
-    """The structure as it is printed: balls at nodes, rods for links, panels.
+    """The structure as it is printed: spheres at nodes, rods for links, panels.
 
     Parameters
     ----------
-    ball_radius : of the balls at all nodes, zero for none
+    ball_radius : of the spheres at all nodes, zero for none
     link_radius : of the capsules around bodies of two nodes, zero for none
     thickness : of the panels in bodies of three nodes, zero for none
     """
     solids = Solids()
     if ball_radius != 0.0:
-        solids = solids.with_balls(len(structure.r0), ball_radius)
+        solids = solids.with_spheres(len(structure.r0), ball_radius)
     bars = [body for body in structure.bodies if len(body) == 2 and link_radius != 0.0]
     panels = [body for body in structure.bodies if len(body) == 3 and thickness != 0.0]
     return replace(

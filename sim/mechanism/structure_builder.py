@@ -2,11 +2,11 @@
 
 A row of a body is taken only where it says something that the rows of its own nodes do
 not say yet. So bodies may share nodes, lie in one plane or be held, and no row is one
-too many within a body; what a closed loop repeats is told by
-`sim.mechanism.mobility`.
+too many within a body; `sim.mechanism.mobility` names rows that
+a closed loop repeats.
 
 Rows are compared to first order at the initial nodes: what is known of the motion of a
-group of nodes is kept as orthonormal rows, and a constraint says more where its
+group of nodes is stored as orthonormal rows, and a constraint says more where its
 gradient is not among them ([dJ23], Methods, Mobility).
 """
 
@@ -173,7 +173,7 @@ class Draft:
         return self.rows("", [rows["xyz".index(axis)] for axis in dict.fromkeys(axes)])
 
     def link(self, a: int, b: int, length: float | None = None) -> Self:
-        """Fig. 4b of [dJ23]: as long as its nodes are apart, unless told."""
+        """Fig. 4b of [dJ23]: as long as its nodes are apart, unless given."""
         self._check(a, b)
         row = dist(self.r, a, b)
         if length is not None:
@@ -294,8 +294,8 @@ class Draft:
     def structure(
         self, leading: Sequence[int] | None = None, goals: Floats | None = None
     ) -> Structure:
-        """The structure; all nodes that were given lead unless told."""
-        rows = self._kept()
+        """The structure; all given nodes lead by default."""
+        rows = self._independent()
         rows.sort(key=lambda row: row.constraint.kind)
         owners = tuple(row.owner for row in rows)
         first = range(len(np.array(self.nodes))) if leading is None else leading
@@ -398,13 +398,13 @@ class Draft:
         self.bodies[body] = own
         return self
 
-    def _kept(self) -> list[DraftRow]:
+    def _independent(self) -> list[DraftRow]:
         """The rows without those that say nothing new within their body."""
         if not self._groups:
             return list(self._rows)
         gradients = gradients_of(self.r, [row.constraint for row in self._rows])
-        known: dict[int, list[int]] = defaultdict(list)  # kept rows of a node
-        kept, spans = [], Spans(self.r, self._groups)
+        known: dict[int, list[int]] = defaultdict(list)  # chosen rows of a node
+        chosen_rows, spans = [], Spans(self.r, self._groups)
         in_order = sorted(enumerate(self._rows), key=lambda one: one[1].group)
         for i, row in in_order:
             place, slopes = gradients[i]
@@ -412,10 +412,10 @@ class Draft:
                 row.group, place, slopes, known, gradients
             ):
                 continue
-            kept.append(row)
+            chosen_rows.append(row)
             for node in place.tolist():
                 known[node].append(i)
-        return kept
+        return chosen_rows
 
 
 def _rigid(r: Floats, nodes: Sequence[int]) -> list[Constraint]:

@@ -322,5 +322,5 @@ def over_folds(asked: Floats, reached: Floats) -> Floats:
 def over_and_short(over: Floats, unit: str) -> str:
     """The largest of `over_folds` in degrees either way, in words."""
     most = {"over": over.max(initial=0.0), "short": (-over).max(initial=0.0)}
-    said = [f"{far:.0f}{unit} {way}" for way, far in most.items() if far > 0.0]
-    return f"{', '.join(said)} at most"
+    parts = [f"{far:.0f}{unit} {way}" for way, far in most.items() if far > 0.0]
+    return f"{', '.join(parts)} at most"

@@ -269,7 +269,7 @@ def folded_cells(
     mesh = concentrated_mesh(pattern, material)
     rigid = rigid_sheet(mesh, asked_folds(mesh, fold))
     if rigid is None:
-        raise ValueError("the pattern is folded as drawn, or has no inner vertex: none "
+        raise ValueError("the pattern is folded at rest, or has no inner vertex: none "
                          "is folded here but flat sheets")  # fmt: skip
     finer = -(-PARTS // fold.increments)
     for part, state in enumerate(rigid.path(finer * fold.increments), 1):

@@ -1,7 +1,7 @@
-"""The assembled part: balls at the nodes, rods with clamps, and the open target.
+"""The assembled part: spheres at the nodes, rods with clamps, and the open target.
 
-`printed_part` makes it; `assembled` says where the balls are after printing errors, and
-`posed` how it lies.
+`printed_part` makes it; `assembled` moves the spheres by printing errors, and `posed`
+places it.
 """
 
 from collections.abc import Iterable, Sequence
@@ -17,21 +17,21 @@ from sim.core.arrays import Bools, Floats, Ints
 from sim.virtual_lab.lab_settings import Sizes, VirtualLab
 from sim.virtual_lab.solids_of_revolution import PrintedRod, Solid, bar
 
-SAME_MM = 1e-6  # nodes closer than that share one ball
+SAME_MM = 1e-6  # nodes closer than that share one sphere
 
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """Solids in mm: equal balls, and what is between them.
+    """Solids in mm: equal spheres, and what is between them.
 
     Attributes
     ----------
-    balls : (n, 3) centres
+    spheres : (n, 3) centres
     starts, ends, radii : (m, 3), (m, 3), (m,) round bars that hold all else
     solids : all else, to be swept
     """
 
-    balls: Floats
+    spheres: Floats
     radius: float
     starts: Floats
     ends: Floats
@@ -40,14 +40,14 @@ class Part:
 
     @property
     def centre(self) -> Floats:
-        """(3,) middle of the balls' bounding box."""
-        middle: Floats = 0.5 * (self.balls.min(axis=0) + self.balls.max(axis=0))
+        """(3,) middle of the spheres' bounding box."""
+        middle: Floats = 0.5 * (self.spheres.min(axis=0) + self.spheres.max(axis=0))
         return middle
 
     @property
     def reach(self) -> float:
         """Radius of a sphere about the centre that holds all solids."""
-        ends = np.concatenate([self.balls, self.starts, self.ends])
+        ends = np.concatenate([self.spheres, self.starts, self.ends])
         far = np.linalg.norm(ends - self.centre, axis=1).max()
         return float(far + max(self.radius, self.radii.max(initial=0.0)))
 
@@ -71,27 +71,27 @@ def rod_pairs(nodes: Floats, bodies: Iterable[Sequence[int]], links: Ints) -> In
 
 
 def clamped_ends(nodes: Floats, bodies: Iterable[Sequence[int]], rods: Ints) -> Bools:
-    """(p, 2) whether an end of a rod is clamped to its ball, else they are one piece.
+    """(p, 2) whether an end of a rod is clamped to its sphere, else they are one piece.
 
-    A body of three nodes or more is printed in one piece with its balls; a ball that
-    several share belongs to the first.
+    A body of three nodes or more is printed in one piece with its spheres; a sphere of
+    several bodies belongs to the first.
     """
     large = [tuple(body) for body in bodies if len(body) > 2]
-    ball = ball_numbers(nodes)
+    sphere = sphere_numbers(nodes)
     owner: dict[int, int] = {}
     for k, body in enumerate(large):
         for node in body:
-            owner.setdefault(int(ball[node]), k)
+            owner.setdefault(int(sphere[node]), k)
     clamped = np.ones((len(rods), 2), dtype=np.bool_)
     for r, pair in enumerate(rods.tolist()):
         own = next((k for k, b in enumerate(large) if set(pair) <= set(b)), None)
         for end, node in enumerate(pair):
-            clamped[r, end] = own is None or owner[int(ball[node])] != own
+            clamped[r, end] = own is None or owner[int(sphere[node])] != own
     return clamped
 
 
-def ball_numbers(nodes: Floats) -> Ints:
-    """(n,) which ball each node has: coinciding nodes share the first one's."""
+def sphere_numbers(nodes: Floats) -> Ints:
+    """(n,) which sphere each node has: coinciding nodes share the first one's."""
     number = np.arange(len(nodes))
     for i, place in enumerate(nodes):
         near = np.linalg.norm(nodes[:i] - place, axis=1) < SAME_MM
@@ -101,7 +101,7 @@ def ball_numbers(nodes: Floats) -> Ints:
 
 
 def printed_part(
-    balls: Floats,
+    spheres: Floats,
     rods: Ints,
     target: tuple[Floats, Ints],
     sizes: Sizes,
@@ -111,17 +111,17 @@ def printed_part(
 
     Parameters
     ----------
-    balls : (n, 3) centres, mm; coinciding nodes share a ball
-    rods : (p, 2) pairs of balls; those too short to be there are left out
+    spheres : (n, 3) centres, mm; coinciding nodes share a sphere
+    rods : (p, 2) pairs of spheres; those too short to be there are left out
     target : (q, 3) vertices, mm, and (e, 2) edges of the open target
     clamped : (p, 2) see `clamped_ends`; all ends unless given
     """
     if clamped is None:
         clamped = np.ones((len(rods), 2), dtype=np.bool_)
-    once = np.flatnonzero(ball_numbers(balls) == np.arange(len(balls)))
+    once = np.flatnonzero(sphere_numbers(spheres) == np.arange(len(spheres)))
     bars, solids = [], []
     for (i, j), ends in zip(rods.tolist(), clamped.tolist(), strict=True):
-        a, b = balls[i], balls[j]
+        a, b = spheres[i], spheres[j]
         rod = PrintedRod(float(np.linalg.norm(b - a)), (ends[0], ends[1]))
         if not rod.fits(sizes):
             continue
@@ -131,11 +131,11 @@ def printed_part(
         bars += [(b, b - out * u, sizes.clamp_radius_mm)]
         solids.append(rod.solid(a, b, sizes))
     clearance = sizes.ball_radius_mm + sizes.target_clearance_mm
-    for a, b in open_bars(target, balls[once], clearance):
+    for a, b in open_bars(target, spheres[once], clearance):
         bars.append((a, b, sizes.target_radius_mm))
         solids.append(bar(a, b, sizes.target_radius_mm))
     return Part(
-        balls[once],
+        spheres[once],
         sizes.ball_radius_mm,
         np.array([start for start, _, _ in bars]).reshape(-1, 3),
         np.array([end for _, end, _ in bars]).reshape(-1, 3),
@@ -145,25 +145,25 @@ def printed_part(
 
 
 def open_bars(
-    target: tuple[Floats, Ints], balls: Floats, clearance: float
+    target: tuple[Floats, Ints], spheres: Floats, clearance: float
 ) -> list[tuple[Floats, Floats]]:
-    """The target's edges without what lies closer to a ball than `clearance`."""
+    """The target's edges without what lies closer to a sphere than `clearance`."""
     vertices, edges = target
     return [
         (a + low * (b - a), a + high * (b - a))
         for a, b in vertices[edges].reshape(-1, 2, 3)
-        for low, high in _free_intervals(a, b, balls, clearance)
+        for low, high in _free_intervals(a, b, spheres, clearance)
     ]
 
 
 def _free_intervals(
-    a: Floats, b: Floats, balls: Floats, clearance: float
+    a: Floats, b: Floats, spheres: Floats, clearance: float
 ) -> list[tuple[float, float]]:
-    """Parts of a + t (b - a), t from 0 to 1, outside all balls of radius `clearance`.
+    """Parts of a + t (b - a), t from 0 to 1, outside all spheres of radius `clearance`.
 
     |a + t u - c|^2 = clearance^2 is a quadratic in t for each centre c.
     """
-    u, w = b - a, a - balls
+    u, w = b - a, a - spheres
     uu = float(u @ u)
     if uu == 0.0:
         return []
@@ -191,10 +191,10 @@ def body_pairs(bodies: Iterable[Sequence[int]]) -> Ints:
 def assembled(
     nodes: Floats, rigid: Ints, lab: VirtualLab, rng: np.random.Generator
 ) -> Floats:
-    """Where the balls of a printed and assembled part are, (n, 3) mm.
+    """Where the spheres of a printed and assembled part are, (n, 3) mm.
 
     The printer errs in its scale, about the part's own middle, and in the place of each
-    ball; joint play moves the nodes as far as the bodies, rigid to first order, let it.
+    sphere; joint play moves the nodes, the bodies being rigid to first order.
 
     Parameters
     ----------

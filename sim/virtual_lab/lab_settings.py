@@ -33,7 +33,7 @@ class Sizes(Checked):
             raise ValueError(
                 f"clamp_radius_mm {self.clamp_radius_mm} must be between rod_radius_mm "
                 f"{self.rod_radius_mm} and ball_radius_mm {self.ball_radius_mm}: a "
-                "clamp is a sleeve around its rod with a seat for the ball"
+                "clamp is a sleeve around its rod with a seat for the sphere"
             )
 
     @property

@@ -1,4 +1,4 @@
-"""What is printed: a piece for each body, link, free ball and clamp, and the target.
+"""What is printed: a piece for each body, link, free sphere and clamp, and the target.
 
 `pieces` makes them, `overlaps` names those that would be at one place, and `laid_out`
 puts them side by side on the beds of a printer.
@@ -17,19 +17,19 @@ from sim.contact.distance import edge_edge_distance
 from sim.core.arrays import Floats, Ints
 from sim.core.options import Choice
 from sim.virtual_lab.assembled_part import (
-    ball_numbers,
     clamped_ends,
     open_bars,
     rod_pairs,
+    sphere_numbers,
 )
 from sim.virtual_lab.lab_settings import Sizes
 from sim.virtual_lab.solids_of_revolution import (
     PrintedRod,
     Solid,
-    ball,
     bar,
     bare_rod,
     clamp,
+    sphere,
 )
 
 
@@ -47,8 +47,8 @@ class Piece:
     Attributes
     ----------
     count : how many of it
-    nodes : balls it has or joins, by the first node of each
-    length_mm : of a link, ball centre to ball centre; nan for others
+    nodes : spheres it has or joins, by the first node of each
+    length_mm : of a link, sphere centre to sphere centre; nan for others
     assembled : in the frame of the nodes, every copy in its place
     alone : one copy, in a frame of its own
     flat : whether it is printed as flat as it can lie, else as it is
@@ -73,16 +73,16 @@ class PlacedRod(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Assembly:
-    """Nodes of a structure with its balls and rods, in mm.
+    """Nodes of a structure with its spheres and rods, in mm.
 
     Attributes
     ----------
-    balls : (n,) the first node at the place of each
-    owner : name of the piece that each ball belongs to, by first node
+    spheres : (n,) the first node at the place of each
+    owner : name of the piece that each sphere belongs to, by first node
     """
 
     nodes: Floats
-    balls: Ints
+    spheres: Ints
     owner: dict[int, str]
     rods: tuple[PlacedRod, ...]
 
@@ -90,26 +90,26 @@ class Assembly:
 def assembly(
     nodes: Floats, bodies: Sequence[Sequence[int]], links: Ints, sizes: Sizes
 ) -> Assembly:
-    """Which balls and rods there are; a rod that does not fit is refused.
+    """Which spheres and rods there are; a rod that does not fit is refused.
 
     Parameters
     ----------
     nodes : (n, 3) mm, where all constraints hold
     links : (p, 2) nodes with a link or edge between them
     """
-    balls = ball_numbers(nodes)
+    spheres = sphere_numbers(nodes)
     pairs = rod_pairs(nodes, bodies, links)
     clamped = clamped_ends(nodes, bodies, pairs)
     large = [tuple(body) for body in bodies if len(body) > 2]
     owner: dict[int, str] = {}
     for k, body in enumerate(large):
         for node in body:
-            owner.setdefault(int(balls[node]), f"body-{k}")
-    for b in balls.tolist():
+            owner.setdefault(int(spheres[node]), f"body-{k}")
+    for b in spheres.tolist():
         owner.setdefault(int(b), "ball")
     rods = []
     for (i, j), ends in zip(pairs.tolist(), clamped.tolist(), strict=True):
-        if balls[i] == balls[j]:
+        if spheres[i] == spheres[j]:
             continue
         own = (k for k, body in enumerate(large) if {i, j} <= set(body))
         number = next(own, None)
@@ -117,20 +117,20 @@ def assembly(
         rod = PrintedRod(float(np.linalg.norm(nodes[j] - nodes[i])), (ends[0], ends[1]))
         if not rod.fits(sizes):
             raise ValueError(
-                f"the rod {i}-{j} is {rod.length:.2f} mm long, too short for its balls "
-                f"and seats, which take {2.0 * sizes.seat_mm:.2f} mm: enlarge scale_mm "
-                "or make the balls smaller"
+                f"the rod {i}-{j} is {rod.length:.2f} mm long, its spheres and seats "
+                f"take {2.0 * sizes.seat_mm:.2f} mm: enlarge scale_mm or use smaller "
+                "spheres"
             )
         rods.append(PlacedRod((i, j), rod, name))
-    return Assembly(nodes, balls, owner, tuple(rods))
+    return Assembly(nodes, spheres, owner, tuple(rods))
 
 
 def pieces(made: Assembly, sizes: Sizes, clamps: Clamps, sides: int) -> list[Piece]:
-    """Every piece of the mechanism, balls first."""
+    """Every piece of the mechanism, spheres first."""
     found = []
-    free = [b for b in np.unique(made.balls).tolist() if made.owner[b] == "ball"]
+    free = [b for b in np.unique(made.spheres).tolist() if made.owner[b] == "ball"]
     if free:
-        one = ball(sizes.ball_radius_mm, sides)
+        one = sphere(sizes.ball_radius_mm, sides)
         there = tuple(one.at(made.nodes[b]) for b in free)
         found.append(Piece("ball", len(free), tuple(free), np.nan, there, (one,)))
     for name in dict.fromkeys(placed.piece for placed in made.rods):
@@ -151,9 +151,9 @@ def pieces(made: Assembly, sizes: Sizes, clamps: Clamps, sides: int) -> list[Pie
 def _body(
     name: str, made: Assembly, rods: Sequence[PlacedRod], sizes: Sizes, sides: int
 ) -> Piece:
-    """Balls and rods in one piece, laid flat."""
-    own = [b for b in np.unique(made.balls).tolist() if made.owner[b] == name]
-    one = ball(sizes.ball_radius_mm, sides)
+    """Spheres and rods in one piece, laid flat."""
+    own = [b for b in np.unique(made.spheres).tolist() if made.owner[b] == name]
+    one = sphere(sizes.ball_radius_mm, sides)
     solids = [one.at(made.nodes[b]) for b in own]
     for placed in rods:
         start, end = made.nodes[list(placed.nodes)]
@@ -173,10 +173,10 @@ def _link(placed: PlacedRod, made: Assembly, sizes: Sizes, clamps: Clamps) -> Pi
 
 
 def target_piece(
-    target: tuple[Floats, Ints], balls: Floats, sizes: Sizes
+    target: tuple[Floats, Ints], spheres: Floats, sizes: Sizes
 ) -> Piece | None:
-    """The open target around balls (n, 3) in place; None if nothing of it is left."""
-    bars = bars_of_target(target, balls, sizes)
+    """The open target around spheres (n, 3) in place; None if nothing of it is left."""
+    bars = bars_of_target(target, spheres, sizes)
     if not bars:
         return None
     solids = tuple(bar(a, b, sizes.target_radius_mm) for a, b in bars)
@@ -184,12 +184,12 @@ def target_piece(
 
 
 def bars_of_target(
-    target: tuple[Floats, Ints], balls: Floats, sizes: Sizes
+    target: tuple[Floats, Ints], spheres: Floats, sizes: Sizes
 ) -> list[tuple[Floats, Floats]]:
     """Ends of the open target's bars, but for crumbs."""
     clearance = sizes.ball_radius_mm + sizes.target_clearance_mm
     least = 0.1 * sizes.target_radius_mm
-    bars = open_bars(target, balls, clearance)
+    bars = open_bars(target, spheres, clearance)
     return [(a, b) for a, b in bars if np.linalg.norm(b - a) > least]
 
 
@@ -212,33 +212,33 @@ TOUCH_MM = 1e-6
 def overlaps(made: Assembly, nodes: Floats, sizes: Sizes) -> Iterator[str]:
     """Say of every two pieces that overlap at `nodes` (n, 3) which and by how much.
 
-    Sleeves on one ball overlap where the angle between their rods is less than the sum
-    of the half angles that they take of it; all else is balls and round bars.
+    Sleeves on one sphere overlap where the angle between their rods is less than the
+    sum of their half angles; all else is spheres and round bars.
     """
-    balls = np.unique(made.balls).tolist()
-    yield from _balls(nodes, balls, sizes)
+    spheres = np.unique(made.spheres).tolist()
+    yield from _spheres(nodes, spheres, sizes)
     for placed in made.rods:
-        yield from _ball_and_rod(made, nodes, balls, placed, sizes)
+        yield from _sphere_and_rod(made, nodes, spheres, placed, sizes)
     for one, other in combinations(made.rods, 2):
         if one.piece != other.piece:
             yield from _two_rods(made, nodes, (one, other), sizes)
 
 
-def _balls(nodes: Floats, balls: list[int], sizes: Sizes) -> Iterator[str]:
-    for i, j in combinations(balls, 2):
+def _spheres(nodes: Floats, spheres: list[int], sizes: Sizes) -> Iterator[str]:
+    for i, j in combinations(spheres, 2):
         clearance = (
             float(np.linalg.norm(nodes[j] - nodes[i])) - 2.0 * sizes.ball_radius_mm
         )
         if clearance < -TOUCH_MM:
-            yield f"the balls of nodes {i} and {j} overlap by {-clearance:.2f} mm"
+            yield f"the spheres of nodes {i} and {j} overlap by {-clearance:.2f} mm"
 
 
-def _ball_and_rod(
-    made: Assembly, nodes: Floats, balls: list[int], placed: PlacedRod, sizes: Sizes
+def _sphere_and_rod(
+    made: Assembly, nodes: Floats, spheres: list[int], placed: PlacedRod, sizes: Sizes
 ) -> Iterator[str]:
     a, b = nodes[list(placed.nodes)]
-    own = set(made.balls[list(placed.nodes)].tolist())
-    for node in balls:
+    own = set(made.spheres[list(placed.nodes)].tolist())
+    for node in spheres:
         if node in own or made.owner[node] == placed.piece:
             continue
         t = float(np.clip((nodes[node] - a) @ (b - a) / ((b - a) @ (b - a)), 0.0, 1.0))
@@ -246,7 +246,7 @@ def _ball_and_rod(
         clearance = away - sizes.ball_radius_mm - sizes.rod_radius_mm
         if clearance < -TOUCH_MM:
             yield (
-                f"the ball of node {node} and {_called(placed)} overlap by "
+                f"the sphere of node {node} and {_called(placed)} overlap by "
                 f"{-clearance:.2f} mm"
             )
 
@@ -254,7 +254,7 @@ def _ball_and_rod(
 def _two_rods(
     made: Assembly, nodes: Floats, pair: tuple[PlacedRod, PlacedRod], sizes: Sizes
 ) -> Iterator[str]:
-    ends = [made.balls[list(placed.nodes)].tolist() for placed in pair]
+    ends = [made.spheres[list(placed.nodes)].tolist() for placed in pair]
     names = f"{_called(pair[0])} and {_called(pair[1])}"
     shared = set(ends[0]) & set(ends[1])
     for node in shared:
@@ -268,7 +268,7 @@ def _two_rods(
         angle = float(np.arccos(np.clip(ways[0] @ ways[1], -1.0, 1.0)))
         if angle < taken - 1e-9:
             yield (
-                f"the clamps of {names} overlap on the ball of node {node}: "
+                f"the clamps of {names} overlap on the sphere of node {node}: "
                 f"{np.rad2deg(angle):.0f} degrees apart, they take "
                 f"{np.rad2deg(taken):.0f}"
             )

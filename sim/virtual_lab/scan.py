@@ -1,7 +1,7 @@
 """One view of a part, as a structured-light scanner measures it.
 
 `views_around` says where camera and projector stand, and `worthwhile` which pixels are
-worth a ray. What rays meet on the part is a `Scene`; who casts them is not said here.
+worth a ray. What rays meet on the part is a `Scene`; the caller casts them.
 `measure` adds the scanner's errors.
 """
 
@@ -21,7 +21,7 @@ STEP_MM = 2.0  # between the points of a bar that mark cells
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """A camera with square pixels, and a projector beside it."""
+    """A camera with square pixels, and a projector next to it."""
 
     camera: Floats  # (3,) mm
     projector: Floats  # (3,) mm
@@ -87,8 +87,8 @@ def _samples(part: Part) -> tuple[Floats, Floats]:
     first = np.repeat(np.cumsum(many) - many, many)
     share = (np.arange(many.sum()) - first) / np.repeat(many - 1, many)
     along = part.starts[bar] + share[:, None] * (part.ends - part.starts)[bar]
-    radii = [np.full(len(part.balls), part.radius), part.radii[bar]]
-    return np.concatenate([part.balls, along]), np.concatenate(radii)
+    radii = [np.full(len(part.spheres), part.radius), part.radii[bar]]
+    return np.concatenate([part.spheres, along]), np.concatenate(radii)
 
 
 def _marked(where: Floats, extent: Floats, cells: int) -> Bools:
@@ -113,7 +113,7 @@ class Hits:
     """The first surface along each ray."""
 
     distance: Floats  # (r,) inf where there is nothing
-    solid: Ints  # (r,) number of the ball, BAR or NOTHING
+    solid: Ints  # (r,) number of the sphere, BAR or NOTHING
     normal: Floats  # (r, 3) outward unit normal of the surface
 
 
@@ -140,7 +140,7 @@ class ScannedView:
     """The points of one view, and what they are; a real scan has points only."""
 
     points: Floats  # (n, 3) mm, in the part's frame, the view's misplacement included
-    solid: Ints  # (n,) number of the ball, BAR, OUTLIER or MIXED
+    solid: Ints  # (n,) number of the sphere, BAR, OUTLIER or MIXED
     camera: Floats  # (3,) mm
 
 
@@ -184,11 +184,11 @@ def _seen(
         for ray in (directions[met], light)
     ]
     steepest = np.rad2deg(np.arccos(np.clip(np.minimum(*cosines), -1.0, 1.0)))
-    returned = np.clip((lab.incidence_limit_deg - steepest) / FADING_DEG, 0.0, 1.0)
-    chance = (1.0 - lab.drop_out) * returned
-    kept = rng.random(len(met)) < chance
-    kept[kept] = scene.lit(points[kept], view.projector)
-    seen[met] = kept
+    share = np.clip((lab.incidence_limit_deg - steepest) / FADING_DEG, 0.0, 1.0)
+    chance = (1.0 - lab.drop_out) * share
+    returned = rng.random(len(met)) < chance
+    returned[returned] = scene.lit(points[returned], view.projector)
+    seen[met] = returned
     return seen
 
 
@@ -242,7 +242,7 @@ def _outliers(
 ) -> Floats:
     """Points anywhere in the box around the part."""
     margin = 5.0 * part.radius
-    low, high = part.balls.min(axis=0) - margin, part.balls.max(axis=0) + margin
+    low, high = part.spheres.min(axis=0) - margin, part.spheres.max(axis=0) + margin
     return rng.uniform(low, high, (round(lab.outliers * many), 3))
 
 

@@ -1,8 +1,8 @@
 """Solids of revolution, of which printed parts are made.
 
-A rod's end is either clamped: a sleeve with a round seat in which the ball of another
+A rod's end is either clamped: a sleeve with a round seat in which the sphere of another
 piece turns, a clearance away; or fused: the same sleeve, printed in one piece with its
-ball. No mesh is made here.
+sphere. No mesh is made here.
 """
 
 from dataclasses import dataclass, field
@@ -43,8 +43,8 @@ class Solid:
         return Solid(self.outline, np.column_stack([u, np.cross(axis, u), axis]), start)
 
 
-def ball(radius: float, sides: int) -> Solid:
-    """A ball about the origin whose circles of latitude are `sides` / 2 steps apart."""
+def sphere(radius: float, sides: int) -> Solid:
+    """A sphere about the origin, `sides` / 2 steps from pole to pole."""
     angle = np.pi * np.arange(sides // 2 + 1) / (sides // 2)
     outline = np.column_stack([-np.cos(angle), np.sin(angle)])
     outline[[0, -1], 1] = 0.0
@@ -63,7 +63,7 @@ SEAT = 8  # steps of the curve of a seat
 
 @dataclass(frozen=True)
 class PrintedRod:
-    """A rod between the centres of two balls.
+    """A rod between the centres of two spheres.
 
     Attributes
     ----------
@@ -74,21 +74,21 @@ class PrintedRod:
     clamped: tuple[bool, bool]
 
     def inside(self, end: int, sizes: Sizes) -> float:
-        """From the centre of the ball to the rim of the end's sleeve."""
+        """From the centre of the sphere to the rim of the end's sleeve."""
         seat = sizes.seat_mm if self.clamped[end] else sizes.ball_radius_mm
         return float(np.sqrt(seat**2 - sizes.clamp_radius_mm**2))
 
     def outside(self, sizes: Sizes) -> float:
-        """From the centre of the ball to the far end of the sleeve."""
+        """From the centre of the sphere to the far end of the sleeve."""
         whole = sizes.ball_radius_mm + sizes.clamp_length_mm
         return min(whole, 0.5 * self.length)
 
     def fits(self, sizes: Sizes) -> bool:
-        """Whether something is left between the balls."""
+        """Whether something is left between the spheres."""
         return 0.5 * self.length > sizes.seat_mm + 1e-6
 
     def profile(self, sizes: Sizes) -> Floats:
-        """(k, 2) outline from the first ball's centre at z = 0 to the second's."""
+        """(k, 2) outline from the first sphere's centre at z = 0 to the second's."""
         low = self._end(0, sizes)
         high = self._end(1, sizes) * [-1.0, 1.0] + [self.length, 0.0]
         return np.concatenate([low, high[::-1]])
@@ -103,7 +103,7 @@ class PrintedRod:
         return np.concatenate([curve, step])
 
     def solid(self, start: Floats, end: Floats, sizes: Sizes) -> Solid:
-        """The rod with its sleeves, from ball centre to ball centre."""
+        """The rod with its sleeves, from sphere centre to sphere centre."""
         return Solid(self.profile(sizes)).between(start, end)
 
 
@@ -116,7 +116,7 @@ def _arc(radius: float, low: float, high: float) -> Floats:
 def bare_rod(rod: PrintedRod, sizes: Sizes) -> Solid:
     """The rod without sleeves, where clamps are printed by themselves.
 
-    It ends where the seat would be, so that a clamp can be pushed on from either end.
+    It ends where the seat would be, so that a clamp fits on from either end.
     """
     arc = _arc(sizes.seat_mm, 0.0, sizes.rod_radius_mm)
     far = arc * [-1.0, 1.0] + [rod.length, 0.0]
@@ -124,7 +124,7 @@ def bare_rod(rod: PrintedRod, sizes: Sizes) -> Solid:
 
 
 def clamp(sizes: Sizes) -> Solid:
-    """A sleeve by itself: a bore for the rod, and a seat for the ball."""
+    """A sleeve by itself: a bore for the rod, and a seat for the sphere."""
     bore = sizes.rod_radius_mm + sizes.clearance_mm
     if not bore < sizes.clamp_radius_mm:
         raise ValueError(

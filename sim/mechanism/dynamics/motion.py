@@ -55,7 +55,7 @@ class MotionState(NamedTuple):
     step : full steps that were made
     z, v : (N,) unknowns and their rates
     lam, mu : (m,) of the last step, mean forces of the rows and what stabilises them
-    kept : (m,) rows that stand in the equations
+    independent : (m,) rows in the equations
     energy : at the start
     driven, damped : energy brought by drivers and taken by dampers since
     worst : largest violation of a row so far
@@ -66,7 +66,7 @@ class MotionState(NamedTuple):
     v: Floats
     lam: Floats
     mu: Floats
-    kept: Bools
+    independent: Bools
     energy: float
     driven: float
     damped: float
@@ -153,14 +153,14 @@ def start_state(
     energy = mechanism.forces.energy(z) + 0.5 * float(v @ (mechanism.mass @ v))
     if not energy < np.inf:
         raise ValueError("bodies overlap at the start, or a range is left: move them")
-    nothing, kept = np.zeros(rows.count), mechanism.independent(z, 0.0)
-    return MotionState(0, z, v, nothing, nothing, kept, energy, 0.0, 0.0, worst)
+    nothing, independent = np.zeros(rows.count), mechanism.independent_rows(z, 0.0)
+    return MotionState(0, z, v, nothing, nothing, independent, energy, 0.0, 0.0, worst)
 
 
 def _refuse_rounding(
     mechanism: MovingMechanism, options: MotionOptions, z: Floats
 ) -> None:
-    """Structures so long beside their links that rows are not met to the residual."""
+    """Refuse links so short that their rows are rounded to more than the residual."""
     left = mechanism.rows.rounding(z, mechanism.numbers(0.0)[0]).max(initial=0.0)
     if left > ROUNDED * options.residual:
         far = float(np.abs(mechanism.structure.r0).max())
@@ -174,9 +174,9 @@ def _refuse_rounding(
 
 def _least_change(mechanism: MovingMechanism, z: Floats, c: Floats) -> Floats:
     """(N,) by which rows at z change by c (m,)."""
-    kept = mechanism.independent(z, 0.0)
+    independent = mechanism.independent_rows(z, 0.0)
     G = mechanism.rows.sparse(z, mechanism.numbers(0.0)[0])
-    return least_change(G[kept], c[kept])
+    return least_change(G[independent], c[independent])
 
 
 def _start_velocities(
@@ -186,11 +186,11 @@ def _start_velocities(
     s, ds = mechanism.numbers(0.0)
     given = np.array([3 * j + a for j in velocities for a in range(3)], dtype=np.int64)
     pick = eye_array(N, format="csr")[given] / mechanism.size
-    wanted = np.concatenate(list(velocities.values()) or [np.empty(0)])
-    rates = np.concatenate([-rows.values(z, ds), wanted / mechanism.size])
+    given_rates = np.concatenate(list(velocities.values()) or [np.empty(0)])
+    rates = np.concatenate([-rows.values(z, ds), given_rates / mechanism.size])
     G = csr_array(vstack([rows.sparse(z, s), pick]))
-    kept = independent_rows(mechanism.in_units(G), INDEPENDENT)
-    v = least_change(G[kept], rates[kept], mechanism.mass)
+    independent = independent_rows(mechanism.in_units(G), INDEPENDENT)
+    v = least_change(G[independent], rates[independent], mechanism.mass)
     scale = max(float(np.abs(rates).max(initial=0.0)), 1e-300)
     left = float(np.abs(G @ v - rates).max(initial=0.0))
     if left > 1e-8 * scale:
@@ -294,13 +294,13 @@ def _solved(
     made: Steps,
 ) -> MotionState:
     """The state after one step; rows are chosen anew where that is needed."""
-    kept, z1 = state.kept, state.z
-    if not kept.all():  # those that were the best may be nearly dependent by now
-        kept = mechanism.independent(z1, t)
+    independent, z1 = state.independent, state.z
+    if not independent.all():  # those that were the best may be nearly dependent by now
+        independent = mechanism.independent_rows(z1, t)
     why: StepFailedError | str = ""
     for _ in range(2):
         try:
-            end = _step(mechanism, state, kept, t, h)
+            end = _step(mechanism, state, independent, t, h)
         except StepFailedError as error:
             why = error
         else:
@@ -308,37 +308,46 @@ def _solved(
             z1 = end.span.z1
             worst = _violation(mechanism, z1, t + h)
             if worst <= options.residual:
-                return _after(state, kept, end, worst)
+                return _after(state, independent, end, worst)
             why = f"a row is off by {worst:.1e}"
-        again = mechanism.independent(z1, t + h)
-        if (again == kept).all():
+        again = mechanism.independent_rows(z1, t + h)
+        if (again == independent).all():
             break
-        kept = again
+        independent = again
     raise StepFailedError(str(why))
 
 
 def _step(
-    mechanism: MovingMechanism, state: MotionState, kept: Bools, t: float, h: float
+    mechanism: MovingMechanism,
+    state: MotionState,
+    independent: Bools,
+    t: float,
+    h: float,
 ) -> StepEnd:
     """The end of a step."""
     time = mechanism.time_numbers(t, t + h)
     guess = state.z + h * state.v
     span = Span(
-        h, time, state.z, state.v, guess, state.v, h * state.lam[kept],
-        h * state.mu[kept],
+        h, time, state.z, state.v, guess, state.v, h * state.lam[independent],
+        h * state.mu[independent],
     )  # fmt: skip
-    return equations_with(mechanism, kept.tobytes()).solve(span)
+    return equations_with(mechanism, independent.tobytes()).solve(span)
 
 
-def _after(state: MotionState, kept: Bools, end: StepEnd, worst: float) -> MotionState:
-    lam, mu = np.zeros(len(kept)), np.zeros(len(kept))
-    lam[kept], mu[kept] = end.span.lam / end.span.h, end.span.mu / end.span.h
+def _after(
+    state: MotionState, independent: Bools, end: StepEnd, worst: float
+) -> MotionState:
+    lam, mu = np.zeros(len(independent)), np.zeros(len(independent))
+    lam[independent], mu[independent] = (
+        end.span.lam / end.span.h,
+        end.span.mu / end.span.h,
+    )
     return state._replace(
         z=end.span.z1,
         v=end.span.v1,
         lam=lam,
         mu=mu,
-        kept=kept,
+        independent=independent,
         driven=state.driven + end.driven,
         damped=state.damped + end.damped,
         worst=max(worst, state.worst),
@@ -387,7 +396,7 @@ def _reactions(
     np.add.at(force, (of_pair, col[on_nodes] % 3), carried[on_nodes])
     reaction = np.zeros(len(names))
     np.maximum.at(reaction, pairs // n, np.linalg.norm(force, axis=1))
-    unsure = mechanism.sharing(state.z, t, state.kept, state.lam)
+    unsure = mechanism.sharing(state.z, t, state.independent, state.lam)
     reaction[np.unique(of[unsure])] = np.nan
     first, r = rows.count - len(mechanism.drivers), state.z[: 3 * n].reshape(n, 3)
     effort = np.array(

@@ -218,7 +218,7 @@ class Driver:
 
 
 DENSE = 400  # rows up to which the best independent ones are sought
-INDEPENDENT = 1e-9  # share of a row that is new, from which on it is kept
+INDEPENDENT = 1e-9  # new share of a row above which it is independent
 SHARES = 1e-6  # of a dropped row, or of the largest force, that is nothing
 
 
@@ -340,7 +340,7 @@ class MovingMechanism:
         (s0, ds0), (s1, ds1) = self.numbers(t0), self.numbers(t1)
         return TimeNumbers(s0, s1, ds0, ds1)
 
-    def independent(self, z: Floats, t: float) -> Bools:
+    def independent_rows(self, z: Floats, t: float) -> Bools:
         """(m,) rows at z (N,) that depend on none of the others, by QR with pivots.
 
         Above `DENSE` rows those that are farthest from depending are not sought.
@@ -350,11 +350,11 @@ class MovingMechanism:
         G = self.rows.dense(z, self.numbers(t)[0]) * self._unit_of_unknowns
         length = np.linalg.norm(G, axis=1)
         G = G / np.where(length > 0.0, length, 1.0)[:, None]
-        kept = np.zeros(len(G), dtype=np.bool_)
+        chosen = np.zeros(len(G), dtype=np.bool_)
         if len(G):
             R, order = qr(G.T, mode="r", pivoting=True)
-            kept[order[: np.count_nonzero(np.abs(R.diagonal()) > INDEPENDENT)]] = True
-        return kept
+            chosen[order[: np.count_nonzero(np.abs(R.diagonal()) > INDEPENDENT)]] = True
+        return chosen
 
     def _sparse_rows(self, z: Floats, t: float) -> csr_array:
         """(m, N) G at z (N,) in units of the unknowns."""
@@ -373,22 +373,22 @@ class MovingMechanism:
         unit[3 * n : 3 * n + k], unit[3 * n + k :] = 1.0, self.size**2
         return unit
 
-    def sharing(self, z: Floats, t: float, kept: Bools, lam: Floats) -> Bools:
+    def sharing(self, z: Floats, t: float, chosen: Bools, lam: Floats) -> Bools:
         """(m,) rows whose force may be another: they share one with a dropped row.
 
         Parameters
         ----------
         lam : (m,) forces of the rows; where all that may share carry none, none does
         """
-        shared = ~kept
-        if kept.all():
+        shared = ~chosen
+        if chosen.all():
             return shared
         G = self.rows.dense(z, self.numbers(t)[0]) * self._unit_of_unknowns
         carried = np.abs(lam) * np.linalg.norm(G, axis=1)
-        parts = shares_of(csr_array(G[kept]), G[~kept])
+        parts = shares_of(csr_array(G[chosen]), G[~chosen])
         shared[:] = False
-        for row, part in zip(np.flatnonzero(~kept), parts.T, strict=True):
-            both = np.append(np.flatnonzero(kept)[np.abs(part) > SHARES], row)
+        for row, part in zip(np.flatnonzero(~chosen), parts.T, strict=True):
+            both = np.append(np.flatnonzero(chosen)[np.abs(part) > SHARES], row)
             if carried[both].max() > SHARES * carried.max():
                 shared[both] = True
         return shared
@@ -433,8 +433,8 @@ class MovingMechanism:
 
 
 @once_per_owner
-def equations_with(mechanism: MovingMechanism, kept: bytes) -> StepEquations:
-    """Of a step, with the kept rows (m,) of booleans; made once."""
+def equations_with(mechanism: MovingMechanism, chosen: bytes) -> StepEquations:
+    """Of a step, with the independent rows (m,) of booleans; made once."""
     heavy = mechanism.total_mass / len(mechanism.structure.r0)
-    rows = mechanism.rows.chosen(np.frombuffer(kept, dtype=np.bool_))
+    rows = mechanism.rows.only(np.frombuffer(chosen, dtype=np.bool_))
     return StepEquations(rows, mechanism.mass, mechanism.forces, mechanism.size, heavy)

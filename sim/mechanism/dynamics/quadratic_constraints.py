@@ -14,7 +14,7 @@ Then a triple product is d.w - k, and a point is on a line if
     d.u - lambda alpha = 0,  d.v - lambda gamma = 0,  d.w = 0,
 
 v another edge of the body of the line. A line of two nodes that are in no body with
-others stays a vector, of which angular momentum is kept to the order of h^2 alone.
+others stays a vector, of which angular momentum is conserved to the order of h^2 alone.
 
 The rows are sums of products. With the number 1 after the unknowns, x = (z, 1), each
 row is
@@ -118,7 +118,9 @@ class QuadraticRows:
         both = (self.i < self.unknowns) & (self.j < self.unknowns)
         return np.tile(both, 2)
 
-    def pulled(self, z: Floats, s: Floats, y: Floats, one: float = 1.0) -> Floats:
+    def transpose_times(
+        self, z: Floats, s: Floats, y: Floats, one: float = 1.0
+    ) -> Floats:
         """(N,) G^T y."""
         row, col = self.slope_places
         terms = self.slopes(z, s, one) * y[row]
@@ -141,12 +143,12 @@ class QuadraticRows:
         shape = (self.count, self.unknowns)
         return csr_array((self.slopes(z, s), self.slope_places), shape=shape)
 
-    def chosen(self, kept: Bools) -> "QuadraticRows":
-        """The kept rows (m,) alone."""
-        own, place = kept[self.row], np.cumsum(kept) - 1
+    def only(self, chosen: Bools) -> "QuadraticRows":
+        """The chosen rows (m,) alone."""
+        own, place = chosen[self.row], np.cumsum(chosen) - 1
         return replace(
             self,
-            count=int(np.count_nonzero(kept)),
+            count=int(np.count_nonzero(chosen)),
             row=place[self.row[own]],
             i=self.i[own],
             j=self.j[own],
@@ -212,7 +214,9 @@ class RowDraft:
         return QuadraticRows(self.count, self.unknowns, row, i, j, slot, factor)
 
 
-FLAT = 1e-6  # height of a node over a line, of its length, from which on it is beside
+FLAT = (
+    1e-6  # height of a node over a line, of its length, above which it is off the line
+)
 OF_FRAME = 6  # unknowns w, alpha, beta, gamma of a frame, and as many rows
 
 
@@ -233,22 +237,24 @@ class RowFrame(NamedTuple):
 
 @once_per_owner
 def frames_of(structure: Structure) -> tuple[RowFrame, ...]:
-    """Those of triple products, and of lines in a body with a node beside them."""
+    """Those of triple products, and of lines in a body with a node off them."""
     found: list[RowFrame] = []
     table = structure.constraints
     z, c = 3 * len(structure.r0) + table.multipliers, int(ROWS[table.kind].sum())
     for e, kind in enumerate(table.kind.tolist()):
         p, q, s, t = table.nodes[e, 2:].tolist()
         first = z + OF_FRAME * len(found), c + OF_FRAME * len(found)
-        beside = _node_beside(structure, p, q) if kind == ConstraintKind.PAR else None
+        off_line = (
+            _node_off_line(structure, p, q) if kind == ConstraintKind.PAR else None
+        )
         if kind == ConstraintKind.TRIPLE:
             found.append(RowFrame(e, (p, q), (s, t), first))
-        elif beside is not None:
-            found.append(RowFrame(e, (p, q), (p, beside), first))
+        elif off_line is not None:
+            found.append(RowFrame(e, (p, q), (p, off_line), first))
     return tuple(found)
 
 
-def _node_beside(structure: Structure, p: int, q: int) -> int | None:
+def _node_off_line(structure: Structure, p: int, q: int) -> int | None:
     """A node of a body of p and q that is farthest off their line, if one is off it."""
     r, far = structure.r0, dict[int, float]()
     for body in structure.bodies:
@@ -393,19 +399,19 @@ def dependent_unknown(G: csr_array, mass: csr_array, drop: float) -> int | None:
     G, mass : (m, N) and (N, N)
     """
     felt = vstack([_unit_rows(G), _unit_rows(mass)])
-    kept = independent_rows(csr_array(felt.T), drop)
-    return None if kept.all() else int(np.argmin(kept))
+    chosen = independent_rows(csr_array(felt.T), drop)
+    return None if chosen.all() else int(np.argmin(chosen))
 
 
-def least_change(A: csr_array, wanted: Floats, mass: csr_array | None = None) -> Floats:
-    """(N,) the least x with A x = wanted, in the norm of `mass` if there is one.
+def least_change(A: csr_array, change: Floats, mass: csr_array | None = None) -> Floats:
+    """(N,) the least x with A x = change, in the norm of `mass` if there is one.
 
     Parameters
     ----------
-    A, wanted : (m, N) independent rows, (m,)
+    A, change : (m, N) independent rows, (m,)
     """
     M = eye_array(A.shape[1], format="csr") if mass is None else mass
-    right = np.concatenate([np.zeros(A.shape[1]), wanted])
+    right = np.concatenate([np.zeros(A.shape[1]), change])
     x: Floats = _saddle(A, M, right)[: A.shape[1]]
     return x
 

@@ -67,7 +67,7 @@ class RigidMass:
         if np.abs(A @ M @ A.T - G).max() > CARRIED * np.abs(G).max():
             raise ValueError(
                 f"{self.name} has its centre or inertia off the line or plane of these "
-                "nodes, which cannot carry it: name a node of the body beside them"
+                "nodes, which cannot carry it: add a node of the body off it"
             )
         return M
 

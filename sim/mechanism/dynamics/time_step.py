@@ -416,13 +416,13 @@ class StepEquations:
 
     def _residual(self, span: Span, forces: StepForces) -> Floats:
         rows, time, lam, mu, h = self.rows, span.time, span.lam, span.mu, span.h
-        pull = rows.pulled(span.z, time.s, mu)
+        pull = rows.transpose_times(span.z, time.s, mu)
         first = self.mass @ (span.z1 - span.z0 - h * span.v) - pull
         second = self.mass @ (span.v1 - span.v0)
         second[: len(forces.slope)] += h * forces.slope
-        second += rows.pulled(span.z, time.s, lam)
-        second += rows.pulled(span.v, time.s, mu, 0.0)
-        second += rows.pulled(span.z, time.ds, mu)
+        second += rows.transpose_times(span.z, time.s, lam)
+        second += rows.transpose_times(span.v, time.s, mu, 0.0)
+        second += rows.transpose_times(span.z, time.ds, mu)
         hidden = rows.along(span.z1, time.s1, span.v1) + rows.values(span.z1, time.ds1)
         return np.concatenate([first, second, rows.values(span.z1, time.s1), hidden])
 

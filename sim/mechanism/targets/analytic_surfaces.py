@@ -12,7 +12,7 @@ the Lagrange multiplier mu,
     x + mu grad F(x) = p,     F(x) = 0
 
 by Newton's method from the nearest of many samples. Where that does not lead to a
-point at least as near as the sample, the sample itself is drawn onto the surface. As p
+point at least as near as the sample, that is projected onto the surface. As p
 moves, x moves along the two tangents T by
 
     dx = T (T^T (I + mu Hess F) T)^-1 T^T dp.
@@ -582,7 +582,7 @@ def _newton_step(
 
 
 def _onto(x: Floats, surface: LevelSet) -> Floats:
-    """Draw points that are almost on the surface onto it."""
+    """Project points that are almost on the surface onto it."""
     for _ in range(20):
         F, g = surface(x)
         x = x - (F / np.einsum("pi,pi->p", g, g))[:, None] * g

@@ -1,5 +1,4 @@
 """Point clouds and meshes as targets, and a smooth surface through their points.
-points.
 
 A scanned object is such a target ([dJ23], Methods, Simulations). Goals on the smooth
 surface do not jump from point to point. Each point p_i has the quadric that fits its
@@ -139,14 +138,14 @@ class SmoothCloud:
             x[waiting] = begun
             waiting = waiting[~settled]
         if len(waiting):
-            beside = self.quadrics.at[first[waiting]]
-            x[waiting] = beside
+            next_to = self.quadrics.at[first[waiting]]
+            x[waiting] = next_to
             begun = x[waiting]
-            settled, _ = self._near(begun, beside, first[waiting])
+            settled, _ = self._near(begun, next_to, first[waiting])
             if not settled.all():
                 raise NotConvergedError(
                     f"the points of the target are no surface close to "
-                    f"{beside[~settled][0].tolist()}: leave out what is far from one",
+                    f"{next_to[~settled][0].tolist()}: leave out what is far from one",
                     best=x,
                 )
             x[waiting] = begun
@@ -551,7 +550,7 @@ def spread_points(corners: Floats) -> Floats:
     """(p, 3) points of triangles (t, 3, 3), about as far apart as corners mostly are.
 
     Triangles are cut in halves across their longest side until that is no longer than
-    1.5 times the median one, and one corner is kept of each cube of half of it.
+    1.5 times the median one, and one corner remains of each cube of half of it.
     """
     lengths = np.linalg.norm(np.roll(corners, -1, axis=1) - corners, axis=2)
     across = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])

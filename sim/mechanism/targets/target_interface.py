@@ -1,6 +1,6 @@
 """What a morph asks of its target shape.
 
-A `Target` gives the nearest point to any place, and lines to be drawn and printed;
+A `Target` gives the nearest point to any place, and lines to be shown and printed;
 `lattice` makes them on a surface. `Goals` are given points instead of a shape, one for
 each leading node. `pull_curvature` is the stiffness of a target: how its pull changes
 as nodes move.

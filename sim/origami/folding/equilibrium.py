@@ -2,7 +2,7 @@
 
 full_newton        full steps, whatever the energy does, as in [ZF19]
 continuation_step  load and displacement together, past limit points
-minimise           ends at a minimum, reached without touching anything
+minimise           ends at a minimum, reached without contact on the way
 
 They work on a `FoldingProblem`. Its near pairs are sought within a skin around the
 positions, and are complete until a node has left it, as the neighbour lists of

@@ -35,22 +35,22 @@ def panel_motions(pattern: CreasePattern, folds: Floats) -> tuple[Floats, Floats
     """
     fold = np.zeros(len(pattern.edges))
     fold[pattern.creases] = folds
-    beside: list[list[tuple[int, int]]] = [[] for _ in pattern.panels]
+    neighbours: list[list[tuple[int, int]]] = [[] for _ in pattern.panels]
     for edge, panels in enumerate(pattern.edge_panels):
         if len(panels) == 2:
             one, other = panels
-            beside[one].append((other, edge))
-            beside[other].append((one, edge))
-    R, t = np.zeros((len(beside), 3, 3)), np.zeros((len(beside), 3))
-    placed = np.zeros(len(beside), dtype=bool)
-    for root in range(len(beside)):
+            neighbours[one].append((other, edge))
+            neighbours[other].append((one, edge))
+    R, t = np.zeros((len(neighbours), 3, 3)), np.zeros((len(neighbours), 3))
+    placed = np.zeros(len(neighbours), dtype=bool)
+    for root in range(len(neighbours)):
         if placed[root]:
             continue
         R[root], placed[root] = np.eye(3), True
         ahead = deque([root])
         while ahead:
             panel = ahead.popleft()
-            for other, edge in beside[panel]:
+            for other, edge in neighbours[panel]:
                 if not placed[other]:
                     turn, shift = _about(pattern, panel, edge, fold[edge])
                     R[other] = R[panel] @ turn
@@ -97,9 +97,9 @@ def _carried(bar: Ints, moved: Floats, known: Bools) -> Floats:
     """Moves of all nodes: those not known are the mean of those that bars lead to."""
     total, count = np.zeros_like(moved), np.zeros(len(moved))
     for a, b in (bar.T, bar.T[::-1]):
-        told = known[b]
-        np.add.at(total, a[told], moved[b[told]])
-        np.add.at(count, a[told], 1.0)
+        reached = known[b]
+        np.add.at(total, a[reached], moved[b[reached]])
+        np.add.at(count, a[reached], 1.0)
     mean = total / np.maximum(count, 1.0)[:, None]
     return np.where(known[:, None], moved, mean)
 

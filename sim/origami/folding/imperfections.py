@@ -1,4 +1,4 @@
-"""Sheets that are not quite as drawn, and how many of them have to be folded.
+"""Imperfect sheets, and how many of them have to be folded.
 
 Where a panel meets another edge-on, either side is reached without collision, and
 statics does not say which. The folding is therefore repeated with vertices, creases and
@@ -31,7 +31,7 @@ from sim.origami.model.mesh import BarHingeMesh
 
 @dataclass(frozen=True)
 class Imperfections(Checked):
-    """By how much sheets differ from the one that is drawn.
+    """By how much sheets differ from the perfect one.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ class Imperfections(Checked):
     vertices : standard deviation of each coordinate of a vertex, m
     angles : of the fold that a crease has at rest before it is folded, degrees
     speeds : of the speeds of creases, of their mean
-    reach : least and greatest d0, m, drawn evenly in its logarithm; d0 as it is where
+    reach : least and greatest d0, m, sampled evenly in its logarithm; d0 as it is where
         nothing is given
     seed : of the random numbers
     """
@@ -78,7 +78,7 @@ class Imperfections(Checked):
         return tuple(self.draws) if isinstance(self.draws, Sequence) else (self.draws,)
 
 
-def drawn(
+def sampled(
     imperfections: Imperfections, number: int, sheet: Sheet, phases: Sequence[Phase]
 ) -> tuple[Sheet, list[Phase]]:
     """The sheet and its phases in draw `number`.
@@ -128,7 +128,7 @@ def _off(phase: Fold, folds: Floats, speeds: Floats) -> Fold:
     return replace(phase, speeds=[float(v) for v in fast], start=start)
 
 
-SURE = 0.9  # share of draws above which an end is said to be that of the sequence
+SURE = 0.9  # share of draws above which an end counts as that of the sequence
 RISK = 0.05  # that a share at most as large is taken for one above
 
 

@@ -217,7 +217,7 @@ def _verdict(
     missing = np.abs(missing_folds(asked, reached))
     wrong = wrong_side(asked, reached)
 
-    def told(chosen: Bools) -> str:
+    def worst(chosen: Bools) -> str:
         c = int(np.argmax(np.where(chosen, missing, -1.0)))
         crease = pattern.crease_name(edge := pattern.creases[c])
         a, b = pattern.edges[edge]
@@ -233,18 +233,18 @@ def _verdict(
     if not np.nan_to_num(asked).any():
         return FoldVerdict.NOTHING, ""
     if wrong.any():
-        why = f"{told(wrong)}; {wrong.sum()} on the wrong side"
+        why = f"{worst(wrong)}; {wrong.sum()} on the wrong side"
         return FoldVerdict.POPPED, why + _does_not_close(pattern, there)
     if by(HeldBy.CONTACT).any():
         pair = pressed_pair(sheet, phases[step.phase], step.x)
-        return FoldVerdict.CONTACT, f"{pair}; {told(by(HeldBy.CONTACT))}"
+        return FoldVerdict.CONTACT, f"{pair}; {worst(by(HeldBy.CONTACT))}"
     if there.open_vertices:
-        return FoldVerdict.OPEN, told(missing > 0) + _does_not_close(pattern, there)
+        return FoldVerdict.OPEN, worst(missing > 0) + _does_not_close(pattern, there)
     bent = (asked == 0.0) & ~by(HeldBy.NOTHING)
     if bent.any():
-        return FoldVerdict.OPEN, told(bent)
+        return FoldVerdict.OPEN, worst(bent)
     if by(HeldBy.SOFTNESS).any():
-        return FoldVerdict.OPEN, f"{told(by(HeldBy.SOFTNESS))}, held by softness"
+        return FoldVerdict.OPEN, f"{worst(by(HeldBy.SOFTNESS))}, held by softness"
     return FoldVerdict.FOLDED, ""
 
 

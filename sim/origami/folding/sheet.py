@@ -333,7 +333,7 @@ def check_start(
 ) -> None:
     """Refuse sheets that can move freely, meet themselves unfolded, or are not flat.
 
-    What meets is told first: panels that pass through others are seldom flat.
+    Contact is reported first: panels that pass through others are seldom flat.
 
     Raises
     ------
@@ -358,7 +358,7 @@ def check_start(
 def _pivots_at_rest(
     mesh: BarHingeMesh, problem: FoldingProblem, fronts: SheetFronts | None
 ) -> Floats:
-    """(u,) pivots of the stiffness of the sheet as drawn, without contact, N/m."""
+    """(u,) pivots of the stiffness of the flat sheet, without contact, N/m."""
     model, rest = problem.model, mesh.rest
     bare = problem._replace(surface=no_surface(rest))
     none = near_at(bare, rest, bare.skin).pairs

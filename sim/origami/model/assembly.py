@@ -25,7 +25,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from sim.contact.candidates import ContactPairs, gather
-from sim.contact.contact_energy import contact_energy, pair_terms, touching
+from sim.contact.contact_energy import active_pairs, contact_energy, pair_terms
 from sim.core.arrays import Bools, Floats, Ints, refuse_first
 from sim.core.hinges import hinge_angle, hinge_slopes
 from sim.core.numba_kernels import compiled, inlined, kernel
@@ -467,7 +467,7 @@ def assemble(
     angles : (h,) rest angles
     """
     first = model.first.copy()
-    active = touching(pairs, ke, x)
+    active = active_pairs(pairs, ke, x)
     for k in active:
         _widen(model, pairs.node[k], first)
     start = row_starts(first)

@@ -2,7 +2,7 @@
 
 `SheetMaterial` has the stiffness of panels and creases: the bar and hinge formulas.
 Creases are without width (`concentrated_mesh`: panels share their corners, one hinge a
-crease), or have one (`compliant_mesh`: panels drawn in, three nodes and ten bars
+crease), or have one (`compliant_mesh`: panels narrowed, three nodes and ten bars
 between them).
 """
 
@@ -325,7 +325,7 @@ def compliant_mesh(pattern: CreasePattern, material: SheetMaterial) -> BarHingeM
     """Bars, hinges and triangles of panels with creases of finite width between them.
 
     Lengths and areas that set the stiffness of panel rims, and of the hinges on them,
-    are those of the pattern before its panels are drawn in, as in [ZF19].
+    are those of the pattern before its panels are narrowed, as in [ZF19].
     """
     if len(pattern.joints):
         raise ValueError(
@@ -336,10 +336,10 @@ def compliant_mesh(pattern: CreasePattern, material: SheetMaterial) -> BarHingeM
     thickness = material.thicknesses(len(pattern.panels))
     corners: list[dict[int, int]] = []
     for number, panel in enumerate(pattern.panels):
-        drawn = drawn_in(pattern, number, material.crease_width)
+        places = narrowed_corners(pattern, number, material.crease_width)
         nodes = {
             v: parts.add_node(x, pattern.tag(v))
-            for v, x in zip(panel, drawn, strict=True)
+            for v, x in zip(panel, places, strict=True)
         }
         corners.append(nodes)
     for panel, nodes, t in zip(pattern.panels, corners, thickness, strict=True):
@@ -372,7 +372,7 @@ def first_corner(pattern: CreasePattern) -> int:
     return sum(len(panel) for panel in pattern.panels)
 
 
-def drawn_in(pattern: CreasePattern, number: int, width: float) -> Floats:
+def narrowed_corners(pattern: CreasePattern, number: int, width: float) -> Floats:
     """Corners (m, 3) of a panel, its creased edges moved in by half a crease width.
 
     With creases on both sides of a corner the move is the sum of half a width along

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sim.contact.candidates import ContactPairs, gather
-from sim.contact.contact_energy import pair_terms, touching, within_reach
+from sim.contact.contact_energy import active_pairs, pair_terms, within_reach
 from sim.core.arrays import Floats, Ints
 from sim.core.hinges import hinge_slopes
 from sim.core.numba_kernels import kernel
@@ -160,11 +160,11 @@ def fronts_for(
     Where one is missing, all pairs that are about to touch get theirs as well.
     """
     n = len(x)
-    wanted = block_keys(pairs.node[active], n)
-    place = np.searchsorted(fronts.keys, wanted).clip(max=len(fronts.keys) - 1)
-    if (fronts.keys[place] != wanted).any():
+    needed = block_keys(pairs.node[active], n)
+    place = np.searchsorted(fronts.keys, needed).clip(max=len(fronts.keys) - 1)
+    if (fronts.keys[place] != needed).any():
         fronts = sheet_fronts(fronts.model, pairs.node[within_reach(pairs, x, AHEAD)])
-        place = np.searchsorted(fronts.keys, wanted)
+        place = np.searchsorted(fronts.keys, needed)
     return fronts, fronts.blocks._replace(pair=place)
 
 
@@ -286,7 +286,7 @@ def linearised(
     ke : scale of the contact potential, J
     angles : (h,) rest angles
     """
-    model, active = fronts.model, touching(pairs, ke, x)
+    model, active = fronts.model, active_pairs(pairs, ke, x)
     fronts, blocks = fronts_for(fronts, pairs, active, x)
     energies, force = np.zeros(6), np.zeros_like(x)
     values = np.zeros((len(fronts.keys), 3, 3))

@@ -91,7 +91,7 @@ def read_pattern(
     flat = CreasePattern(
         m * vertices[origin],
         [[number[v] for v in panel] for panel in panels],
-        drawn=(m, m),
+        unit=(m, m),
     )
     joined = [(number[a], number[b]) for a, b in divided]
     joined += _joins(flat, origin, lines)
@@ -133,9 +133,9 @@ def _frame_of(document: Mapping[str, Any], number: int | None) -> Mapping[str, A
             )
         return _inherited(frames, number)
     whole = [_inherited(frames, i) for i in range(len(frames))]
-    drawn = [frame for frame in whole if frame.get("vertices_coords")]
-    flat = [f for f in drawn if "creasePattern" in f.get("frame_classes", ())]
-    return (flat or drawn or whole)[0]
+    with_vertices = [frame for frame in whole if frame.get("vertices_coords")]
+    flat = [f for f in with_vertices if "creasePattern" in f.get("frame_classes", ())]
+    return (flat or with_vertices or whole)[0]
 
 
 def _inherited(frames: Sequence[Mapping[str, Any]], number: int) -> Mapping[str, Any]:
@@ -243,9 +243,9 @@ def _traced(
             "the FOLD file has no faces_vertices, and its vertices are not in a plane: "
             "export it with its faces, or export the flat pattern"
         )
-    drawn = arranged(vertices[:, :2], np.array(list(lines)), list(lines.values()))
-    flat = np.column_stack([drawn.vertices, np.zeros(len(drawn.vertices))])
-    return flat, drawn.lines, traced(drawn)
+    arrangement = arranged(vertices[:, :2], np.array(list(lines)), list(lines.values()))
+    flat = np.column_stack([arrangement.vertices, np.zeros(len(arrangement.vertices))])
+    return flat, arrangement.lines, traced(arrangement)
 
 
 def _metres(content: Mapping[str, Any], scale: float | None, vertices: Floats) -> float:
@@ -325,7 +325,7 @@ def _check_folds(
             )
             raise ValueError(
                 f"edge {a}-{b} of the FOLD file with ends at {ends} folds ({letter}), "
-                "but does not join two panels: add the faces beside it, or assign it B"
+                "but does not join two panels: add both faces, or assign it B"
             )
 
 

@@ -1,9 +1,9 @@
-"""From drawn lines to panels for the bar-and-hinge model.
+"""From lines to panels for the bar-and-hinge model.
 
 Lines are split, joined and traced around into faces; faces are cut apart along slits,
 made convex and put one way up.
 
-Lines may cross, end on one another and be drawn twice. Drawings by hand have corners
+Lines may cross, end on one another and occur twice. Drawings by hand have corners
 that miss each other: those closer than `CLOSE` times the drawing's size, and than
 `SHORT` times its shortest line, are one vertex.
 """
@@ -47,7 +47,7 @@ class Arranged(NamedTuple):
 
 
 def arranged(points: Floats, ends: Ints, lines: Sequence[DrawnLine]) -> Arranged:
-    """Cut lines where they meet, and take those that are drawn twice once.
+    """Cut lines where they meet, and remove duplicates.
 
     Parameters
     ----------
@@ -129,20 +129,19 @@ def _of_two(one: DrawnLine, other: DrawnLine, place: Floats) -> DrawnLine:
     if len({line.letter for line in folded}) > 1:
         at = " to ".join(f"({x:.6g}, {y:.6g})" for x, y in place)
         raise ValueError(
-            f"the line from {at} is drawn as mountain and as valley: leave one of them "
-            "out"
+            f"the line from {at} is both mountain and valley: leave one of them out"
         )
     return folded[0] if folded else one
 
 
-def traced(drawn: Arranged) -> list[list[int]]:
+def traced(arrangement: Arranged) -> list[list[int]]:
     """Faces between the lines, counter-clockwise; none where the rim goes all around.
 
     A face whose lines are all rim is a hole, unless there is no other or one of its
     lines is the outline: that is a piece cut off.
     """
-    around = _neighbours(drawn)
-    _check_one_part(drawn, around)
+    around = _neighbours(arrangement)
+    _check_one_part(arrangement, around)
     faces, outside = [], set()
     left = {(a, b) for a, near in around.items() for b in near}
     while left:
@@ -155,12 +154,12 @@ def traced(drawn: Arranged) -> list[list[int]]:
             if (a, b) == start:
                 break
             face.append(a)
-        if _area(drawn.vertices[face]) > 0:
+        if _area(arrangement.vertices[face]) > 0:
             faces.append(face)
         else:
             outside |= {(b, a) for a, b in _sides(face)}
     holes = [
-        _is_hole(face, drawn.lines) and outside.isdisjoint(_sides(face))
+        _is_hole(face, arrangement.lines) and outside.isdisjoint(_sides(face))
         for face in faces
     ]
     solid = [face for face, hole in zip(faces, holes, strict=True) if not hole]
@@ -171,10 +170,10 @@ def _sides(face: Sequence[int]) -> list[tuple[int, int]]:
     return list(zip(face, [*face[1:], face[0]], strict=True))
 
 
-def _neighbours(drawn: Arranged) -> dict[int, list[int]]:
+def _neighbours(arrangement: Arranged) -> dict[int, list[int]]:
     """Of each vertex, the others of its lines by angle; no line ends in a face."""
     near: dict[int, set[int]] = {}
-    for a, b in drawn.lines:
+    for a, b in arrangement.lines:
         near.setdefault(a, set()).add(b)
         near.setdefault(b, set()).add(a)
     ends = [v for v, others in near.items() if len(others) == 1]
@@ -183,9 +182,9 @@ def _neighbours(drawn: Arranged) -> dict[int, list[int]]:
         if len(near[a]) != 1:
             continue
         (b,) = near[a]
-        letter = drawn.lines[min(a, b), max(a, b)].letter
+        letter = arrangement.lines[min(a, b), max(a, b)].letter
         if letter in (*FOLDED, *RIM):
-            at = ", ".join(f"{x:.6g}" for x in drawn.vertices[a])
+            at = ", ".join(f"{x:.6g}" for x in arrangement.vertices[a])
             raise ValueError(
                 f"a line ({letter}) ends at ({at}) with nothing to meet: draw it to "
                 "another line, and the rim of the sheet all around"
@@ -195,7 +194,7 @@ def _neighbours(drawn: Arranged) -> dict[int, list[int]]:
         ends.append(b)
 
     def angle(a: int, b: int) -> float:
-        x, y = drawn.vertices[b] - drawn.vertices[a]
+        x, y = arrangement.vertices[b] - arrangement.vertices[a]
         return float(np.arctan2(y, x))
 
     return {
@@ -205,7 +204,7 @@ def _neighbours(drawn: Arranged) -> dict[int, list[int]]:
     }
 
 
-def _check_one_part(drawn: Arranged, around: Mapping[int, Sequence[int]]) -> None:
+def _check_one_part(arrangement: Arranged, around: Mapping[int, Sequence[int]]) -> None:
     if not around:
         raise ValueError("the lines enclose nothing: draw the rim of the sheet as well")
     start = next(iter(around))
@@ -217,7 +216,7 @@ def _check_one_part(drawn: Arranged, around: Mapping[int, Sequence[int]]) -> Non
                 todo.append(b)
     apart = [v for v in around if v not in seen]
     if apart:
-        at = ", ".join(f"{x:.6g}" for x in drawn.vertices[apart[0]])
+        at = ", ".join(f"{x:.6g}" for x in arrangement.vertices[apart[0]])
         raise ValueError(
             f"the lines at ({at}) touch no others: draw one sheet, and from each "
             "hole one line that is no fold (J, yellow) to the lines around it"
@@ -259,7 +258,7 @@ def one_way_up(vertices: Floats, faces: Sequence[Face]) -> list[list[int]]:
             else list(face)[::-1]
             for face in faces
         ]
-    beside = _faces_of_edges(faces)
+    faces_at = _faces_of_edges(faces)
     out: dict[int, list[int]] = {}
     for start in range(len(faces)):
         todo = [start] if start not in out else []
@@ -268,7 +267,7 @@ def one_way_up(vertices: Floats, faces: Sequence[Face]) -> list[list[int]]:
         while todo:
             one = todo.pop()
             for edge in panel_edges(out[one]):
-                for other in beside[min(edge), max(edge)]:
+                for other in faces_at[min(edge), max(edge)]:
                     if other != one and other not in out:
                         out[other] = _against(out[one], faces[other], edge)
                         todo.append(other)
@@ -293,11 +292,11 @@ def _faces_of_edges(faces: Sequence[Face]) -> dict[tuple[int, int], list[int]]:
     for number, face in enumerate(faces):
         for a, b in panel_edges(face):
             found.setdefault((min(a, b), max(a, b)), []).append(number)
-    for (a, b), beside in found.items():
-        if len(beside) > 2:
+    for (a, b), faces_at in found.items():
+        if len(faces_at) > 2:
             raise ValueError(
-                f"edge {a}-{b} of the FOLD file has {len(beside)} faces: a sheet has "
-                "two at most beside an edge; leave out what lies on it"
+                f"edge {a}-{b} of the FOLD file has {len(faces_at)} faces: a sheet has "
+                "at most two at an edge; leave out what lies on it"
             )
     return found
 
@@ -311,12 +310,12 @@ def halved_slits(
     """
     out, cuts = [list(face) for face in faces], set(cuts)
     apart, origin = cut_apart(faces, cuts, len(vertices))
-    for ends, beside in _faces_of_edges(apart).items():
+    for ends, faces_at in _faces_of_edges(apart).items():
         a, b = sorted(origin[v] for v in ends)
-        if len(beside) == 2 and (a, b) in cuts:
+        if len(faces_at) == 2 and (a, b) in cuts:
             middle = len(vertices)
             vertices = np.vstack([vertices, 0.5 * (vertices[a] + vertices[b])])
-            for face in (out[i] for i in beside):
+            for face in (out[i] for i in faces_at):
                 face.insert(face.index(a if _passes(face, (a, b)) else b) + 1, middle)
             cuts |= {(a, middle), (b, middle)}
     return vertices, out, cuts
@@ -331,9 +330,11 @@ def cut_apart(
     end of a slit stays one vertex.
     """
     out, origin = [list(face) for face in faces], list(range(vertices))
-    beside = _faces_of_edges(faces)
+    faces_at = _faces_of_edges(faces)
     for v in sorted({vertex for edge in cuts for vertex in edge}):
-        fans = _fans([i for i, face in enumerate(faces) if v in face], v, beside, cuts)
+        fans = _fans(
+            [i for i, face in enumerate(faces) if v in face], v, faces_at, cuts
+        )
         for fan in fans[1:]:
             origin.append(v)
             for i in fan:
@@ -344,12 +345,12 @@ def cut_apart(
 def _fans(
     own: list[int],
     v: int,
-    beside: dict[tuple[int, int], list[int]],
+    faces_at: dict[tuple[int, int], list[int]],
     cuts: set[tuple[int, int]],
 ) -> list[list[int]]:
     """Faces around a vertex in groups that edges join which are not cut."""
     group = {i: {i} for i in own}
-    for edge, faces in beside.items():
+    for edge, faces in faces_at.items():
         if v in edge and edge not in cuts and len(faces) == 2:
             joined = group[faces[0]] | group[faces[1]]
             for i in joined:

@@ -31,8 +31,8 @@ class CreasePattern:
     assignment : (e,) fold of each edge in units of pi when it is folded in full:
         above 0 a valley, below 0 a mountain
     joined : creases, by their vertices, that only divide a panel: they bend as it does
-    drawn : m per unit of the file it was drawn in, along x and y (negative where y
-        points down there); nothing where it was not drawn
+    unit : m per unit of the file it was read from, along x and y (negative where y
+        points down there); None for others
     tags : (v,) vertices that a cut made of one have the number of one of them, and feel
         no contact there; their own where nothing is given
     """
@@ -42,7 +42,7 @@ class CreasePattern:
     assignment: Floats | Sequence[float] = ()
     joined: Sequence[tuple[int, int]] = ()
     tags: Sequence[int] = ()
-    drawn: tuple[float, float] | None = None
+    unit: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
         vertices = np.array(self.vertices, dtype=np.float64)
@@ -105,8 +105,8 @@ class CreasePattern:
 
     def place(self, vertex: int) -> str:
         """Where a vertex is as the file has it; in m where there is none."""
-        x, y = self.vertices[vertex, :2] / (self.drawn or (1.0, 1.0))
-        return f"({0.0 + x:.5g}, {0.0 + y:.5g})" + ("" if self.drawn else " m")
+        x, y = self.vertices[vertex, :2] / (self.unit or (1.0, 1.0))
+        return f"({0.0 + x:.5g}, {0.0 + y:.5g})" + ("" if self.unit else " m")
 
     def crease_name(self, edge: int) -> str:
         """A crease in words: its number and its vertices, as in folds.csv."""

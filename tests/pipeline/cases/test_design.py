@@ -91,7 +91,7 @@ def test_lengths_that_do_not_close_at_the_start_are_refused(tmp_path):
         '{"nodes": [[0,0,0],[1,0,0],[0.5,0.8,0]], "bodies": [[0,1],[1,2]], '
         '"dist": [[0,1,1.0],[1,2,0.89]], "radii": [[0, 0.6],[2, 0.6]]}'
     )
-    with pytest.raises(ValueError, match="node 0 and the ball of node 2 overlap"):
+    with pytest.raises(ValueError, match="node 0 and the sphere of node 2 overlap"):
         DesignCase(structure_file(str(path)), [Circle(1.0)])
 
 

@@ -181,7 +181,10 @@ def test_file_gives_rest_lengths_and_angles(tmp_path):
         ({"springs": [[0, 2]]}, r"springs\[0\] is \[0, 2\]: it needs 3 or 4 numbers"),
         ({"loads": [[2, 0, 0]]}, r"loads\[0\].*it needs 4 numbers"),
         ({"supports": []}, "away along z: nothing holds them"),
-        ({"radii": [[0, 0.9], [2, 0.9]]}, "ball of node 0 and the ball of node 2 over"),
+        (
+            {"radii": [[0, 0.9], [2, 0.9]]},
+            "sphere of node 0 and the sphere of node 2 over",
+        ),
         ({"stiffness": 3}, "has no key 'stiffness'.*supports, springs, hinges"),
         ({"supports": [[0, 2, 1, 1]]}, "is 2: give 1 where it is held, 0 where it is"),
         ({"supports": [[0, float("nan"), 1, 1]]}, "1 where it is held"),

@@ -276,7 +276,7 @@ BAD: dict[str, tuple[str, str]] = {
     "no_rim.cp": (drawn.as_cp([(0, 0, 1, 1, "M")]), "the rim of the sheet all around"),
     "both.cp": (
         drawn.as_cp([*drawn.rim(0, 0, 2, 2), (1, 0, 1, 2, "M"), (1, 2, 1, 0, "V")]),
-        "is drawn as mountain and as valley",
+        "is both mountain and valley",
     ),
     "apart.cp": (
         drawn.as_cp([*drawn.rim(0, 0, 4, 4), *drawn.rim(1, 1, 2, 2)]),

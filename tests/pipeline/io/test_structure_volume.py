@@ -34,7 +34,7 @@ def written(path: Path, **values: Any) -> str:
 
 def test_bodies_and_ranges_are_read_and_written_alike(tmp_path):
     made = structure_file(written(tmp_path / "elbow.json"))
-    assert made.solids.ball[:, 0].tolist() == [0, 3]
+    assert made.solids.sphere[:, 0].tolist() == [0, 3]
     assert made.solids.capsule_radius.tolist() == [0.1, 0.05]
     assert made.solids.panel_thickness.tolist() == [0.02]
     assert_allclose(made.ranges.least, [0.64, np.cos(np.deg2rad(100.0))])
@@ -121,8 +121,8 @@ def test_impossible_bodies_and_ranges_are_refused(values, said, tmp_path):
     [
         (
             {"radii": [[0, 0.1], [3, 1.6]]},
-            "the ball of node 3 and the capsule of nodes 1 and 2 overlap at the start: "
-            "they are 1 apart and need 1.65: take smaller radii",
+            "the sphere of node 3 and the capsule of nodes 1 and 2 overlap at the start"
+            ": they are 1 apart and need 1.65: take smaller radii",
         ),
         (
             {"ranges": {"length": [[2, 3, 1.1, 1.2]]}},

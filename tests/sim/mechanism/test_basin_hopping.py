@@ -42,7 +42,7 @@ def test_hops_are_those_of_their_seed_and_more_are_a_superset():
 
 def test_walks_away_keep_the_constraints_and_pass_no_body(rng):
     made = pointer(90.0)
-    solids = Solids().with_balls(2, 0.15)
+    solids = Solids().with_spheres(2, 0.15)
     made = replace(made, solids=solids)
     problem, z = MorphProblem.at(made, OVAL, NewtonOptions())
     angles = []

@@ -46,7 +46,7 @@ def test_morphs_inside_an_ellipsoid_take_few_steps(seed):
 def test_morphs_of_balls_take_few_steps(seed):
     """By damped steps 131 and 78."""
     made = random_structure(seed)
-    balls = replace(made, solids=Solids().with_balls(len(made.r0), 0.15))
+    balls = replace(made, solids=Solids().with_spheres(len(made.r0), 0.15))
     *_, end = morph_newton(balls, BESIDE, NewtonOptions())
     assert end.gradient < 1e-9
     assert end.s <= FEW

@@ -84,7 +84,7 @@ def test_walks_keep_the_constraints_and_pass_no_body(rng):
     rows = [*fix(r, 0), *fix(r, 2), dist(r, 0, 1)]
     flat = Constraint(ConstraintKind.FIX, (1, 2), 0.0)
     made = structure(r, [*rows, flat])
-    made = replace(made, solids=Solids().with_balls(3, 0.15))
+    made = replace(made, solids=Solids().with_spheres(3, 0.15))
     problem, z = MorphProblem.at(made, OVAL, NewtonOptions())
     for _ in range(8):
         there = walked(problem, z, rng)

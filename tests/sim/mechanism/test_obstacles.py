@@ -171,7 +171,7 @@ def test_a_capsule_drawn_through_a_thin_panel_never_passes_on_the_way():
 @pytest.mark.parametrize("axes", [(4.6, 4.0, 3.4), (3.3, 2.8, 2.4)])
 def test_a_sheet_of_balls_enters_an_ellipsoid_without_an_overlap(axes):
     sheet = triangle_sheet(4, 4)
-    solid = replace(sheet, solids=Solids().with_balls(len(sheet.r0), RADIUS))
+    solid = replace(sheet, solids=Solids().with_spheres(len(sheet.r0), RADIUS))
     target = Ellipsoid(axes, (0.05, 0.03, -0.8 * axes[2]))
     obstacles = obstacles_of(solid)
     *_, bare = morph_newton(sheet, target, NewtonOptions())
@@ -266,8 +266,8 @@ def test_panels_with_joined_nodes_fold_as_panels_with_common_nodes():
 @pytest.mark.parametrize(
     ("bodies", "said"),
     [
-        (solids(balls=[(9, 0.1)]), "ball of node 9 names a node that is not there"),
-        (solids(balls=[(0, -0.1)]), "ball of node 0 has the radius -0.1"),
+        (solids(balls=[(9, 0.1)]), "sphere of node 9 names a node that is not there"),
+        (solids(balls=[(0, -0.1)]), "sphere of node 0 has the radius -0.1"),
         (solids(capsules=[(1, 1, 0.1)]), "names a node twice"),
         (solids(capsules=[(0, 1, 0.1), (1, 0, 0.1)]), "is there twice"),
         (solids(panels=[(0, 1, 2, np.nan)]), "has the thickness nan"),

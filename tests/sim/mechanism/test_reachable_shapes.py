@@ -87,7 +87,7 @@ def test_a_held_mechanism_moves_though_the_whole_does_not():
 
 def test_obstacles_are_not_passed():
     made = triangle_sheet(1, 1)
-    balls = replace(made, solids=made.solids.with_balls(len(made.r0), 0.3))
+    balls = replace(made, solids=made.solids.with_spheres(len(made.r0), 0.3))
     links = {frozenset(p) for p in made.constraints.nodes[:, :2].tolist()}
     free, solid = reached(made, samples=300), reached(balls, samples=300)
     i, j = np.triu_indices(len(made.r0), 1)

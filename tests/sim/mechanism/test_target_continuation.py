@@ -114,7 +114,7 @@ def test_given_goals_are_gone_to_at_once():
 
 def test_a_structure_with_bodies_is_led_at_once():
     made = random_structure(3)
-    solid = replace(made, solids=Solids().with_balls(len(made.r0), 0.05))
+    solid = replace(made, solids=Solids().with_spheres(len(made.r0), 0.05))
     one = list(morph_rounded_first(solid, OVAL, OPTIONS))
     two = list(morph_newton(solid, OVAL, OPTIONS))
     assert len(one) == len(two)

@@ -108,5 +108,5 @@ def test_a_sheet_that_is_folded_as_drawn_is_refused():
         np.arange(len(SHEET.vertices))[:, None] % 5 == 2
     )
     folded = CreasePattern(tilted, SHEET.panels, SHEET.assignment)
-    with pytest.raises(ValueError, match="folded as drawn"):
+    with pytest.raises(ValueError, match="folded at rest"):
         list(folded_cells(folded, THIN, Fold(fraction=0.5), PERIODS))

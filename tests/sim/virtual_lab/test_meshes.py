@@ -36,9 +36,9 @@ from sim.virtual_lab.printed_pieces import (
 from sim.virtual_lab.solids_of_revolution import (
     PrintedRod,
     Solid,
-    ball,
     bare_rod,
     clamp,
+    sphere,
 )
 
 SIZES = Sizes(6.0, 2.5, 4.2, 4.0, 0.2, 1.5, 1.0)
@@ -62,7 +62,7 @@ def meshed(solid: Solid, sides: int) -> trimesh.Trimesh:
 
 def test_the_volume_of_a_ball_converges_in_second_order():
     sides = np.array([16, 32, 64, 128])
-    volumes = [meshed(ball(6.0, int(n)), int(n)).volume for n in sides]
+    volumes = [meshed(sphere(6.0, int(n)), int(n)).volume for n in sides]
     errors = 4 / 3 * np.pi * 216 - np.array(volumes)
     order = -np.diff(np.log(errors)) / np.diff(np.log(sides))
     np.testing.assert_allclose(order, 2.0, atol=0.05)
@@ -147,8 +147,8 @@ def test_the_scanner_meets_exactly_the_parts_that_are_printed():
     rods = rod_pairs(NODES, SHEET.bodies, LINKS)
     clamped = clamped_ends(NODES, SHEET.bodies, rods)
     part = printed_part(NODES, rods, target, SIZES, clamped)
-    one = ball(SIZES.ball_radius_mm, 20)
-    scanned = [*part.solids, *(one.at(c) for c in part.balls)]
+    one = sphere(SIZES.ball_radius_mm, 20)
+    scanned = [*part.solids, *(one.at(c) for c in part.spheres)]
 
     def corners(solids: list[Solid]) -> Floats:
         flat = np.round(mesh_of(solids, 20).triangles.reshape(-1, 9), 6)
@@ -175,7 +175,7 @@ def test_parts_at_one_place_are_named():
     near = NODES.copy()
     near[7] = NODES[0] + [7.0, 0.0, 0.0]
     said = list(overlaps(whole, near, SIZES))
-    assert any("balls of nodes 0 and 7 overlap by 5.00 mm" in line for line in said)
+    assert any("spheres of nodes 0 and 7 overlap by 5.00 mm" in line for line in said)
 
 
 def test_links_that_meet_at_a_sharp_angle_overlap():
@@ -189,7 +189,7 @@ def test_links_that_meet_at_a_sharp_angle_overlap():
         whole = assembly(nodes, [(0, 1), (0, 2)], links, SIZES)
         said = list(overlaps(whole, nodes, SIZES))
         assert len(said) == count
-        assert all("link-0-1 and link-0-2 overlap on the ball" in s for s in said)
+        assert all("link-0-1 and link-0-2 overlap on the sphere" in s for s in said)
 
 
 def test_crossing_links_overlap():

@@ -149,7 +149,7 @@ def test_a_bricard_with_a_row_too_many_keeps_its_energy_for_a_whole_cycle():
     mechanism = moving(made, bodies, np.array([0.0, 0.0, -G]))
     steps = moved(mechanism, 0.02, 4.5)
     state, energy = steps[-1].state, [step.kinetic + step.potential for step in steps]
-    assert np.count_nonzero(~state.kept) == 1
+    assert np.count_nonzero(~state.independent) == 1
     assert max(energy) - min(energy) < 1e-11
     assert largest(steps, "worst") < 1e-12
     assert np.isnan(steps[-1].reaction).all()  # any of them may carry another share

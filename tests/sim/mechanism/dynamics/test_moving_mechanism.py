@@ -61,8 +61,8 @@ def test_independent_rows_are_as_many_as_the_rank_of_the_dense_matrix(made):
     end = steps[-1].state
     G = mechanism.rows.dense(end.z, mechanism.numbers(0.02)[0])
     rank = np.linalg.matrix_rank(G, tol=1e-8)
-    assert np.count_nonzero(end.kept) == rank
-    assert np.linalg.matrix_rank(G[end.kept], tol=1e-8) == rank
+    assert np.count_nonzero(end.independent) == rank
+    assert np.linalg.matrix_rank(G[end.independent], tol=1e-8) == rank
 
 
 def test_a_node_without_mass_is_refused():

@@ -99,5 +99,5 @@ def test_a_truss_that_snaps_is_stopped_on_its_way():
 
 
 def test_an_overlap_at_the_start_is_refused_by_name():
-    with pytest.raises(ValueError, match="node 1 and the ball of node 2 overlap"):
+    with pytest.raises(ValueError, match="node 1 and the sphere of node 2 overlap"):
         at_rest(hanging(at=1.3, load=LOAD), EXACT)

@@ -9,7 +9,7 @@ from sim.core.arrays import Floats
 from sim.origami.folding.fold_simulation import run
 from sim.origami.folding.imperfections import (
     Imperfections,
-    drawn,
+    sampled,
 )
 from sim.origami.folding.outcome import reached_folds
 from sim.origami.folding.sheet import Contact
@@ -27,7 +27,7 @@ def test_draws_are_off_by_what_is_asked():
     chosen = sheet(compliant_strip(16))
     creases = chosen.mesh.pattern.creases.tolist()
     fold = Fold(creases, [1.5] * len(creases))
-    off, (phase,) = drawn(Imperfections(reach=[1e-4, 2e-3]), 3, chosen, [fold])
+    off, (phase,) = sampled(Imperfections(reach=[1e-4, 2e-3]), 3, chosen, [fold])
     assert isinstance(phase, Fold)
     corners = off.mesh.corner
     moved = off.mesh.rest[corners] - chosen.mesh.rest[corners]
@@ -36,8 +36,8 @@ def test_draws_are_off_by_what_is_asked():
     assert spread(np.array(phase.speeds)) == pytest.approx(0.1, rel=0.6)
     assert min(phase.speeds) == pytest.approx(1.0)
     assert 1e-4 <= (off.contact.d0_edge or 0.0) <= 2e-3
-    again, _ = drawn(Imperfections(), 3, chosen, [fold])
-    other, _ = drawn(Imperfections(), 4, chosen, [fold])
+    again, _ = sampled(Imperfections(), 3, chosen, [fold])
+    other, _ = sampled(Imperfections(), 4, chosen, [fold])
     assert (again.mesh.rest == off.mesh.rest).all()
     assert not (other.mesh.rest == off.mesh.rest).any()
 
@@ -46,7 +46,7 @@ def test_a_sheet_without_imperfections_is_the_sheet_as_drawn():
     chosen = sheet(compliant_strip(3))
     fold = Fold([2, 5], [1.4, 0.7], stages=[2, 1], increments=3)
     *_, plain = run(chosen, [fold])
-    off, phases = drawn(NONE, 0, chosen, [fold])
+    off, phases = sampled(NONE, 0, chosen, [fold])
     *_, same = run(off, phases)
     assert (same.x == plain.x).all()
 

@@ -7,14 +7,14 @@ from sim.origami.model.mesh import (
     SheetMaterial,
     compliant_mesh,
     concentrated_mesh,
-    drawn_in,
+    narrowed_corners,
 )
 from sim.origami.pattern.pattern import CreasePattern
 from tests.sim.origami.sheets import MATERIAL, compliant_strip, strip
 
 
 def test_panels_are_drawn_in_by_half_a_crease_width():
-    corners = drawn_in(strip(3), 1, 2e-3)
+    corners = narrowed_corners(strip(3), 1, 2e-3)
     assert corners[:, 0] == pytest.approx([0.021, 0.039, 0.039, 0.021])
     assert corners[:, 1] == pytest.approx([0.0, 0.0, 0.02, 0.02])
 
