@@ -85,10 +85,7 @@ class Solids:
         area = np.linalg.norm(np.cross(sides[:, 0], sides[:, 1]), axis=1)
         refuse_first(
             area <= 1e-9 * np.square(sides).sum(axis=(1, 2)),
-            lambda i: (
-                f"the {described('triangle', self.panel[i])} is flat: choose "
-                "nodes that are not in line"
-            ),
+            lambda i: f"the {described('triangle', self.panel[i])} has no area",
         )
 
     def scaled(self, factor: float) -> "Solids":
@@ -130,9 +127,7 @@ def _check_kind(kind: str, nodes: Ints, n: int) -> None:
     _, index, count = np.unique(ordered, axis=0, return_index=True, return_counts=True)
     refuse_first(
         count > 1,
-        lambda i: (
-            f"the {described(kind, nodes[index[i]])} is there twice: give it once"
-        ),
+        lambda i: f"the {described(kind, nodes[index[i]])} is there twice",
     )
 
 

@@ -218,9 +218,8 @@ def at_rest(
     residual = problem.residual(point)
     if found.end is not End.MINIMUM:
         raise NotConvergedError(
-            f"blocks came to no rest at a driving of {driving:.6g} within {steps}"
-            f" steps (residual {residual:.1e}): are they held, or do they need smaller"
-            " increments or a larger tolerance?",
+            f"no equilibrium found at drive parameter {driving:.6g} in {steps} steps "
+            f"(residual {residual:.1e}): hold the blocks, or take smaller increments",
             best=point.q,
         )
     return BlockState(

@@ -314,8 +314,7 @@ class Ranges:
             refuse_missing(name, nodes.tolist(), n)
             if (nodes[::2] == nodes[1::2]).any():
                 raise ValueError(
-                    f"the range of {self.name(i)} has an edge from a node to itself: "
-                    "name two different nodes"
+                    f"the range of {self.name(i)} has an edge from a node to itself"
                 )
             least, most = self.least[i], self.most[i]
             if np.isnan([least, most]).any() or np.isinf([least, most]).all():
@@ -325,8 +324,7 @@ class Ranges:
             if not least < most:
                 interval = f"{self.shown(i, least):g} to {self.shown(i, most):g}"
                 raise ValueError(
-                    f"the range of {self.name(i)} is {interval}: it is empty; give "
-                    "least below most, or hold the value by a constraint"
+                    f"the range of {self.name(i)} is {interval}: give least below most"
                 )
 
     def activation(self, L: float) -> Floats:

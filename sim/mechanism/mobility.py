@@ -145,8 +145,7 @@ def _motions(structure: Structure, z: Floats, rank: int) -> Floats:
     unknowns = 3 * system.n + system.k
     if unknowns > LARGEST:
         raise ValueError(
-            f"the structure has {unknowns} unknowns: modes are computed for structures "
-            f"with {LARGEST} at most"
+            f"modes of {unknowns} unknowns: at most {LARGEST} are possible"
         )
     linear = linearise(system, z)
     J = np.delete(unit_rows(linear), _unused(system.n, system.k), axis=1)
@@ -284,8 +283,7 @@ def tangent(system: ConstraintSystem, z: Floats) -> Tangent:
     unknowns = 3 * system.n + system.k
     if unknowns > LARGEST:
         raise ValueError(
-            f"the structure has {unknowns} unknowns: its motions are those of a dense "
-            f"null space, for {LARGEST} at most"
+            f"motions of {unknowns} unknowns: at most {LARGEST} are possible"
         )
     J, used = dense_jacobian(system, z)
     left, sizes, right = np.linalg.svd(J)

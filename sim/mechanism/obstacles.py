@@ -195,10 +195,7 @@ class Obstacles:
                 f"start with them apart (pairs of parts that overlap: {len(found)})"
             )
         for one, other in self.meetings.pierced(r):
-            raise ValueError(
-                f"the {one} goes through the {other} at the start: start with them "
-                "apart"
-            )
+            raise ValueError(f"the {one} goes through the {other} at the start")
 
     def overlaps(self, r: Floats) -> int:
         """How many pairs of parts overlap."""

@@ -76,10 +76,7 @@ def _check_nodes(r0: Floats) -> None:
 def _check_coordinates(name: str, points: Floats) -> None:
     refuse_first(
         ~(np.abs(points) < LARGEST).all(axis=1),
-        lambda i: (
-            f"{name} {i} is at {points[i].tolist()}: coordinates must be finite, "
-            f"and below {LARGEST:g}"
-        ),
+        lambda i: f"{name} {i} is at {points[i].tolist()}: give finite coordinates",
     )
 
 
@@ -89,10 +86,7 @@ def _check_constraints(r0: Floats, table: ConstraintTable) -> None:
     used = np.arange(6) < NODES[table.kind][:, None]
     refuse_first(
         (used & ((nodes < 0) | (nodes >= n))).any(axis=1),
-        lambda i: (
-            f"{table.name(i)} names a node that is not there: "
-            f"the structure has nodes 0 to {n - 1}"
-        ),
+        lambda i: f"{table.name(i)} names a node that is not among 0 to {n - 1}",
     )
     refuse_first(
         ~np.isfinite(constant),
@@ -101,16 +95,11 @@ def _check_constraints(r0: Floats, table: ConstraintTable) -> None:
     link = table.kind == ConstraintKind.DIST
     refuse_first(
         link & (constant < 0.0),
-        lambda i: (
-            f"{table.name(i)} has the length squared {constant[i]:g}: it must be "
-            "positive"
-        ),
+        lambda i: f"{table.name(i)} has the negative squared length {constant[i]:g}",
     )
     refuse_first(
         link & ((constant <= 1e-24 * size**2) | (nodes[:, 0] == nodes[:, 1])),
-        lambda i: (
-            f"{table.name(i)} has length zero: merge its nodes, or join them by coin"
-        ),
+        lambda i: f"{table.name(i)} has length zero: merge its nodes, or use coin",
     )
     _check_loops(table)
     _check_edges(r0, table, size)
@@ -122,39 +111,28 @@ def _check_loops(table: ConstraintTable) -> None:
         used = (head < NODES[table.kind]) & (table.kind != ConstraintKind.FIX)
         ends = table.nodes[:, head]
         for i in np.flatnonzero(used & (ends == table.nodes[:, head - 1])).tolist():
-            raise ValueError(
-                f"{table.name(i)} joins node {ends[i]} to itself: name two different "
-                "nodes"
-            )
+            raise ValueError(f"{table.name(i)} joins node {ends[i]} to itself")
 
 
 def _check_edges(r0: Floats, table: ConstraintTable, size: float) -> None:
     """Links and lines need nodes that are apart, planes three that are not in line."""
     ends: Floats = r0[table.nodes.clip(0, len(r0) - 1)]
     d, u, v = (ends[:, head] - ends[:, head - 1] for head in (1, 3, 5))
+    link, line = (table.kind == k for k in (ConstraintKind.DIST, ConstraintKind.PAR))
     refuse_first(
-        (table.kind == ConstraintKind.DIST)
-        & (np.linalg.norm(d, axis=1) <= 1e-12 * size),
-        lambda i: (
-            f"{table.name(i)} has its nodes at one place and a length: move one "
-            "of them, or join them by coin"
-        ),
+        link & (np.linalg.norm(d, axis=1) <= 1e-12 * size),
+        lambda i: f"{table.name(i)} has a length and its nodes at one place: move one",
     )
     refuse_first(
-        (table.kind == ConstraintKind.PAR)
-        & (np.linalg.norm(u, axis=1) <= 1e-12 * size),
-        lambda i: (
-            f"{table.name(i)} has a line through coincident nodes: choose two "
-            "nodes that are apart"
-        ),
+        line & (np.linalg.norm(u, axis=1) <= 1e-12 * size),
+        lambda i: f"{table.name(i)} has a line through coincident nodes: choose others",
     )
     area = np.linalg.norm(np.cross(u, v), axis=1)
     most = np.maximum(np.square(u).sum(axis=1), np.square(v).sum(axis=1))
     refuse_first(
         (table.kind == ConstraintKind.TRIPLE) & (area <= 1e-9 * most),
         lambda i: (
-            f"{table.name(i)} has a plane whose nodes are on one line: choose "
-            "three that are not"
+            f"{table.name(i)} has a plane whose nodes are on one line: choose others"
         ),
     )
 
@@ -167,8 +145,7 @@ def _check_leading(r0: Floats, leading: Ints, goals: Floats | None) -> None:
         return
     if goals.shape != (len(leading), 3):
         raise ValueError(
-            f"{len(goals)} goals for {len(leading)} leading nodes: give one [x, y, z] "
-            "for each leading node"
+            f"{len(goals)} goals for {len(leading)} leading nodes: give one for each"
         )
     _check_coordinates("goal", goals)
 

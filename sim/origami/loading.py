@@ -57,8 +57,7 @@ class Moments(PhaseOptions):
             raise ValueError("moments name no creases: name those that are turned")
         if len(self.moments) != len(self.creases):
             raise ValueError(
-                f"{len(self.moments)} moments are given for {len(self.creases)} "
-                "creases: give one for each"
+                f"{len(self.moments)} moments for {len(self.creases)} creases"
             )
         for crease, moment in zip(self.creases, self.moments, strict=True):
             if not is_finite(moment):
@@ -79,10 +78,8 @@ def creases_among(mesh: BarHingeMesh, edges: Sequence[int]) -> list[int]:
     """The edges, all of which must be creases."""
     for edge in edges:
         if edge not in mesh.pattern.creases:
-            raise ValueError(
-                f"edge {edge} is not a crease: creases are "
-                f"{mesh.pattern.creases.tolist()}"
-            )
+            creases = mesh.pattern.creases.tolist()
+            raise ValueError(f"edge {edge} is not a crease: creases are {creases}")
     return list(edges)
 
 
@@ -133,10 +130,7 @@ class Fold(PhaseOptions):
             raise ValueError("fold names creases without angles: give one for each")
         for crease, angle in zip(self.creases, self.angles, strict=False):
             if not 0 <= angle <= 2:
-                raise ValueError(
-                    f"crease {crease} has a rest angle of {angle} pi: it must lie "
-                    "between 0 and 2"
-                )
+                raise ValueError(f"rest angle {angle} of crease {crease} not in 0 to 2")
         if any(not speed > 0 for speed in self.speeds):
             raise ValueError(f"speeds must be positive, not {list(self.speeds)}")
         check_sequence(self.stages)

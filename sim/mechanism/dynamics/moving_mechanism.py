@@ -150,8 +150,7 @@ class Driver:
         shorter = min(float(np.linalg.norm(a - (a @ n) * n)) for a in (u, v))
         if not shorter > 1e-9 * max(np.linalg.norm(u), np.linalg.norm(v)):
             raise ValueError(
-                f"the driver {self.name} has a side along its normal "
-                f"{list(self.normal)}: give another normal"
+                f"the driver {self.name} has a side along its normal: give another"
             )
 
     def start(self, r0: Floats) -> float:

@@ -152,8 +152,7 @@ class Dampers:
     def __post_init__(self) -> None:
         if len(self.viscosity) != len(self.coordinates):
             raise ValueError(
-                f"{len(self.viscosity)} viscosities for {len(self.coordinates)} "
-                "dampers: give one for each"
+                f"{len(self.viscosity)} viscosities for {len(self.coordinates)} dampers"
             )
         for name, c in zip(self.coordinates.names, self.viscosity, strict=True):
             if not (np.isfinite(c) and c >= 0.0):

@@ -69,23 +69,18 @@ class Panels:
         stiff = np.isfinite(self.stiffness) & (self.stiffness > 0.0)
         refuse_first(
             ~stiff,
-            lambda i: (
-                f"panel {i} has the modulus {self.modulus[i]:g} and the thickness "
-                f"{self.thickness[i]:g}: both must be positive, finite"
-            ),
+            lambda i: f"modulus and thickness of panel {i} must be positive and finite",
         )
         refuse_first(
             ~((self.poisson > -1.0) & (self.poisson < 1.0)),
             lambda i: (
-                f"panel {i} has Poisson's ratio {self.poisson[i]:g}: it must be "
-                "between -1 and 1"
+                f"Poisson's ratio {self.poisson[i]:g} of panel {i} is not in -1 to 1"
             ),
         )
         refuse_first(
             ~(np.linalg.det(self.rest) > 0.0),
             lambda i: (
-                f"panel {i} has no area at rest: choose corners that are not in "
-                "line, and a strain above -1"
+                f"panel {i} has no area at rest: move a corner, or limit its strain"
             ),
         )
 
@@ -258,21 +253,16 @@ class Elastic:
         ):
             for i in np.flatnonzero(~(np.isfinite(stiffness) & (stiffness > 0.0)))[:1]:
                 raise ValueError(
-                    f"elastic {name} {i} has the stiffness {stiffness[i]}: it must be "
-                    "positive, and finite: a rigid one is a constraint"
+                    f"stiffness {stiffness[i]} of elastic {name} {i} must be positive"
                 )
         refuse_first(
             ~(np.isfinite(self.rest_length) & (self.rest_length >= 0)),
-            lambda i: (
-                f"elastic link {i} has the rest length {self.rest_length[i]}: it "
-                "must be finite, and not negative"
-            ),
+            lambda i: f"rest length {self.rest_length[i]} of elastic link {i} below 0",
         )
         refuse_first(
             ~np.isfinite(self.rest_angle),
             lambda i: (
-                f"elastic hinge {i} has the rest angle {self.rest_angle[i]}: it "
-                "must be finite"
+                f"rest angle {self.rest_angle[i]} of elastic hinge {i} must be finite"
             ),
         )
 
@@ -331,9 +321,7 @@ class Elastic:
         refuse_first(
             (apart == 0.0) & (self.rest_length > 0.0),
             lambda i: (
-                f"elastic link {i} joins nodes at one place, so nothing says "
-                "where it pushes them: move one, or give it the rest length 0, not "
-                f"{self.rest_length[i]:g}"
+                f"elastic link {i} joins nodes at one place: give it the rest length 0"
             ),
         )
         for i, (a, j, k, b) in enumerate(self.hinges.tolist()):
@@ -342,8 +330,7 @@ class Elastic:
                 area = np.linalg.norm(np.cross(axis, r[wing] - r[j]))
                 if not area > 1e-9 * size * np.linalg.norm(axis):
                     raise ValueError(
-                        f"elastic hinge {i} has its wing {wing} on its axis {j}-{k}: "
-                        "choose a node off it"
+                        f"elastic hinge {i} has its wing {wing} on its axis {j}-{k}"
                     )
 
 
@@ -351,13 +338,10 @@ def _check_nodes(name: str, elements: Ints, n: int) -> None:
     for i, nodes in enumerate(elements.tolist()):
         if not all(0 <= node < n for node in nodes):
             raise ValueError(
-                f"elastic {name} {i} names a node that is not there: the "
-                f"structure has nodes 0 to {n - 1}"
+                f"elastic {name} {i} names a node that is not among 0 to {n - 1}"
             )
         if len(set(nodes)) < len(nodes):
-            raise ValueError(
-                f"elastic {name} {i} names a node twice: name different nodes"
-            )
+            raise ValueError(f"elastic {name} {i} names a node twice")
 
 
 class Deformed(NamedTuple):

@@ -64,10 +64,7 @@ class LoadedStructure:
         self.elastic.check(self.structure.r0)
         refuse_first(
             ~np.isfinite(self.force).all(axis=1),
-            lambda node: (
-                f"the load on node {node} is {self.force[node].tolist()}: "
-                "give finite numbers"
-            ),
+            lambda node: f"the load on node {node} is not finite",
         )
         if not (np.isfinite(self.spring) & (self.spring >= 0.0)).all():
             raise ValueError("springs to the target must have a stiffness of 0 or more")
@@ -136,9 +133,8 @@ def refuse_free_translation(loaded: LoadedStructure) -> None:
         if np.abs(total).max() > 1e-12 * largest:
             axis = int(np.argmax(np.abs(total)))
             raise ValueError(
-                f"the loads carry {_names(nodes)} away along {'xyz'[axis]}: nothing "
-                f"holds them there, and their loads add up to {total[axis]:.4g}: add a "
-                "support or a spring, or balance the loads"
+                f"loads of {total[axis]:.4g} carry {_names(nodes)} away along "
+                f"{'xyz'[axis]}: add a support or a spring, or balance the loads"
             )
 
 
@@ -207,8 +203,7 @@ class GrowthLaw:
         low, high = float(self.field[0]), float(self.field[-1])
         if not low <= value <= high:
             raise ValueError(
-                f"the field is {value:g}, and the table goes from {low:g} to {high:g}: "
-                "give values between, or a longer table"
+                f"the field {value:g} is outside its table, {low:g} to {high:g}"
             )
         strain, u = (
             float(np.interp(value, self.field, c)) for c in (self.strain, self.u)
@@ -324,10 +319,7 @@ class Strut:
     def __post_init__(self) -> None:
         for name, values in (("stretch", self.stretch), ("modulus", self.modulus)):
             for i in np.flatnonzero(~(np.isfinite(values) & (values > 0.0)))[:1]:
-                raise ValueError(
-                    f"{name} of strut {i} is {values[i]:g}: give a positive, finite "
-                    "number"
-                )
+                raise ValueError(f"{name} {values[i]:g} of strut {i} must be positive")
         d = np.ravel(self.node_diameter)
         if not ((d >= 0.0) & (d < np.inf)).all() or not 0.0 < self.area < np.inf:
             raise ValueError(
@@ -348,8 +340,7 @@ def thermal_links(r: Floats, links: Ints, struts: Strut) -> Elastic:
     refuse_first(
         L - d <= 0.0,
         lambda i: (
-            f"strut {i} is {L[i]:g} long and its nodes take {d[i]:g} of it: "
-            "give a smaller node_diameter"
+            f"node_diameter {d[i]:g} is not below the length {L[i]:g} of strut {i}"
         ),
     )
     free = (L - d) * struts.stretch

@@ -365,14 +365,10 @@ class FourierCylinder(CheckedTarget):
         super().__post_init__()
         if len(self.cosines) != len(self.sines):
             raise ValueError(
-                f"the target has {len(self.cosines)} cosines and {len(self.sines)} "
-                "sines: give as many"
+                f"the target has {len(self.cosines)} cosines, {len(self.sines)} sines"
             )
         if self.profile(np.linspace(0.0, 2.0 * np.pi, 720))[0].min() <= 0.0:
-            raise ValueError(
-                "the radius of the target is negative at some angle: "
-                "give smaller cosines and sines"
-            )
+            raise ValueError("the target has a negative radius: give smaller cosines")
 
     def profile(self, phi: Floats) -> tuple[Floats, Floats]:
         """r and dr/dphi at the angles phi (p,)."""

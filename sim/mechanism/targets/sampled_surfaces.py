@@ -105,8 +105,7 @@ class SmoothCloud:
         if not far[:, -1].min() > 0.0:
             i = int(far[:, -1].argmin())
             raise ValueError(
-                f"point {i} of the target is there more than {neighbours} times: "
-                "leave out what is double"
+                f"point {i} of the target is there more than {neighbours} times"
             )
         parts = np.array_split(np.arange(len(points)), -(-len(points) // AT_ONCE))
         fits = [_fit(points, near[part], far[part], normals) for part in parts]
@@ -419,10 +418,7 @@ class CloudTarget:
         if not np.isfinite(self.points).all():
             raise ValueError("the target has points that are not finite: drop them")
         if self.normals is not None and self.normals.shape != self.points.shape:
-            raise ValueError(
-                f"{len(self.normals)} normals for {len(self.points)} points: "
-                "give one for each"
-            )
+            raise ValueError(f"{len(self.normals)} normals, {len(self.points)} points")
         if self.norm not in (1, 2):
             raise ValueError(f"norm of the target is {self.norm}: choose 1 or 2")
         if self.normals is not None and self.norm == 1:
@@ -489,10 +485,8 @@ class MeshTarget:
         if not np.isfinite(self.vertices).all():
             raise ValueError("the target has vertices that are not finite: drop them")
         if self.triangles.min() < 0 or self.triangles.max() >= len(self.vertices):
-            raise ValueError(
-                f"a triangle of the target names a vertex that is not there: "
-                f"it has vertices 0 to {len(self.vertices) - 1}"
-            )
+            last = len(self.vertices) - 1
+            raise ValueError(f"a triangle names a vertex that is not among 0 to {last}")
 
     @cached_property
     def _corners(self) -> Floats:

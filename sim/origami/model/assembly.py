@@ -122,10 +122,7 @@ def spring_table(rows: Sequence[Sequence[float]], nodes: int) -> Floats:
     springs = support_table(rows, nodes, "elastic support")
     refuse_first(
         (springs < 0).any(axis=1),
-        lambda i: (
-            f"elastic support of node {i} is negative: its stiffness must be "
-            "zero or more"
-        ),
+        lambda i: f"elastic support of node {i} is negative: give 0 or more",
     )
     return springs
 

@@ -128,8 +128,7 @@ def _frame_of(document: Mapping[str, Any], number: int | None) -> Mapping[str, A
     if number is not None:
         if not 0 <= number < len(frames):
             raise ValueError(
-                f"frame {number} is not there: the FOLD file has frames 0 to "
-                f"{len(frames) - 1}"
+                f"the FOLD file has frames 0 to {len(frames) - 1}, no frame {number}"
             )
         return _inherited(frames, number)
     whole = [_inherited(frames, i) for i in range(len(frames))]
@@ -149,8 +148,7 @@ def _inherited(frames: Sequence[Mapping[str, Any]], number: int) -> Mapping[str,
         at = frames[at].get("frame_parent", 0)
         if not 0 <= at < len(frames) or len(chain) > len(frames):
             raise ValueError(
-                f"frame {number} inherits from frame {at}, which leads nowhere: "
-                "correct its frame_parent"
+                f"frame {number} inherits from frame {at}: correct its frame_parent"
             )
     return {key: value for one in reversed(chain) for key, value in one.items()}
 
@@ -166,8 +164,7 @@ def _vertices(content: Mapping[str, Any]) -> Floats:
     for i, position in enumerate(coords):
         if len(position) not in (2, 3):
             raise ValueError(
-                f"vertex {i} of the FOLD file has {len(position)} coordinates: "
-                "give two or three"
+                f"vertex {i} of the FOLD file has {len(position)} coordinates, not 2, 3"
             )
         vertices[i, : len(position)] = position
     return vertices
@@ -195,8 +192,7 @@ def _lines(content: Mapping[str, Any], vertices: int) -> dict[Pair, DrawnLine]:
             )
         if not (0 <= a < vertices and 0 <= b < vertices):
             raise ValueError(
-                f"edge {a}-{b} names a vertex that is not there: vertices are numbered "
-                f"0 to {vertices - 1}"
+                f"edge {a}-{b} names a vertex that is not among 0 to {vertices - 1}"
             )
         if angle and letter in ("M", "V") and angle * LETTERS[letter] < 0.0:
             raise ValueError(

@@ -72,15 +72,13 @@ class CreasePattern:
         for (a, b), fold in zip(self.edges, self.assignment, strict=False):
             if not -1 <= fold <= 1:
                 raise ValueError(
-                    f"edge {a}-{b} is to fold by {180 * fold:g} degrees: it must lie "
-                    "between -180 and 180"
+                    f"fold {180 * fold:g} degrees of edge {a}-{b} not in -180 to 180"
                 )
 
     def _check_panel(self, number: int, panel: Sequence[int]) -> None:
         if len(panel) < 3 or len(set(panel)) < len(panel):
             raise ValueError(
-                f"panel {number} has corners {list(panel)}: give three or more, "
-                "each once"
+                f"panel {number} has corners {list(panel)}: give 3 or more, each once"
             )
         named = f"panel {number} names vertex {{}}"
         refuse_missing(named, panel, len(self.vertices), "the pattern has vertices")

@@ -173,14 +173,14 @@ def test_file_gives_rest_lengths_and_angles(tmp_path):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"springs": [[0, 2, -1.0]]}, "elastic link 0 has the stiffness -1.0"),
+        ({"springs": [[0, 2, -1.0]]}, "stiffness -1.0 of elastic link 0"),
         (
             {"springs": [[0, 7, 1.0]]},
             r"springs\[0\]\[1\] is 7: the structure has nodes 0 to 2",
         ),
         ({"springs": [[0, 2]]}, r"springs\[0\] is \[0, 2\]: it needs 3 or 4 numbers"),
         ({"loads": [[2, 0, 0]]}, r"loads\[0\].*it needs 4 numbers"),
-        ({"supports": []}, "away along z: nothing holds them"),
+        ({"supports": []}, "away along z: add a support"),
         (
             {"radii": [[0, 0.9], [2, 0.9]]},
             "sphere of node 0 and the sphere of node 2 over",

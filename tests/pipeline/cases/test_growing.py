@@ -179,7 +179,7 @@ def test_panels_in_mm_are_those_in_metres(tmp_path):
         (ROD, {"values": []}, r"list values of the field by which parts grow"),
         (ROD, {"values": 40}, r"values is 40: list values of the field"),
         (ROD, {"values": [float("nan")]}, "list values of the field"),
-        (ROD, {"values": [80]}, "the field is 80, and the table goes from 20 to 60"),
+        (ROD, {"values": [80]}, "the field 80 is outside its table, 20 to 60"),
         (
             {k: v for k, v in ROD.items() if k != "growth"},
             {"values": [40]},
@@ -236,8 +236,8 @@ def test_growth_that_is_none_is_refused_in_one_line(content, entry, words, tmp_p
         ([0, 1, 9, 3.0, 0.2, 0.1], r"panels\[0\]\[2\] is 9: the structure has nodes"),
         ([0, 1, 1, 3.0, 0.2, 0.1], "panel 0 has no area at rest"),
         ([0, 0, 1, 3.0, 0.2, 0.1], "panel 0 has no area at rest"),
-        ([0, 1, 2, -3.0, 0.2, 0.1], "panel 0 has the modulus -3"),
-        ([0, 1, 2, 3.0, 1.2, 0.1], "panel 0 has Poisson's ratio 1.2"),
+        ([0, 1, 2, -3.0, 0.2, 0.1], "modulus and thickness of panel 0"),
+        ([0, 1, 2, 3.0, 1.2, 0.1], "Poisson's ratio 1.2 of panel 0"),
         ([0, 1, 2, 3.0, 0.2], "it needs 6 numbers"),
     ],
 )

@@ -217,7 +217,7 @@ def test_document_of_a_structure_makes_the_same_structure(tmp_path):
 
 BAD: dict[str, tuple[dict[str, Any], str]] = {
     "zero length": ({"dist": [[0, 1, 0.0]]}, "dist(0, 1) has length zero"),
-    "negative length": ({"dist": [[0, 1, -2.0]]}, "has the length squared -2: it must"),
+    "negative length": ({"dist": [[0, 1, -2.0]]}, "has the negative squared length -2"),
     "nobody leads": ({"leading": [], "goals": []}, "`leading` is empty: name a node"),
     "link to itself": ({"dist": [[1, 1, 1.0]]}, "dist(1, 1) has length zero"),
     "not a number": ({"nodes": [[0, 0, float("nan")]]}, "nodes[0][2] is nan: give a"),

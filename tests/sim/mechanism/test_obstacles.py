@@ -271,7 +271,7 @@ def test_panels_with_joined_nodes_fold_as_panels_with_common_nodes():
         (solids(capsules=[(1, 1, 0.1)]), "names a node twice"),
         (solids(capsules=[(0, 1, 0.1), (1, 0, 0.1)]), "is there twice"),
         (solids(panels=[(0, 1, 2, np.nan)]), "has the thickness nan"),
-        (solids(panels=[(0, 1, 3, 0.1)]), "triangle of nodes 0, 1 and 3 is flat"),
+        (solids(panels=[(0, 1, 3, 0.1)]), "triangle of nodes 0, 1 and 3 has no area"),
     ],
 )
 def test_impossible_bodies_are_refused(bodies, said):

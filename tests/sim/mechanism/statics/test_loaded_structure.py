@@ -94,11 +94,11 @@ def test_forces_on_the_bar_vanish(rng):
 @pytest.mark.parametrize(
     ("stretch", "modulus", "d", "words"),
     [
-        (0.0, 1.0, 0.0, "stretch of strut 0 is 0"),
-        (0.5, -1.0, 0.0, "modulus of strut 0 is -1"),
-        (0.5, np.nan, 0.0, "modulus of strut 0 is nan"),
+        (0.0, 1.0, 0.0, "stretch 0 of strut 0"),
+        (0.5, -1.0, 0.0, "modulus -1 of strut 0"),
+        (0.5, np.nan, 0.0, "modulus nan of strut 0"),
         (0.5, 1.0, -0.1, "node_diameter -0.1 must be 0 or more"),
-        (0.5, 1.0, 3.0, "nodes take 3 of it"),
+        (0.5, 1.0, 3.0, "node_diameter 3 is not below"),
     ],
 )
 def test_struts_that_cannot_be_are_refused(stretch, modulus, d, words):

@@ -54,7 +54,7 @@ def test_what_cannot_be_driven_is_refused():
     with pytest.raises(ValueError, match="edge 0 is not a crease"):
         next(run(bare, [Moments([0], [1.0])]))
     for creases, moments, increments, said in (
-        ([2], [], 1, "0 moments are given for 1 creases"),
+        ([2], [], 1, "0 moments for 1 creases"),
         ([2, 2], [1.0, 1.0], 1, "named twice"),
         ([2], [np.nan], 1, "nan among moments is not finite"),
         ([2], [1.0], 0, "increments must be a whole number"),

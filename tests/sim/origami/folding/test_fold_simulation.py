@@ -204,7 +204,7 @@ def test_a_sheet_that_meets_itself_is_refused():
 @pytest.mark.parametrize(
     ("build", "said"),
     [
-        (lambda: Fold([2], [2.1]), "crease 2 has a rest angle of 2.1 pi"),
+        (lambda: Fold([2], [2.1]), "rest angle 2.1 of crease 2"),
         (lambda: Fold([2]), "creases without angles"),
         (lambda: Fold([2], [1.5], stages=[1, 2]), "2 stages for 1 creases"),
         (lambda: Fold([2], [1.5], stages=[2]), "lacks stage 1"),
