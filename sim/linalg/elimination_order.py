@@ -5,8 +5,7 @@ other. The places come from the elimination tree (Liu, SIAM J. Matrix Anal. Appl
 1990): its columns are ordered so that those of a front are neighbours, those with the
 same places are joined to supernodes, and each front gets its rows. Small supernodes are
 amalgamated with their parent, at the price of some zeros in L (relaxed supernodes:
-Ashcraft and Grimes, ACM TOMS 15, 1989). Subtrees with enough to do are the branches
-that threads share.
+Ashcraft and Grimes, ACM TOMS 15, 1989).
 
 The order is nested dissection (George, SIAM J. Numer. Anal. 10, 1973): a separator of
 few unknowns divides the graph in two halves of similar size; the separator is
@@ -30,9 +29,6 @@ from sim.core.arrays import Ints
 from sim.core.numba_kernels import kernel
 
 AMALGAMATE_UP_TO = 8  # columns of a supernode that is amalgamated at any price
-MOST_SPLITS = 64  # of the largest branch at its root
-LARGEST_BRANCH, SMALLEST_BRANCH = 0.3, 0.02  # of the work, of what threads share
-SHARED = 100_000_000  # multiplications from which they do
 ZEROS_ALLOWED = 0.2  # share of zeros that amalgamation may bring into larger ones
 LEAF = 64  # bits of an integer
 
@@ -272,67 +268,22 @@ def _dissect(start: Ints, neighbours: Ints) -> Ints:
     return order
 
 
-def shared_branches(
-    sizes: Ints, widths: Ints, above: Ints, children: Ints
-) -> tuple[Ints, int]:
-    """`Fronts.branches` and the room for them: subtrees of less than a third each."""
-    fronts = len(sizes)
-    work, count = widths * sizes**2, np.ones(fronts, dtype=np.int64)
-    _gather(above, work, count)
-    roots = [int(s) for s in np.flatnonzero(above < 0)]
-    total = int(work[roots].sum())
-    for _ in range(MOST_SPLITS if total > SHARED else 0):
-        s = max(roots, key=work.__getitem__)
-        below = np.flatnonzero(above == s).tolist()
-        if work[s] <= LARGEST_BRANCH * work[roots].sum() or not below:
-            break
-        roots.remove(s)
-        roots += below
-    least = SMALLEST_BRANCH * total if total > SHARED else np.inf
-    shared = [s for s in sorted(roots) if work[s] > least]
-    cuts = [(s + 1 - int(count[s]), s + 1) for s in shared] + [(0, fronts)]
-    found, room = np.empty((len(cuts), 4), dtype=np.int64), 0
-    for i, (low, high) in enumerate(cuts):
-        widest = int(sizes[low:high].max(initial=0)) ** 2
-        found[i] = low, high, room, room + widest
-        others = found[: i if i == len(shared) else 0]
-        room += widest + _stack_size(sizes - widths, children, low, high, others)
-    return found, room
-
-
 @kernel
-def _gather(above: Ints, work: Ints, count: Ints) -> None:
-    """Add to each front what its subtree has."""
-    for s in range(len(above)):
-        if above[s] >= 0:
-            work[above[s]] += work[s]
-            count[above[s]] += count[s]
-
-
-@kernel
-def _stack_size(
-    updates: Ints, children: Ints, low: int, high: int, others: Ints
-) -> int:
-    """Most numbers that a stack of update matrices holds at one time.
+def stack_size(updates: Ints, children: Ints) -> int:
+    """Most numbers that the stack of update matrices holds at one time.
 
     Parameters
     ----------
-    others : branches that are left out, whose update matrices wait elsewhere
+    updates : (s,) rows of the update matrix of each front
+    children : (s,) how many update matrices are added to each front
     """
-    waiting = np.empty(high - low + 1, dtype=np.int64)
-    most = total = count = passed = 0
-    s = low
-    while s < high:
-        if passed < len(others) and others[passed, 0] == s:
-            waiting[count] = 0
-            s = others[passed, 1]
-            passed += 1
-        else:
-            for _ in range(children[s]):
-                count -= 1
-                total -= waiting[count]
-            waiting[count] = updates[s] ** 2
-            s += 1
+    waiting = np.empty(len(updates) + 1, dtype=np.int64)
+    most = total = count = 0
+    for s in range(len(updates)):
+        for _ in range(children[s]):
+            count -= 1
+            total -= waiting[count]
+        waiting[count] = updates[s] ** 2
         total += waiting[count]
         count += 1
         most = max(most, total)

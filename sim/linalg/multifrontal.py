@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sim.core.arrays import Floats, Ints
-from sim.core.numba_kernels import kernel, released
+from sim.core.numba_kernels import kernel
 
 BLOCK = 4  # columns that are subtracted from later ones in one sweep
 LARGE = 64  # rows from which a front is eliminated by products of matrices,
@@ -40,10 +40,7 @@ class Fronts(NamedTuple):
     panel : (s + 1,) where the columns of L of each front begin
     children : (s,) how many update matrices are added to each front
     widest : rows of the largest front
-    branches : (t, 4) subtrees that threads may share, each a run of fronts from its
-        first to before its last: these, and where in `scratch` its work space for one
-        front and its stack of update matrices begin. The last has what is above them
-    scratch : work space and stacks of all
+    scratch : work space for one front, then the stack of update matrices
     """
 
     order: Ints
@@ -56,7 +53,6 @@ class Fronts(NamedTuple):
     panel: Ints
     children: Ints
     widest: int
-    branches: Ints
     scratch: Floats
 
 
@@ -69,85 +65,45 @@ def factorise_fronts(
     pivot: Floats,
     definite: bool,
 ) -> None:
-    """Fill L and the pivots, front by front; children come before parents."""
-    entries, terms = (
-        placed(fronts, values),
-        np.zeros((len(fronts.branches), len(pivot))),
-    )
-    for branch in range(len(terms)):
-        if not factorise_branch(
-            fronts, entries, drop, branch, terms, L, pivot, definite
-        ):
-            break
-
-
-@kernel
-def placed(fronts: Fronts, values: Floats) -> Floats:
-    """(u,) the entries of the lower triangle of P A P^T, column by column."""
-    entries = np.zeros(len(fronts.row))
-    for e in range(len(values)):
-        entries[fronts.slot[e]] += values[e]
-    return entries
-
-
-@released
-def factorise_branch(
-    fronts: Fronts,
-    entries: Floats,
-    drop: float,
-    branch: int,
-    terms: Floats,
-    L: Floats,
-    pivot: Floats,
-    definite: bool,
-) -> bool:
-    """The fronts of one branch, the last of which comes after all others.
+    """Fill L and the pivots, front by front; children come before parents.
 
     Parameters
     ----------
-    terms : (t, n) sums of the sizes of what made each diagonal entry, by branch: none
-        writes where another does, and they add up in one order whoever was first
     definite : end where a pivot is negative
-
-    Returns
-    -------
-    whether it has come to its end
     """
     first, front_start, scratch = fronts.first, fronts.front_start, fronts.scratch
-    cut, own = fronts.branches[branch], terms[branch]
-    others = fronts.branches[: branch if branch == len(terms) - 1 else 0]
-    for before in range(len(others)):
-        own += terms[before]
-    s, high, work, base = cut[0], cut[1], cut[2], cut[3]
+    entries, terms = _placed(fronts, values), np.zeros(len(pivot))
     local = np.empty(len(pivot), dtype=np.int64)
-    waiting, place = np.empty((2, high - s + 1), dtype=np.int64)
-    top, count, passed = base, 0, 0
-    while s < high:
-        if passed < len(others) and others[passed, 0] == s:
-            s = others[passed, 1]
-            waiting[count], place[count] = s - 1, others[passed, 3]
-            count, passed = count + 1, passed + 1
-            continue
+    waiting, place = np.empty((2, len(first)), dtype=np.int64)
+    top, count = fronts.widest**2, 0
+    for s in range(len(first) - 1):
         rows = fronts.front_row[front_start[s] : front_start[s + 1]]
         size, width = len(rows), first[s + 1] - first[s]
-        F = scratch[work : work + size * size].reshape(size, size)
-        _place_entries(fronts, entries, s, F, rows, local, own)
+        F = scratch[: size * size].reshape(size, size)
+        _place_entries(fronts, entries, s, F, rows, local, terms)
         for _ in range(fronts.children[s]):
             count -= 1
-            _extend_add(F, scratch[place[count] :], fronts, waiting[count], local)
-            if place[count] >= base:
-                top = place[count]
+            top = place[count]
+            _extend_add(F, scratch[top:], fronts, waiting[count], local)
         D = pivot[first[s] : first[s + 1]]
-        _eliminate_columns(F, width, rows, own, drop, D)
+        _eliminate_columns(F, width, rows, terms, drop, D)
         if definite and np.any(D < 0.0):
-            return False
+            return
         left = size - width
         _copy_triangle(F, L[fronts.panel[s] : fronts.panel[s + 1]].reshape(width, size))
         update = scratch[top : top + left * left].reshape(left, left)
         _copy_triangle(F[width:, width:], update)
         waiting[count], place[count] = s, top
-        s, count, top = s + 1, count + 1, top + left * left
-    return True
+        count, top = count + 1, top + left * left
+
+
+@kernel
+def _placed(fronts: Fronts, values: Floats) -> Floats:
+    """(u,) the entries of the lower triangle of P A P^T, column by column."""
+    entries = np.zeros(len(fronts.row))
+    for e in range(len(values)):
+        entries[fronts.slot[e]] += values[e]
+    return entries
 
 
 @kernel

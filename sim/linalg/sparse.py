@@ -8,9 +8,6 @@
     factor.positive, factor.negative      # inertia: signs of the pivots
     factor.dropped                        # (d,) unknowns whose pivot vanished
 
-Where there is much to do, threads share it by branches of the elimination tree, whose
-sums are taken in one order: the bits of L hang on the pattern and on no thread.
-
 Columns with the same places in L, a supernode, are eliminated together in one dense
 front (`sim.linalg.multifrontal`), so that most of the work runs over contiguous memory.
 The places of L are found by `sim.linalg.elimination_order`.
@@ -37,9 +34,7 @@ the number it expects (0 at a stable equilibrium, or the number of constraints),
 removes the effect of the shift by repeating the correction.
 """
 
-import os
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -55,16 +50,10 @@ from sim.linalg.elimination_order import (
     front_sizes,
     nested_dissection,
     postorder,
-    shared_branches,
+    stack_size,
     supernodes,
 )
-from sim.linalg.multifrontal import (
-    Fronts,
-    factorise_branch,
-    factorise_fronts,
-    placed,
-    solve_fronts,
-)
+from sim.linalg.multifrontal import Fronts, factorise_fronts, solve_fronts
 
 DROP = 1e-11  # relative size of a pivot of which only rounding is left
 SPARE_FACTORS = 2  # whose memory is reused
@@ -188,10 +177,11 @@ def analyse(
     widths = np.diff(first)
     panel = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(widths * sizes)])
     children = np.bincount(above[above >= 0], minlength=len(widths)).astype(np.int64)
-    branches, room = shared_branches(sizes, widths, above, children)
+    widest = int(sizes.max(initial=0))
+    scratch = np.empty(widest**2 + stack_size(sizes - widths, children))
     fronts = Fronts(
         order, slot, start, row, first, front_start, front_row, panel, children,
-        int(sizes.max(initial=0)), branches, np.empty(room),
+        widest, scratch,
     )  # fmt: skip
     return SparsityPattern(n, fronts, [])
 
@@ -199,12 +189,6 @@ def analyse(
 def elimination_order(n: int, rows: Ints, cols: Ints) -> Ints:
     """(n,) the order that `analyse` takes by default: nested dissection."""
     return nested_dissection(*_adjacency(n, rows, cols))
-
-
-def cores() -> int:
-    """How many threads may share a factorisation: OMP_NUM_THREADS, else all cores."""
-    threads = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0]
-    return max(1, int(threads) if threads.isdigit() else os.cpu_count() or 1)
 
 
 def factorise(
@@ -223,22 +207,8 @@ def factorise(
     definite : end at the first negative pivot, of an A that is to be positive definite;
         such a factor says no more than that it is not
     """
-    fronts, (L, pivot) = pattern.fronts, pattern.memory()
-    last = len(fronts.branches) - 1
-    if last == 0 or cores() == 1:
-        factorise_fronts(fronts, values, drop, L, pivot, definite)
-        return Factor(pattern, L, pivot)
-    entries, terms = placed(fronts, values), np.zeros((last + 1, pattern.n))
-
-    def made(branch: int) -> bool:
-        return factorise_branch(
-            fronts, entries, drop, branch, terms, L, pivot, definite
-        )
-
-    with ThreadPoolExecutor(cores()) as pool:
-        sound = list(pool.map(made, range(last)))
-    if all(sound):
-        made(last)
+    L, pivot = pattern.memory()
+    factorise_fronts(pattern.fronts, values, drop, L, pivot, definite)
     return Factor(pattern, L, pivot)
 
 

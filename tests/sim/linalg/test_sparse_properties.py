@@ -245,15 +245,6 @@ def test_the_rank_is_that_of_the_singular_values(graph, dependent):
     assert factor.negative == 0
 
 
-def sheet(side: int, rng: np.random.Generator) -> Graph:
-    """Cells of a square sheet with three unknowns a corner and holes."""
-    corner = np.arange(side**2).reshape(side, side)
-    cells = np.stack([corner[1:, 1:], corner[1:, :-1], corner[:-1, 1:],
-                      corner[:-1, :-1]]).reshape(4, -1).T  # fmt: skip
-    cells = cells[rng.random(len(cells)) < 0.9]
-    return [tuple((3 * cell[:, None] + np.arange(3)).ravel()) for cell in cells]
-
-
 def test_a_front_that_is_subtracted_by_panels_is_as_exact():
     """Two panels of 64 columns and the rest, 100 of its 300 eigenvalues below zero."""
     rng = np.random.default_rng(0)
