@@ -91,10 +91,10 @@ def test_an_edit_of_a_kernel_reaches_its_callers_and_nobody_else(project):
     assert run(project) == ([22, 3], [1, 1, 0])
 
 
-def test_another_processor_or_another_setting_of_numba_compiles_again(project):
-    assert run(project, NUMBA_CPU_NAME="generic")[1] == ALL
-    assert run(project, NUMBA_BOUNDSCHECK="1")[1] == ALL
-    assert run(project, NUMBA_NUM_THREADS="1")[1] == NONE
+def test_another_processor_or_another_setting_of_numba_compiles_again(compiled):
+    assert run(compiled, NUMBA_CPU_NAME="generic")[1] == ALL
+    assert run(compiled, NUMBA_BOUNDSCHECK="1")[1] == ALL
+    assert run(compiled, NUMBA_NUM_THREADS="1")[1] == NONE
 
 
 def test_a_file_written_after_the_start_is_not_mixed_with_older_code(project):
@@ -138,14 +138,14 @@ def test_one_process_compiles_while_others_wait(project):
     assert outputs == [["4", "5", "0", "0", "0"], ["4", "5", "0", "0", "1"]]
 
 
-def test_without_a_folder_to_write_to_kernels_are_compiled_each_time(project):
-    nowhere = project / "file"
+def test_without_a_folder_to_write_to_kernels_are_compiled_each_time(compiled):
+    nowhere = compiled / "file"
     nowhere.touch()
-    assert run(project, NUMBA_CACHE_DIR=str(nowhere)) == ([4, 3], ALL)
-    assert run(project, NUMBA_CACHE_DIR=str(nowhere)) == ([4, 3], ALL)
+    assert run(compiled, NUMBA_CACHE_DIR=str(nowhere)) == ([4, 3], ALL)
+    assert run(compiled, NUMBA_CACHE_DIR=str(nowhere)) == ([4, 3], ALL)
 
 
-def test_the_interpreter_collects_as_before_after_compiling(project):
+def test_the_interpreter_collects_as_before_after_compiling(compiled):
     code = (
         "import gc\n"
         "before = gc.get_threshold()\n"
@@ -153,4 +153,4 @@ def test_the_interpreter_collects_as_before_after_compiling(project):
         "alone(1.5)\n"
         "print(gc.get_threshold() == before)\n"
     )
-    assert output_of(start(project, code)) == "True\n"
+    assert output_of(start(compiled, code)) == "True\n"
