@@ -46,7 +46,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim.core.arrays import Bools, Floats, Ints
+from sim.core.arrays import Bools, Floats, Ints, refuse_first
 from sim.core.numba_kernels import kernel
 
 STIFFNESSES = (
@@ -109,11 +109,7 @@ class LigamentHinges:
         self._check(count)
 
     def _check(self, count: int) -> None:
-        short = np.flatnonzero(~(self.lengths() > 0.0))
-        if len(short):
-            raise ValueError(
-                f"hinge {short[0]} has no length: its two ends must lie apart"
-            )
+        refuse_first(~(self.lengths() > 0.0), lambda i: f"hinge {i} has no length")
         for name in STIFFNESSES:
             values = getattr(self, name)
             wrong = np.flatnonzero(~((values >= 0.0) & (values < np.inf)))
@@ -123,12 +119,10 @@ class LigamentHinges:
                     f"{name} of hinge {at} must be a number from 0 up, one for each of"
                     f" the {count} hinges"
                 )
-        loose = np.flatnonzero((self.friction > 0.0) & (self.stick == 0.0))
-        if len(loose):
-            raise ValueError(
-                f"hinge {loose[0]} has friction and no stick: say its moment by angle"
-                " before it slips"
-            )
+        refuse_first(
+            (self.friction > 0.0) & (self.stick == 0.0),
+            lambda i: f"hinge {i} has friction and no stick: give both or neither",
+        )
 
     def __len__(self) -> int:
         return len(self.blocks)

@@ -22,8 +22,12 @@ Rule = Callable[[Floats, Floats], float]
 def _check(rows: int, columns: int, **lengths: float) -> None:
     if rows < 1 or columns < 1:
         raise ValueError(f"a sheet of {rows} x {columns} is empty: give 1 or more")
+    _check_lengths(**lengths)
+
+
+def _check_lengths(**lengths: float) -> None:
     for name, value in lengths.items():
-        if not 0 < value < math.inf:
+        if not is_positive(value):
             raise ValueError(f"{name} must be positive, not {value}")
 
 
@@ -43,9 +47,8 @@ def strip(lengths: Sequence[float], width: float) -> CreasePattern:
     ----------
     lengths, width : of each rectangle along x, and of all along y, m
     """
-    _check(1, len(lengths), width=width)
-    for number, length in enumerate(lengths):
-        _check(1, 1, **{f"length {number}": length})
+    own = {f"length {number}": length for number, length in enumerate(lengths)}
+    _check(1, len(lengths), width=width, **own)
     x = np.concatenate([[0.0], np.cumsum(lengths)])
     low = np.column_stack([x, 0 * x, 0 * x])
     high = low + np.array([0.0, width, 0.0])
@@ -157,12 +160,6 @@ def waterbomb(rows: int, columns: int, *, side: float) -> CreasePattern:
     return _assigned(CreasePattern(np.array(grid), panels), fold)
 
 
-def _check_lengths(unit: str, **lengths: float) -> None:
-    for name, value in lengths.items():
-        if not is_positive(value):
-            raise ValueError(f"{name} of the {unit} must be positive, not {value}")
-
-
 def vertex(sectors: Sequence[float], *, radius: float) -> CreasePattern:
     """Triangles and quadrilaterals around vertex 0, between creases of equal length.
 
@@ -174,7 +171,7 @@ def vertex(sectors: Sequence[float], *, radius: float) -> CreasePattern:
     sectors : degrees, 360 in all
     radius : length of the creases, m
     """
-    _check_lengths("vertex", radius=radius)
+    _check_lengths(radius=radius)
     given = np.array(sectors, dtype=np.float64)
     if len(given) < 3 or not (given > 0).all() or abs(given.sum() - 360.0) > 1e-9:
         raise ValueError(
@@ -219,7 +216,7 @@ def kresling(
     radius, height : of the polygons' corners, between the polygons, m
     twist : of the upper polygon about the axis, degrees
     """
-    _check_lengths("Kresling cell", radius=radius, height=height)
+    _check_lengths(radius=radius, height=height)
     if sides < 3:
         raise ValueError(f"a Kresling cell has 3 sides or more, not {sides}")
     step = 360.0 / sides
@@ -242,9 +239,7 @@ def pyramid(sides: int, *, radius: float, height: float) -> CreasePattern:
     """
     if sides < 3:
         raise ValueError(f"a pyramid has 3 sides or more, not {sides}")
-    for name, value in (("radius", radius), ("height", height)):
-        if not 0.0 < value < np.inf:
-            raise ValueError(f"{name} of the pyramid must be positive, not {value}")
+    _check_lengths(radius=radius, height=height)
     angle = 2.0 * np.pi / sides * np.arange(sides)
     base = radius * np.column_stack([np.cos(angle), np.sin(angle), 0.0 * angle])
     panels = [(0, i + 1, (i + 1) % sides + 1) for i in range(sides)]

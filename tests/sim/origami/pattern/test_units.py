@@ -27,7 +27,7 @@ def test_a_kresling_cell_is_a_prism_that_is_turned():
     [
         (lambda: vertex([90, 90, 90], radius=1.0), "360 degrees in all"),
         (lambda: vertex([200, 80, 80], radius=1.0), "not below 180"),
-        (lambda: vertex([120, 120, 120], radius=0.0), "radius of the vertex must be"),
+        (lambda: vertex([120, 120, 120], radius=0.0), "radius must be positive"),
         (lambda: kresling(2, radius=1, height=1, twist=1), "3 sides or more, not 2"),
     ],
 )
