@@ -2,5 +2,5 @@
 
 Read `sparse` (what callers use), then `elimination_order` (which unknown first, and the
 places of the factor) and `multifrontal` (the arithmetic); `rank` finds dependent
-columns.
+columns. `skyline` factorises small matrices of changing profile inside compiled loops.
 """

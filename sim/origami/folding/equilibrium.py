@@ -26,14 +26,12 @@ from sim.contact.candidates import ContactPairs, ContactSurface, find_pairs
 from sim.contact.collisions import largest_step
 from sim.core.arrays import Floats
 from sim.core.numba_kernels import inlined, kernel
+from sim.linalg.skyline import back_substitute, factorise, solve
 from sim.origami.model.assembly import (
     BarHingeModel,
     EquilibriumSystem,
     assemble,
-    back_substitute,
     energies_at,
-    factorise,
-    solve,
 )
 
 THINNEST = 1.0 / 64.0  # skin, of the thickest

@@ -21,12 +21,12 @@ from sim.core.options import (
     Whole,
     refuse_missing,
 )
+from sim.linalg.skyline import factorise
 from sim.origami.folding.equilibrium import FoldingProblem, NearbyPairs, near_at
 from sim.origami.loading import Load, Phase, Rows
 from sim.origami.model.assembly import (
     assemble,
     build_model,
-    factorise,
     held_table,
     spring_table,
 )

@@ -8,17 +8,13 @@ A bar has Green's strain between rest and deformed node positions,
 with b = (-dx, dx) / L0^2 and B = [I -I; -I I] / L0^2. Eq. (3.1) of [ZF19] prints the
 engineering strain of one dimension; its printed results use Green's.
 
-The stiffness is a symmetric matrix whose profile changes from one step to the next:
-contact couples nodes that no bar joins, and which ones changes at every iteration. Rows
-are therefore stored from their first entry to the diagonal, which needs no analysis: a
-row that reaches further out is just longer. With nodes in a good order (reverse
-Cuthill-McKee, `build_model`) rows are short. Row i holds columns first[i] ... i, from
-place start[i] on; `factorise` makes L D L^T of them. `sim.linalg.sparse` serves fixed
-patterns.
+The stiffness is stored by rows (`sim.linalg.skyline`): contact couples nodes that no
+bar joins, and which ones changes at every iteration. With nodes in a good order
+(reverse Cuthill-McKee, `build_model`) rows are short.
 """
 
-from collections.abc import Callable, Sequence
-from typing import NamedTuple, TypeVar
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import coo_array
@@ -28,8 +24,9 @@ from sim.contact.candidates import ContactPairs, gather
 from sim.contact.contact_energy import active_pairs, contact_energy, pair_terms
 from sim.core.arrays import Bools, Floats, Ints, refuse_first
 from sim.core.hinges import hinge_angle, hinge_slopes
-from sim.core.numba_kernels import compiled, inlined, kernel
+from sim.core.numba_kernels import inlined, kernel
 from sim.core.options import refuse_missing
+from sim.linalg.skyline import row_starts
 from sim.origami.model.mesh import BarHingeMesh
 
 
@@ -210,79 +207,6 @@ def _profile(unknown: Ints, elements: Sequence[Ints]) -> Ints:
     return first
 
 
-Function = TypeVar("Function", bound=Callable[..., object])
-
-
-def reordering_kernel(function: Function) -> Function:
-    """As `kernel`; sums may be reordered, which lets them run four wide."""
-    return compiled(function, fastmath={"reassoc", "contract", "nsz"})
-
-
-@reordering_kernel
-def row_starts(first: Ints) -> Ints:
-    """(n + 1,) where each row begins in the array of values."""
-    start = np.empty(len(first) + 1, dtype=np.int64)
-    start[0] = 0
-    for i in range(len(first)):
-        start[i + 1] = start[i] + i - first[i] + 1
-    return start
-
-
-@reordering_kernel
-def factorise(values: Floats, start: Ints, first: Ints) -> tuple[int, float]:
-    """Replace A by L and D in place; number of negative pivots, smallest |pivot|.
-
-    Pivots are taken in order: where D has a pivot that is not positive the caller
-    raises the diagonal (`sim.origami.folding.equilibrium`), so that stability is not at
-    risk.
-    """
-    negative, smallest = 0, np.inf
-    for i in range(len(first)):
-        begin = start[i] - first[i]
-        for j in range(first[i], i):
-            other, low = start[j] - first[j], max(first[i], first[j])
-            g, below = values[begin + low : begin + j], values[other + low : other + j]
-            total = 0.0
-            for k in range(len(g)):
-                total += g[k] * below[k]
-            values[begin + j] -= total
-        pivot = values[begin + i]
-        for j in range(first[i], i):
-            entry = values[begin + j]
-            scaled = entry / values[start[j + 1] - 1]
-            pivot -= entry * scaled
-            values[begin + j] = scaled
-        values[begin + i] = pivot
-        smallest = min(smallest, abs(pivot))
-        if pivot < 0.0:
-            negative += 1
-    return negative, smallest
-
-
-@reordering_kernel
-def solve(values: Floats, start: Ints, first: Ints, b: Floats) -> None:
-    """Solve L D L^T x = b in place."""
-    n = len(first)
-    for i in range(n):
-        begin = start[i] - first[i]
-        total = 0.0
-        for k in range(first[i], i):
-            total += values[begin + k] * b[k]
-        b[i] -= total
-    for i in range(n):
-        b[i] /= values[start[i + 1] - 1]
-    back_substitute(values, start, first, b)
-
-
-@reordering_kernel
-def back_substitute(values: Floats, start: Ints, first: Ints, b: Floats) -> None:
-    """Solve L^T x = b in place."""
-    for i in range(len(first) - 1, -1, -1):
-        begin, x = start[i] - first[i], b[i]
-        for k in range(first[i], i):
-            b[k] -= values[begin + k] * x
-
-
 CREASE_BENDING, PANEL_BENDING, PANEL_STRETCH, CREASE_STRETCH, CONTACT, SUPPORT = range(
     6
 )
@@ -296,7 +220,7 @@ class EquilibriumSystem(NamedTuple):
     energies : (6,) J: bending of creases and panels, stretch of panels and creases,
         contact, elastic supports
     force : (u,) internal force on each unknown, N
-    values, start, first : stiffness by rows (sim.origami.model.assembly), N/m
+    values, start, first : stiffness by rows (sim.linalg.skyline), N/m
     """
 
     energies: Floats

@@ -1,6 +1,6 @@
 """The stiffness of a large sheet: a block for each pair of coupled nodes, in fronts.
 
-Rows from their first entry on (`sim.origami.model.assembly`) cost in proportion to the
+Rows from their first entry on (`sim.linalg.skyline`) cost in proportion to the
 square of the number of panels. Here the order of elimination parts the sheet (nested
 dissection, `sim.linalg`), found once and again only where contact couples nodes that
 were not coupled before.

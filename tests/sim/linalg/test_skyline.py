@@ -4,12 +4,7 @@ import numpy as np
 import pytest
 
 from sim.core.arrays import Floats, Ints
-from sim.origami.model.assembly import (
-    back_substitute,
-    factorise,
-    row_starts,
-    solve,
-)
+from sim.linalg.skyline import back_substitute, factorise, row_starts, solve
 
 
 def random_profile(
