@@ -324,7 +324,7 @@ class Ranges:
             if not least < most:
                 interval = f"{self.shown(i, least):g} to {self.shown(i, most):g}"
                 raise ValueError(
-                    f"the range of {self.name(i)} is {interval}: give least below most"
+                    f"the range of {self.name(i)} is {interval}: it is empty"
                 )
 
     def activation(self, L: float) -> Floats:
