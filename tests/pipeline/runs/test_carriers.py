@@ -210,7 +210,7 @@ KEPT = {
     "pipeline/measured/records.py:measured_rows",
     "pipeline/config/build_objects.py:build",
     "pipeline/measured/records.py:read_inputs",
-    "pipeline/io/record_files.py:_told_or_broken",
+    "pipeline/io/record_files.py:_records_of",
     "pipeline/steps/deviation.py:measure_or_say_why",
     "pipeline/measured/predict.py:run_step",
     "pipeline/steps/search.py:run_trial",
