@@ -152,7 +152,7 @@ class Store:
         experiment = self._experiment(
             logged_contents.experiment_of(record["step"], study)
         )
-        found = self._found(record, directory, experiment)
+        found = self._found(record, directory)
         is_whole = found is None and "ended" in record
         if found is None:
             tags = logged_contents.tags(record, directory, self._variations.of(record))
@@ -170,23 +170,29 @@ class Store:
                 self._log(started, params=logged_contents.params(record))
         return started
 
-    def _found(self, record: Record, directory: Path, experiment: str) -> "Run | None":
+    def _found(self, record: Record, directory: Path) -> "Run | None":
         """The run that another process began for this attempt."""
         claim = self._claim(directory)
         if self.is_empty or not (claim or record["started"] <= self._alone_since):
             return None
-        home = claim.get("experiment_id", experiment)
-        return self._search(
-            home, {logged_contents.ATTEMPT: logged_contents.attempt_of(record)}
-        )
+        tags = {logged_contents.ATTEMPT: logged_contents.attempt_of(record)}
+        return self._search(tags, claim.get("experiment_id", ""))
 
-    def _search(self, experiment: str, tags: Mapping[str, str]) -> "Run | None":
-        """A run that has these tags, deleted or not."""
+    def _search(self, tags: Mapping[str, str], experiment: str = "") -> "Run | None":
+        """A run that has these tags, deleted or not, of one experiment or of all."""
         from mlflow.entities import ViewType
 
         text = " and ".join(f"tags.`{name}` = '{tags[name]}'" for name in tags)
-        found = self.client.search_runs([experiment], text, ViewType.ALL, max_results=1)
+        homes = [experiment] if experiment else self._all_experiments()
+        found = self.client.search_runs(homes, text, ViewType.ALL, max_results=1)
         return found[0] if found else None
+
+    def _all_experiments(self) -> list[str]:
+        """Ids of all experiments: another name may have been set when a run began."""
+        from mlflow.entities import ViewType
+
+        found = self.client.search_experiments(ViewType.ALL)
+        return [str(experiment.experiment_id) for experiment in found]
 
     def _steps_in(self, run_id: str, names: Iterable[str]) -> set[int]:
         """Steps that the run has, but the last: that may have come in part."""
@@ -276,7 +282,7 @@ class Store:
             experiment = self._experiment(logged_contents.experiment_of("study", study))
             project = f"{socket.gethostname()}:{self._place.resolve()}"
             own = {logged_contents.STUDY: study, logged_contents.PROJECT: project}
-            found = None if self.is_empty else self._search(experiment, own)
+            found = None if self.is_empty else self._search(own)
             found = found or self.client.create_run(
                 experiment,
                 began,

@@ -83,6 +83,21 @@ def test_an_experiment_that_the_environment_names_takes_all_runs(tracked, monkey
     assert len(runs_in(tracked)) == 4
 
 
+def test_another_name_of_the_experiment_logs_no_run_twice(tracked, monkeypatch):
+    """Nor after another store had the runs meanwhile."""
+    study_of(tracked, [1])
+    for store, name in (
+        ("", "one"),
+        (f"sqlite:///{tracked}/other.db", "one"),
+        ("", "two"),
+    ):
+        monkeypatch.setenv("MLFLOW_EXPERIMENT_NAME", name)
+        monkeypatch.setenv("MLFLOW_TRACKING_URI", store)
+        assert called(["track"]) == 0
+    monkeypatch.delenv("MLFLOW_TRACKING_URI")
+    assert len(runs_in(tracked)) == 2  # the run and its study
+
+
 def test_runs_of_one_case_are_named_by_what_differs(tracked):
     simulated("triangles_circle")
     simulated("triangles_circle", "case.tolerance=1e-7")
