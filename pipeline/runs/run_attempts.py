@@ -19,11 +19,13 @@ import platform
 import shutil
 import socket
 import subprocess
+import sys
 import time
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
+from itertools import count
 from pathlib import Path
 from typing import IO, Any
 
@@ -343,7 +345,8 @@ def run_once(job: Job, body: Body, results: Path = RESULTS) -> Path:
     """Perform `job` unless its run is there already; return the finished directory.
 
     Where another process works on the same key, wait for it. What a killed attempt
-    left is closed first, so that this one can go on from its checkpoint.
+    left is closed first, so that this one can go on from its checkpoint. A run whose
+    files were edited since is made again.
 
     Raises
     ------
@@ -351,13 +354,36 @@ def run_once(job: Job, body: Body, results: Path = RESULTS) -> Path:
         when the run failed; its directory is then under results/failed
     """
     done = finished(job.key, results)
-    if done is not None:
+    if done is not None and not edits(done):
         return done
     with key_lock(job.key, results):
         for left in running_directories(results, job.key):
             close_dead(left, results)
         done = finished(job.key, results)
+        if done is not None and (found := edits(done)):
+            _set_aside(done, found)
+            done = None
         return done if done is not None else _attempt(job, body, results)
+
+
+EDITED = "edited"  # folder of finished runs whose files a person changed
+
+
+def _set_aside(directory: Path, found: Sequence[str]) -> None:
+    """Move a run whose files were changed out of the way, and say where it is."""
+    edited = directory.parents[1] / EDITED
+    edited.mkdir(exist_ok=True)
+    place = next(
+        path
+        for attempt in count(1)
+        if not (path := edited / f"{directory.name}.{attempt}").exists()
+    )
+    directory.rename(place)
+    print(
+        f"warning: {directory}: {'; '.join(found)}: the run is made again; the changed "
+        f"files are in {place}",
+        file=sys.stderr,
+    )
 
 
 def _attempt(job: Job, body: Body, results: Path) -> Path:

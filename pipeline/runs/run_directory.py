@@ -198,7 +198,7 @@ def named_keys(results: Path = RESULTS) -> dict[str, str]:
     found = {}
     for path in sorted(results.glob("*/*/run.json")):
         step, name = path.parts[-3:-1]
-        if step in ("runs", "failed", "running", "own"):
+        if step in ("runs", "failed", "running", "edited", "own"):
             continue
         try:
             found[f"{step}/{name}"] = str(run_record(path.parent)["key"])

@@ -257,9 +257,19 @@ def link_files(run: Path, out: Path) -> None:
 
     Files that an earlier run left there go; others stay. The files count as written
     now, so that Snakemake takes them for newer than what they were made from.
+
+    Raises
+    ------
+    InputError
+        if a file of another origin has the name of one of the run
     """
-    names = {RECORD, DIGESTS, *recorded_digests(run)}
-    for name in recorded_digests(out).keys() - names:
+    names, earlier = {RECORD, DIGESTS, *recorded_digests(run)}, recorded_digests(out)
+    for name in sorted(names - {DIGESTS} - earlier.keys()):
+        if (out / name).exists() and not _is_same(run / name, out / name):
+            raise InputError(
+                f"{out / name} is there, and no run wrote it: give another folder"
+            )
+    for name in earlier.keys() - names:
         (out / name).unlink(missing_ok=True)
     for name in sorted(names):
         target = out / name

@@ -20,7 +20,7 @@ from pipeline.io.point_cloud import read_cloud
 from pipeline.io.record_files import header_of
 from pipeline.io.structure_file import structure_file
 from pipeline.runs.run_directory import finished
-from pipeline.runs.run_keys import file_digest
+from pipeline.runs.run_keys import file_digest, write_digests
 from pipeline.runs.simulated_run import read_simulated
 from pipeline.runs.step_runs import link_files
 from pipeline.terminal import InputError
@@ -109,6 +109,21 @@ def test_a_word_that_would_become_an_object_is_refused(project, command):
 
 def write_workflow(project: Path, whole: dict[str, Any]) -> None:
     (project / "conf" / "workflow.yaml").write_text(yaml.safe_dump(whole))
+
+
+def test_a_file_of_another_origin_is_not_replaced(tmp_path):
+    run, out = tmp_path / "runs" / "key", tmp_path / "mine"
+    for folder, text in ((run, "step\n"), (out, "my notes\n")):
+        folder.mkdir(parents=True)
+        (folder / "steps.csv").write_text(text)
+    (run / "run.json").write_text("{}")
+    write_digests(run)
+    with pytest.raises(InputError, match=r"steps\.csv is there, and no run wrote it"):
+        link_files(run, out)
+    (out / "steps.csv").unlink()
+    link_files(run, out)
+    link_files(run, out)
+    assert (out / "steps.csv").read_text() == "step\n"
 
 
 @pytest.mark.parametrize("name", ["../../evil", "/tmp/evil", "a/b", "..", ".x", ""])

@@ -56,6 +56,20 @@ def test_the_same_key_runs_once(tmp_path):
     assert len(calls) == 2
 
 
+def test_a_run_whose_files_were_edited_is_made_again(tmp_path, capsys):
+    def body(out: Path) -> dict[str, float]:
+        write_text(out / "verdict.csv", "differs\n")
+        return {}
+
+    run = run_once(job(), body, tmp_path)
+    (run / "verdict.csv").write_text("agrees\n")
+    assert run_once(job(), body, tmp_path) == run
+    assert (run / "verdict.csv").read_text() == "differs\n"
+    kept = tmp_path / "edited" / f"{job().key}.1" / "verdict.csv"
+    assert kept.read_text() == "agrees\n"
+    assert "verdict.csv was edited: the run is made again" in capsys.readouterr().err
+
+
 def test_a_failed_run_leaves_the_steps_it_made(tmp_path):
     def body(out: Path) -> dict[str, float]:
         write_text(out / "steps.csv", "step\n0\n")
