@@ -13,6 +13,7 @@ from typing import Any
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
+from pipeline.config.config_files import study_names
 from pipeline.runs.atomic_files import read_json, replacing, write_table
 from pipeline.runs.run_directory import (
     RESULTS,
@@ -134,20 +135,30 @@ def write_study(name: str, results: Path = RESULTS) -> pd.DataFrame:
     return table
 
 
-FOLDER = "hydra.sweep.dir="  # of a study, whose name is its last part
+FOLDER = "hydra.sweep.dir="
 
 
 def begin(words: Sequence[str]) -> tuple[str, list[str]]:
     """The name of a study, which has no members yet, and words that tell it to Hydra.
 
     Case and values are its name, unless the words have a folder for it.
+
+    Raises
+    ------
+    InputError
+        if that folder is not one of results/study, or is that of a file of conf/study
     """
-    folders = [word for word in words if word.startswith(FOLDER)]
+    folders = [Path(w.removeprefix(FOLDER)) for w in words if w.startswith(FOLDER)]
     cases = [w.removeprefix("case=") for w in words if w.startswith("case=")]
     text = own_name(cases[0] if cases else "cases", words)
-    name = re.sub(r"[^\w.]+", "-", text).strip("-.")
+    name = re.sub(r"[^\w.-]+", "_", text).strip("_-.")  # a minus tells values apart
     if folders:
-        name = Path(folders[-1].removeprefix(FOLDER)).name
+        name = folders[-1].name
+        if folders[-1] != study_directory(name) or name in study_names():
+            raise InputError(
+                f"{FOLDER}{folders[-1]}: give {study_directory('NAME')}, with a NAME "
+                "that conf/study has not"
+            )
     (study_directory(name) / MEMBERS).unlink(missing_ok=True)
     return name, [] if folders else [f"{FOLDER}{study_directory(name)}"]
 

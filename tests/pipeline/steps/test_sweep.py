@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from pipeline.steps.study_table import begin
+from pipeline.terminal import InputError
 from tests.pipeline.workflow.conftest import started
 
 CASE = "case=pentapod"
@@ -61,6 +62,17 @@ def test_a_run_that_fails_is_a_row_and_one_that_is_refused_is_none(command, proj
 def test_a_study_is_named_after_its_words(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     words = ["case=pentapod", "case.target.radius=0.9,1", "record_every=2"]
-    name = "pentapod-target.radius-0.9-1-record_every-2"
+    name = "pentapod_target.radius_0.9_1_record_every_2"
     assert begin(words) == (name, [f"hydra.sweep.dir=results/study/{name}"])
     assert begin([*words, "hydra.sweep.dir=results/study/mine"]) == ("mine", [])
+    falls, rises = (begin(["case=a", f"case.g=[0,{g}],[1]"])[0] for g in ("-9", "9"))
+    assert falls != rises
+
+
+@pytest.mark.parametrize("folder", ["results/study/sheet_size", "elsewhere/mine"])
+def test_a_study_takes_no_folder_but_one_of_its_own(folder, tmp_path, monkeypatch):
+    (tmp_path / "conf" / "study").mkdir(parents=True)
+    (tmp_path / "conf" / "study" / "sheet_size.yaml").write_text("case: pentapod\n")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match="give results/study/NAME"):
+        begin(["case=pentapod", f"hydra.sweep.dir={folder}"])
