@@ -143,6 +143,11 @@ def rejected_row(rejected: Rejected) -> dict[str, Any]:
     return {**place, **reason, "points": rejected.points}
 
 
+def _shown(value: Any) -> str:
+    """Nine digits, and a nanometre far from the origin, as in geodetic coordinates."""
+    return f"{value:.9g}" if abs(value) < 1000.0 else f"{value:.6f}"
+
+
 def write_tables(out: Path, picks: Picks, synthetic: bool) -> None:
     """Write spheres.csv and rejected.csv to `out`."""
     spheres = [sphere_row(i, s, synthetic) for i, s in enumerate(picks.spheres)]
@@ -150,7 +155,7 @@ def write_tables(out: Path, picks: Picks, synthetic: bool) -> None:
     for name, rows in (("rejected", rejected), ("spheres", spheres)):
         table = pd.DataFrame(rows, columns=None if rows else REJECTED_COLUMNS)
         text = table.to_csv(
-            index=False, lineterminator="\n", float_format="%.9g", na_rep="nan"
+            index=False, lineterminator="\n", float_format=_shown, na_rep="nan"
         )
         write_text(out / f"{name}.csv", text)
 
