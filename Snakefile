@@ -12,7 +12,7 @@
 #                                                          rules of group "comparison"
 #                                                          share one submission,
 #                                                          simulate has its own
-#   morphtrack simulate case=cylinder --out DIR            one run, or one point of a
+#   morphtrack simulate case=triangles_cylinder --out DIR  one run, or one point of a
 #                                                          study by its overrides, by
 #                                                          hand; see results/log/
 #                                                          <rule>/<name>.log for others
@@ -29,11 +29,11 @@
 import os
 
 from pipeline.tracking.logging_process import end_session, start_session
-from pipeline.workflow.plan import FOLDERS, Plan, no_step, option_of
+from pipeline.workflow.plan import FOLDERS, no_step, option_of, plan_of
 from pipeline.workflow.snakemake import job_environment, wait_for_others
 
 os.environ.update(job_environment())
-plan = Plan(config.get("set", ""), study=config.get("study", ""))
+plan = plan_of(config)
 SET, STUDY = plan.words, plan.study_words  # the changed values, as options of commands
 
 # The first wildcard of a rule is the name of its entry in conf/workflow.yaml.

@@ -205,10 +205,12 @@ def read_workflow(path: Path = WORKFLOW, words: Sequence[str] = ()) -> Workflow:
 
     Parameters
     ----------
-    words : overrides such as comparisons.circle.scale_mm=50
+    words : overrides such as comparisons.circle.scale_mm=50 or shared.scale_mm=50
     """
-    whole = overridden(with_shared(composed_file(path)), words)
-    workflow = checked(Workflow, whole, str(WORKFLOW))
+    shared = [word for word in words if word.lstrip("+~").startswith("shared.")]
+    whole = with_shared(overridden(composed_file(path), shared))
+    others = [word for word in words if word not in shared]
+    workflow = checked(Workflow, overridden(whole, others), str(WORKFLOW))
     _check_names(workflow)
     return workflow
 

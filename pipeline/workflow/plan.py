@@ -160,6 +160,14 @@ def no_step(folder: str) -> list[str]:
     raise no_such(f"{RESULTS} has no folder", folder, FOLDERS)
 
 
+def plan_of(config: Mapping[str, Any]) -> "Plan":
+    """The plan of what `snakemake --config` was given."""
+    for key in config:
+        if key not in ("set", "study"):
+            raise no_such("snakemake --config takes no", key, ("set", "study"))
+    return Plan(config.get("set", ""), study=config.get("study", ""))
+
+
 class Plan:
     """Configuration, code and inputs of every result that the workflow names.
 

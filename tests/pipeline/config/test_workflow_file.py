@@ -73,6 +73,8 @@ def test_an_override_reaches_what_comparisons_share(tmp_path):
     read = read_workflow(path, words).comparisons
     assert (read["one"].scale_mm, read["two"].scale_mm) == (50.0, 10.0)
     assert read["one"].settings == {"S_margin": 0.1}
+    read = read_workflow(path, ["shared.sphere_radius_mm=5"]).comparisons
+    assert read["two"].sphere_radius_mm == 5.0
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from pipeline.config.hydra import Composer
 from pipeline.runs.case_job import planned as planned_case
 from pipeline.runs.run_keys import identity, key_of
 from pipeline.terminal import InputError
-from pipeline.workflow.plan import Plan
+from pipeline.workflow.plan import Plan, plan_of
 from tests.pipeline.conftest import furnish
 from tests.pipeline.workflow.conftest import SERIES, edit, write_workflow
 
@@ -379,3 +379,8 @@ def test_every_leaf_of_the_virtual_lab_changes_its_scans(project):
         expected = set() if name in SET_BY_THE_WORKFLOW else {"virtual_scan"}
         expected |= {"deviation", "compare"} if name in TOLD else set()
         assert {step for step, _ in changed(before)} == expected, name
+
+
+def test_a_key_that_snakemake_does_not_take_is_refused():
+    with pytest.raises(InputError, match="takes no 'sett': did you mean set"):
+        plan_of({"sett": "comparisons.circle.scale_mm=50"})
