@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pipeline.api.describe_cases import described
+from pipeline.config.config_files import folder_name
 from pipeline.runs.case_job import planned
 from pipeline.runs.checkpoints import read_arrays
 from pipeline.runs.run_attempts import run_once
@@ -107,6 +108,8 @@ def simulate(case: Case, *, name: str = "", results: Path | str = RESULTS) -> Ru
     config = {"case": described(case, "case"), "record_every": 1}
     job = planned(name or kind.removesuffix("_case"), config)
     results = Path(results)
+    if name:
+        folder_name(name, "the name of a run")
     directory = made(job, lambda out: run_case(case, job, out), results)
     if name:
         keep_own(name, directory, results)

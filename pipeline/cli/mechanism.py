@@ -83,7 +83,9 @@ def parts(
     out: Out,
     parts: Annotated[Path, Option(help="A file of conf/parts.")] = PARTS,
     scale_mm: ScaleMm = None,
-    spacing_mm: Annotated[float | None, Option(help="Between parts.")] = None,
+    spacing_mm: Annotated[
+        float | None, Option(help="Change link lengths so that all differ by this.")
+    ] = None,
     planned: Planned = "",
 ) -> None:
     """Write parts to print, as STL and 3MF.

@@ -63,6 +63,8 @@ def test_a_run_is_found_by_name_key_and_folder():
         assert mt.load_run(name).key == run.key
     with pytest.raises(mt.InputError, match="there is no run 'sheat': did you mean"):
         mt.load_run("sheat")
+    with pytest.raises(mt.InputError, match="becomes the name of a folder"):
+        mt.simulate(case(), name="../../sheet")
 
 
 def test_runs_can_be_below_another_folder(folder):
