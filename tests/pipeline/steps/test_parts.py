@@ -126,7 +126,7 @@ def test_spacing_makes_links_differ_and_says_what_it_costs(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("words", "settings", "said"),
     [
-        ([*RING, "--scale-mm", "11"], {}, "too short for its balls and seats"),
+        ([*RING, "--scale-mm", "11"], {}, "its spheres and seats"),
         ([*RING, "--scale-mm", "-1"], {}, "scale_mm must be positive"),
         ([*RING, "--scale-mm", "inf"], {}, "scale_mm must be positive"),
         ([*RING, "--spacing-mm", "30"], {}, "or lower spacing_mm"),

@@ -69,7 +69,7 @@ def scanned(part: Part, lab: VirtualLab, rng: np.random.Generator) -> list[Scann
 def heights(part: Part, view: ScannedView) -> Floats:
     """Distance of each ball point from its ball's surface, outwards."""
     ball = view.solid >= 0
-    to = view.points[ball] - part.balls[view.solid[ball]]
+    to = view.points[ball] - part.spheres[view.solid[ball]]
     return np.linalg.norm(to, axis=1) - part.radius
 
 
@@ -96,7 +96,7 @@ def test_no_point_is_hidden_from_camera_or_projector_or_too_steep(rng):
         seen = measure(scene, part, view, PERFECT, rng)
         ball = seen.solid >= 0
         points = seen.points[ball]
-        normal = (points - part.balls[seen.solid[ball]]) / part.radius
+        normal = (points - part.spheres[seen.solid[ball]]) / part.radius
         for place in (view.camera, view.projector):
             ray = (place - points) / np.linalg.norm(place - points, axis=1)[:, None]
             slope = np.einsum("ij,ij->i", normal, ray)
@@ -169,7 +169,7 @@ def test_nodes_at_one_place_share_a_ball():
     nodes = np.array([[0.0, 0, 0], [40, 0, 0], [40, 0, 0], [80, 0, 0]])
     rods = rod_pairs(nodes, [(0, 1), (2, 3)], np.array([[2, 1]]))
     part = printed_part(nodes, rods, NO_TARGET, LAB)
-    assert len(part.balls) == 3
+    assert len(part.spheres) == 3
     assert len(part.starts) == 2 * 3  # two rods, each with two clamps
 
 
@@ -286,5 +286,5 @@ def test_bars_are_told_from_balls(rng):
     part = part_of(40 * NODES)
     for view in scanned(part, PERFECT, rng):
         bars = view.points[view.solid == BAR]
-        gap = np.linalg.norm(bars[:, None] - part.balls, axis=2).min(axis=1)
+        gap = np.linalg.norm(bars[:, None] - part.spheres, axis=2).min(axis=1)
         assert gap.min() > 0.99 * part.radius
