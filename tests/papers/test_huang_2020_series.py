@@ -123,6 +123,29 @@ def ways(tables: Tables, name: str) -> list[float]:
 
 
 @pytest.mark.slow
+def test_fig_5g_climbs_6_degrees_but_less_far_than_3(fig_5):
+    """ "the robot fails to roll up the incline when at theta = +6.0": ours does not."""
+    up_6 = ways(fig_5, "star_robot_up_6")
+    assert 0.8 < up_6[-1] < ways(fig_5, "star_robot_up_3")[-1]
+
+
+@pytest.mark.slow
+def test_fig_5h_rolls_once_from_the_crest_then_on_to_the_trough(fig_5):
+    """ "rolls multiple times, undergoes oscillatory motion, and settles": ours takes
+
+    two more cycles to the trough.
+    """
+    way = ways(fig_5, "star_robot_crest")
+    assert way[1] > 0.2
+    assert way[2] - way[1] > 2.5 * way[1]
+    assert way[4] == pytest.approx(CREST_TO_TROUGH / HEIGHT, abs=0.1)
+    table = fig_5["star_robot_crest"]
+    second = table[(table["time"] > CYCLE) & (table["time"] <= 2 * CYCLE)]
+    turns = np.diff(np.sign(np.diff(second["way_over_H"]))) != 0
+    assert turns.sum() >= 2  # to and fro
+
+
+@pytest.mark.slow
 def test_fig_5abc_the_drawn_robots_are_where_the_curves_say(fig_5):
     """By the mean of the nodes: within 0.1 H of the centroid."""
     for name in ("star_robot_up_3", "star_robot_crest", "star_robot_trough"):
