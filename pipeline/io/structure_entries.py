@@ -66,13 +66,7 @@ from sim.mechanism.joints import Plane, Ranges
 from sim.mechanism.statics.elastic import Panels
 from sim.mechanism.statics.loaded_structure import Growth, GrowthLaw
 from sim.mechanism.structure import Structure
-from sim.mechanism.structure_builder import Draft, Pair
-
-JOINTS = (
-    "hinge", "spherical", "universal", "cylindrical", "prismatic", "plane_point",
-    "line_point", "parallel_plane_line", "parallel_planes", "planar", "fixed",
-    "limited",
-)  # fmt: skip
+from sim.mechanism.structure_builder import JOINTS, Draft, Pair
 
 
 def _is_there(value: int, info: ValidationInfo) -> int:

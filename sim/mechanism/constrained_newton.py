@@ -52,8 +52,8 @@ from sim.mechanism.constraint_system import (
     dense,
     linearise,
 )
-from sim.mechanism.constraints import ROWS, ConstraintKind
-from sim.mechanism.jacobian import DIST, JacobianLayout
+from sim.mechanism.constraints import DIST, ROWS, ConstraintKind
+from sim.mechanism.jacobian import JacobianLayout
 from sim.mechanism.mobility import dense_jacobian, null_space
 from sim.mechanism.object_cache import once_per_owner
 from sim.optimize.curvature import Spectrum

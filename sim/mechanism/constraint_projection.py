@@ -22,7 +22,7 @@ from sim.core.numba_kernels import kernel
 from sim.core.options import NotConvergedError
 from sim.linalg.multifrontal import Fronts, factorise_fronts, solve_fronts
 from sim.linalg.sparse import DROP, Factor
-from sim.mechanism import jacobian
+from sim.mechanism import constraints, jacobian
 from sim.mechanism.constraint_system import (
     ConstraintSystem,
     HessianTerms,
@@ -119,7 +119,7 @@ def _project(
     """dz -= G^T (G G^T)^+ G dz, again where rounding has left something of G dz."""
     m = len(layout.scale)
     c, G = np.empty(m), np.empty((len(layout.block_row), 3))
-    jacobian.evaluate(layout, z, True, c, G)
+    constraints.evaluate(layout, z, True, c, G)
     values, violation = np.empty(len(layout.pairs)), np.empty(m)
     jacobian.products(layout.pairs, G, values)
     factorise_fronts(fronts, values, DROP, L, pivot, False)
@@ -260,7 +260,7 @@ def _iterate(
     residual = np.inf
     c_before, y_before, y = np.zeros((3, len(c)))
     for k in range(ITERATIONS):
-        jacobian.evaluate(layout, z, False, c, B)
+        constraints.evaluate(layout, z, False, c, B)
         residual = jacobian.largest(layout, c)
         if residual <= sought or not residual < FAST * previous:
             break

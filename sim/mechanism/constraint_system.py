@@ -41,22 +41,20 @@ from sim.linalg.sparse import (
     factorise,
     sorted_places,
 )
-from sim.mechanism import jacobian
+from sim.mechanism import constraints, jacobian
 from sim.mechanism.constraints import (
+    CURVED,
     DEGREE,
+    LAMBDA,
     ROWS,
+    TOUCHES,
     ConstraintKind,
     ConstraintTable,
+    CurvedBlocks,
+    add_second_derivatives,
     starts,
 )
-from sim.mechanism.jacobian import (
-    CURVED,
-    LAMBDA,
-    TOUCHES,
-    CurvedBlocks,
-    JacobianLayout,
-    add_second_derivatives,
-)
+from sim.mechanism.jacobian import JacobianLayout
 from sim.mechanism.object_cache import once_per_owner
 from sim.mechanism.shape_measures import characteristic_length
 from sim.mechanism.structure import Structure
@@ -266,7 +264,7 @@ def linearise(
         rows is then zero
     """
     c, B = np.empty(system.m), np.empty((len(system.block_row), 3))
-    jacobian.evaluate(system.layout, z, eliminate, c, B)
+    constraints.evaluate(system.layout, z, eliminate, c, B)
     return LinearConstraints(system, c, B, jacobian.largest(system.layout, c))
 
 

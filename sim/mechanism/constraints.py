@@ -9,6 +9,12 @@ r_s (nodes may coincide):
     par     d - lambda u             a point on a line, Fig. 4f; three rows, one unknown
     coin    d                        two nodes at one place, Fig. 4k; three rows
     fix     r_a[axis] - constant     to hold something; not in the paper
+
+These are the residuals c(z) of eq. (4); their derivatives make the Jacobian J of
+eq. (8). One small function a kind returns its residual, and adds the gradients for its
+nodes a, b, p, q, s, t to the blocks `B[at[0]]`, `B[at[1]]`, ... in the order of
+`TOUCHES`. Another adds y Hess c to the blocks of K in the order of `CURVED`, if c is
+not linear.
 """
 
 from collections.abc import Sequence
@@ -20,6 +26,8 @@ from typing import NamedTuple
 import numpy as np
 
 from sim.core.arrays import Bools, Floats, Ints
+from sim.core.numba_kernels import kernel
+from sim.mechanism.jacobian import JacobianLayout
 
 
 class ConstraintKind(IntEnum):
@@ -181,3 +189,245 @@ class ConstraintTable:
     def name_of_row(self, row: int) -> str:
         """What a person calls the constraint that has this row."""
         return self.name(int(np.searchsorted(self.first_row, row, side="right")) - 1)
+
+
+DIST, DOT, TRIPLE, PAR, COIN, FIX = map(int, ConstraintKind)
+LAMBDA = 6  # stands for the multiplier among the nodes a, b, p, q, s, t = 0 ... 5
+TOUCHES = (  # what each row of a kind has gradients for
+    (0, 1),
+    (0, 1, 2, 3),
+    (0, 1, 2, 3, 4, 5),
+    (0, 1, 2, 3, LAMBDA),
+    (0, 1),
+    (0,),
+)
+D_AND_U = ((0, 2), (0, 3), (1, 2), (1, 3))
+CURVED = (  # pairs that the second derivatives of a kind couple
+    ((0, 0), (1, 0), (1, 1)),
+    D_AND_U,
+    (*D_AND_U, (2, 4), (2, 5), (3, 4), (3, 5), (4, 0), (4, 1), (5, 0), (5, 1)),
+    ((2, LAMBDA), (3, LAMBDA)) * 3,
+    (),
+    (),
+)
+
+
+class CurvedBlocks(NamedTuple):
+    """Where the second derivatives of the constraints go.
+
+    Attributes
+    ----------
+    first : (q + 1,) where the pairs of each constraint begin
+    slot : the block of K of each pair (x, y) of `CURVED`
+    turn : 1 where it is stored as written, -1 transposed, 0 where x and y are one node
+    """
+
+    first: Ints
+    slot: Ints
+    turn: Ints
+
+
+@kernel
+def _dot3(a: Floats, b: Floats) -> float:
+    value: float = a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+    return value
+
+
+@kernel
+def _dist(z: Floats, nodes: Ints, at: Ints, B: Floats) -> float:
+    """d.d: gradient +2d on b, -2d on a."""
+    value = 0.0
+    for i in range(3):
+        d = z[nodes[1], i] - z[nodes[0], i]
+        value += d * d
+        B[at[0], i] -= 2.0 * d
+        B[at[1], i] += 2.0 * d
+    return value
+
+
+@kernel
+def _dot(z: Floats, nodes: Ints, at: Ints, B: Floats) -> float:
+    """d.u: gradient +u on b, -u on a, +d on q, -d on p."""
+    value = 0.0
+    for i in range(3):
+        d = z[nodes[1], i] - z[nodes[0], i]
+        u = z[nodes[3], i] - z[nodes[2], i]
+        value += d * u
+        B[at[0], i] -= u
+        B[at[1], i] += u
+        B[at[2], i] -= d
+        B[at[3], i] += d
+    return value
+
+
+@kernel
+def _triple(z: Floats, nodes: Ints, at: Ints, B: Floats) -> float:
+    """d.(u x v): gradient u x v on d, v x d on u, d x u on v."""
+    value = 0.0
+    for i in range(3):
+        j, k = (i + 1) % 3, (i + 2) % 3
+        dj, dk = z[nodes[1], j] - z[nodes[0], j], z[nodes[1], k] - z[nodes[0], k]
+        uj, uk = z[nodes[3], j] - z[nodes[2], j], z[nodes[3], k] - z[nodes[2], k]
+        vj, vk = z[nodes[5], j] - z[nodes[4], j], z[nodes[5], k] - z[nodes[4], k]
+        value += (z[nodes[1], i] - z[nodes[0], i]) * (uj * vk - uk * vj)
+        B[at[0], i] -= uj * vk - uk * vj
+        B[at[1], i] += uj * vk - uk * vj
+        B[at[2], i] -= vj * dk - vk * dj
+        B[at[3], i] += vj * dk - vk * dj
+        B[at[4], i] -= dj * uk - dk * uj
+        B[at[5], i] += dj * uk - dk * uj
+    return value
+
+
+@kernel
+def _par(z: Floats, nodes: Ints, lam: float, at: Ints, c: Floats, B: Floats) -> None:
+    """d - lambda u: three rows; gradient -u on lambda."""
+    for i in range(3):
+        d = z[nodes[1], i] - z[nodes[0], i]
+        u = z[nodes[3], i] - z[nodes[2], i]
+        c[i] = d - lam * u
+        B[at[5 * i], i] -= 1.0
+        B[at[5 * i + 1], i] += 1.0
+        B[at[5 * i + 2], i] += lam
+        B[at[5 * i + 3], i] -= lam
+        B[at[5 * i + 4], 0] -= u
+
+
+@kernel
+def _par_without_lambda(z: Floats, nodes: Ints, at: Ints, c: Floats, B: Floats) -> None:
+    """N.d with N two unit vectors normal to u; lambda = d.u / u.u drops out.
+
+    Two rows that say the same of the nodes as the three with lambda; the third row
+    stays zero.
+    """
+    d = z[nodes[1]] - z[nodes[0]]
+    u = z[nodes[3]] - z[nodes[2]]
+    lam = _dot3(d, u) / _dot3(u, u)
+    u /= np.sqrt(_dot3(u, u))
+    axis = np.argmin(np.abs(u))
+    first = -u[axis] * u
+    first[axis] += 1.0
+    first /= np.sqrt(_dot3(first, first))
+    c[:] = 0.0
+    for row in range(2):
+        for i in range(3):
+            j, k = (i + 1) % 3, (i + 2) % 3
+            N = first[i] if row == 0 else u[j] * first[k] - u[k] * first[j]
+            c[row] += N * d[i]
+            B[at[5 * row], i] -= N
+            B[at[5 * row + 1], i] += N
+            B[at[5 * row + 2], i] += lam * N
+            B[at[5 * row + 3], i] -= lam * N
+
+
+@kernel
+def evaluate(
+    layout: JacobianLayout, z: Floats, eliminate: bool, c: Floats, B: Floats
+) -> None:
+    """Residuals c (m,) and Jacobian blocks B (blocks, 3) of all constraints.
+
+    Parameters
+    ----------
+    z : (n + k, 3) state
+    eliminate : write the par rows without lambda
+    """
+    kind, nodes, constant = layout.kind, layout.nodes, layout.constant
+    first_row, first_block = layout.first_row, layout.first_block
+    B[:] = 0.0
+    lam = layout.n
+    for e in range(len(kind)):
+        at = layout.place[first_block[e] : first_block[e + 1]]
+        rows = c[first_row[e] : first_row[e + 1]]
+        if kind[e] == DIST:
+            rows[0] = _dist(z, nodes[e], at, B) - constant[e]
+        elif kind[e] == DOT:
+            rows[0] = _dot(z, nodes[e], at, B) - constant[e]
+        elif kind[e] == TRIPLE:
+            rows[0] = _triple(z, nodes[e], at, B) - constant[e]
+        elif kind[e] == PAR:
+            if eliminate:
+                _par_without_lambda(z, nodes[e], at, rows, B)
+            else:
+                _par(z, nodes[e], z[lam, 0], at, rows, B)
+            lam += 1
+        elif kind[e] == COIN:
+            for i in range(3):
+                rows[i] = z[nodes[e, 1], i] - z[nodes[e, 0], i]
+                B[at[2 * i], i] -= 1.0
+                B[at[2 * i + 1], i] += 1.0
+        else:
+            rows[0] = z[nodes[e, 0], nodes[e, 1]] - constant[e]
+            B[at[0], nodes[e, 1]] += 1.0
+
+
+@kernel
+def _add(block: Floats, turn: int, i: int, j: int, v: float) -> None:
+    """Add v at (i, j) of a block, or where symmetry puts it."""
+    if turn >= 0:
+        block[i, j] += v
+    if turn <= 0:
+        block[j, i] += v
+
+
+@kernel
+def _bend_dist(y: float, slot: Ints, turn: Ints, K: Floats) -> None:
+    """2 I on the ends, -2 I between them."""
+    for t in range(3):
+        v = 2.0 * y * (0.5 if t != 1 else -1.0)
+        for i in range(3):
+            _add(K[slot[t]], turn[t], i, i, v)
+
+
+@kernel
+def _bend_dot(y: float, slot: Ints, turn: Ints, K: Floats) -> None:
+    """I between d and u."""
+    for t in range(4):
+        sign = 1.0 if t // 2 == t % 2 else -1.0
+        for i in range(3):
+            _add(K[slot[t]], turn[t], i, i, sign * y)
+
+
+@kernel
+def _bend_triple(
+    z: Floats, nodes: Ints, y: float, slot: Ints, turn: Ints, K: Floats
+) -> None:
+    """-[w] between each two of d, u, v, w the third: a.(b x c) = -a^T [c] b."""
+    for v in range(3):
+        third = (v + 2) % 3
+        tail, head = nodes[2 * third], nodes[2 * third + 1]
+        for t in range(4):
+            sign = y * (1.0 if t // 2 == t % 2 else -1.0)
+            s = 4 * v + t
+            for i in range(3):
+                j, k = (i + 1) % 3, (i + 2) % 3
+                value = sign * (z[head, k] - z[tail, k])
+                _add(K[slot[s]], turn[s], i, j, value)
+                _add(K[slot[s]], turn[s], j, i, -value)
+
+
+@kernel
+def _bend_par(y: Floats, slot: Ints, turn: Ints, K: Floats) -> None:
+    """-1 between lambda and u, a row each."""
+    for i in range(3):
+        _add(K[slot[2 * i]], turn[2 * i], i, 0, y[i])
+        _add(K[slot[2 * i + 1]], turn[2 * i + 1], i, 0, -y[i])
+
+
+@kernel
+def add_second_derivatives(
+    layout: JacobianLayout, curved: CurvedBlocks, z: Floats, y: Floats, K: Floats
+) -> None:
+    """Add y_i Hess c_i of every row to the blocks of K."""
+    kind, nodes = layout.kind, layout.nodes
+    for e in range(len(kind)):
+        row = layout.first_row[e]
+        slot = curved.slot[curved.first[e] : curved.first[e + 1]]
+        turn = curved.turn[curved.first[e] : curved.first[e + 1]]
+        if kind[e] == DIST:
+            _bend_dist(y[row], slot, turn, K)
+        elif kind[e] == DOT:
+            _bend_dot(y[row], slot, turn, K)
+        elif kind[e] == TRIPLE:
+            _bend_triple(z, nodes[e], y[row], slot, turn, K)
+        elif kind[e] == PAR:
+            _bend_par(y[row : row + 3], slot, turn, K)

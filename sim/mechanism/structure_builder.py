@@ -122,6 +122,11 @@ def spread(nodes: Ints, place: Ints, slopes: Floats) -> Floats:
 
 
 Pair = tuple[int, int]
+JOINTS = (
+    "hinge", "spherical", "universal", "cylindrical", "prismatic", "plane_point",
+    "line_point", "parallel_plane_line", "parallel_planes", "planar", "fixed",
+    "limited",
+)  # fmt: skip
 
 
 class DraftRow(NamedTuple):
