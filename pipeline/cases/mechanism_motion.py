@@ -299,7 +299,7 @@ class MechanismMotionRecorder(Recorder[MechanismMotionCase, MotionStep]):
 
     def state(self, step: MotionStep) -> Arrays:
         """What every later step depends on; nothing where none is left."""
-        left = step.time < self.case.duration - 0.5 * self.case.h
+        left = step.time < (1.0 - 1e-9) * self.case.duration
         return state_arrays(step.state) if left else {}
 
     def documents(self) -> Documents:

@@ -10,7 +10,8 @@ At the start constraints are met, by velocities of the least kinetic energy.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import ceil
 from typing import NamedTuple
 
 import numpy as np
@@ -30,6 +31,8 @@ from sim.mechanism.dynamics.quadratic_constraints import (
 )
 from sim.mechanism.dynamics.time_step import Span, StepEnd, StepFailedError
 
+ROUNDING = 1e-9  # of a duration, within which it is a multiple of the step
+
 
 @dataclass(frozen=True)
 class MotionOptions(Checked):
@@ -37,7 +40,7 @@ class MotionOptions(Checked):
 
     Attributes
     ----------
-    h : length of a step
+    h : length of a step, the largest where the duration is not a multiple of it
     residual : largest violation of a row at the end of a step, dimensionless
     halvings : how often a step may be cut in two
     """
@@ -230,7 +233,9 @@ def motion(
     NotConvergedError
         where a step is not solved, with the state before it.
     """
-    state, last = start, max(1, round(duration / options.h))
+    state, last = start, ceil(duration / options.h * (1.0 - ROUNDING))
+    if abs(last * options.h - duration) > ROUNDING * duration:
+        options = replace(options, h=duration / last)
     if state.step == 0:
         yield _seen(mechanism, options, state, Steps())
     while state.step < last:

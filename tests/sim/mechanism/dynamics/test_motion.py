@@ -54,6 +54,13 @@ def double_pendulum(_: float, y: Floats) -> list[float]:
     return [p, q, *np.linalg.solve(mass, force)]
 
 
+@pytest.mark.parametrize(("h", "count"), [(0.003, 34), (0.1, 1), (0.5, 1), (0.02, 5)])
+def test_a_motion_ends_when_its_duration_is_over(h, count):
+    steps = moved(moving(pendulum(1), [RigidMass((0, 1), 1.0)]), h, 0.1)
+    assert steps[-1].time == pytest.approx(0.1, rel=1e-12)
+    assert len(steps) == count + 1
+
+
 def test_a_double_pendulum_of_rods_is_that_of_minimal_coordinates():
     rods = [RigidMass((0, 1), 1.0), RigidMass((1, 2), 1.0)]
     start = [0.5 * np.pi, 0.5 * np.pi, 0.0, 0.0]
