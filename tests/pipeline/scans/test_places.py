@@ -68,8 +68,8 @@ def test_places_are_used_unless_balls_were_seen_from_behind(tmp_path, rng, state
     )
     other = centres_of(path, None if right else PLACES)
     assert np.abs(found - other).max() > 1e-5
-    told = "a.ptx #1, a.ptx #2: from the place that is stated, balls would show their"
-    assert (told in numbers["notes"]) != right
+    warning = "a.ptx #1, a.ptx #2: from the stated place the scanner would see the back"
+    assert (warning in numbers["notes"]) != right
 
 
 def test_a_single_posed_scan_is_seen_from_its_place(tmp_path, rng):

@@ -346,7 +346,7 @@ def spoil_covariance(table):
     ("spoil", "said"),
     [
         (spoil_column, "has no column cov_yy_mm2"),
-        (spoil_number, "row 2: x_mm is 'abc'"),
+        (spoil_number, "row 2: x_mm must be a finite number, not 'abc'"),
         (spoil_covariance, "covariance of sphere 0 is not positive definite"),
     ],
 )

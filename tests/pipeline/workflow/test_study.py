@@ -109,7 +109,7 @@ def test_a_study_takes_overrides(project):
     plan = plan_of("mine", "vary={case.target.radius: [1.7, 2.1]}")
     radii = [m.job.config["case"]["target"]["radius"] for m in plan.members]
     assert radii == [1.7, 2.1]
-    with pytest.raises(InputError, match="there is no sample"):
+    with pytest.raises(InputError, match="has no key 'sample'"):
         plan_of("mine", "sample=3")
 
 

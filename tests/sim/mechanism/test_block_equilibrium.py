@@ -121,7 +121,7 @@ def test_a_snap_is_found_between_two_rests():
 
 def test_blocks_that_nothing_holds_are_refused():
     pair = two_blocks(Grip(1, (2.1, 0.0), (1.0, 0.0), stiffness=0.0))
-    with pytest.raises((NotConvergedError, ValueError), match="held"):
+    with pytest.raises((NotConvergedError, ValueError), match="hold the blocks"):
         list(driven(pair, [0.1], BlockOptions(max_iterations=30)))
 
 
