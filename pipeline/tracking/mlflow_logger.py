@@ -59,6 +59,14 @@ def ended_runs(results: Path) -> Iterator[Path]:
             yield from (results / place).iterdir()
 
 
+def folder_of(run: Path) -> tuple[str, int]:
+    """Name and inode of the folder of a run, another one if the run is made again."""
+    try:
+        return run.name, run.stat().st_ino
+    except OSError:
+        return run.name, 0
+
+
 def changed(path: Path) -> float:
     """When a file or folder was changed, s from 1970; 0 if it is not there."""
     try:
@@ -113,7 +121,9 @@ class Logger:
         self.logged: list[str] = []
         self._live: dict[str, tuple[Started, Path]] = {}  # by attempt
         self._files: list[tuple[Started, Path]] = []  # that may get more of them
-        self._done: set[Path] | None = None  # runs that need no more looks
+        self._done: set[tuple[str, int]] | None = (
+            None  # folders that need no more looks
+        )
         self._looked: list[float] = []
         self._try_again = 0.0
 
@@ -154,7 +164,7 @@ class Logger:
             self._live = {}
         elif self._since:
             runs = ended_runs(self._results)
-            self._done = {run for run in runs if self.store.is_complete(run)}
+            self._done = {folder_of(run) for run in runs if self.store.is_complete(run)}
         return self.store.is_empty
 
     def _conclude(self) -> None:
@@ -200,7 +210,7 @@ class Logger:
         if looked == self._looked:
             return []
         self._looked, done = looked, self._done or set()
-        runs = [run for run in ended_runs(self._results) if run not in done]
+        runs = [run for run in ended_runs(self._results) if folder_of(run) not in done]
         return sorted([r for r in runs if (r / "run.json").is_file()], key=changed)
 
     def _grow(self, directory: Path) -> None:
@@ -221,6 +231,7 @@ class Logger:
     def _log(self, directory: Path) -> None:
         """Log a run that has ended."""
         assert self._done is not None
+        folder = folder_of(directory)
         try:
             record = run_record(directory)
             started, _ = self._live.pop(attempt_of(record), (None, None))
@@ -235,8 +246,10 @@ class Logger:
                 raise
             if lacks_machine(error):
                 raise StoreError(one_line(error)) from error
+            if folder_of(directory) != folder:
+                return  # moved, or made again: the next look finds it
             self.unreadable.append(f"{directory}: {one_line(error)}")
-        self._done.add(directory)
+        self._done.add(folder)
 
 
 WAIT_SECONDS = 60.0  # for another process that logs

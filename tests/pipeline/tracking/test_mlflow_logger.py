@@ -117,6 +117,17 @@ def test_a_run_that_was_removed_and_made_again_is_another_run(tracked):
     assert len(runs_in(tracked)) == 2
 
 
+def test_a_run_that_is_made_again_in_a_session_is_logged_in_it(tracked):
+    logger = Logger(RESULTS)
+    run = toy_run(1)
+    logger.conclude()
+    (run / "steps.csv").write_text("edited")
+    toy_run(1)
+    logger.conclude()
+    assert logger.unreadable == []
+    assert len(runs_in(tracked)) == 2
+
+
 def test_a_failed_run_says_why(tracked):
     failed_run(1)
     called(["track"])
