@@ -107,6 +107,17 @@ def test_a_shifted_loop_is_measured_as_it_was(tmp_path):
     ("change", "reason"),
     [
         (lambda t: t.drop(columns="force_N"), "has no column force_N"),
+        (lambda t: t.assign(position_mm=t["position_mm"] / 1e3), "12.6 mm: give mm"),
+        (lambda t: t.assign(force_N=t["force_N"] / 1e3), "was not loaded"),
+        (lambda t: t.assign(force_N=-t["force_N"]), "larger closed than open"),
+        (lambda t: t.assign(position_mm=-t["position_mm"]), "reverse a sign"),
+        (
+            lambda t: t.assign(time_s=t["time_s"] + 9 * (t.index > 500)),
+            "with gaps up to",
+        ),
+        (lambda t: t.assign(time_s=t["time_s"] * 1e3), "give s, in order"),
+        (lambda t: t.assign(force_N=t["force_N"].mask(t.index == 40)), "row 42: force"),
+        (lambda t: t.assign(force_N=t["force_N"] / 4.448), "give it in N"),
         (lambda t: t.assign(time_s=t["time_s"] / 60), "give time_s in s"),
         (
             lambda t: t.assign(position_mm=-t["position_mm"], force_N=-t["force_N"]),
@@ -116,6 +127,7 @@ def test_a_shifted_loop_is_measured_as_it_was(tmp_path):
             lambda t: t.assign(force_N=t["force_N"].mask(t.index == 300, 900.0)),
             "row 302: force_N is 900",
         ),
+        (lambda t: t[:120], "spans 6.26359"),
     ],
 )
 def test_a_damaged_loop_has_no_rows_and_one_line(tmp_path, change, reason):
@@ -151,16 +163,35 @@ def test_a_record_that_is_only_listed_is_named(tmp_path):
     assert found.refused == {"other": listed}
 
 
+def test_shifted_tracks_are_measured_and_placed(tmp_path):
+    rows, refused = handed_in(
+        tmp_path, "lce_lattices", tracks(), TRACKS,
+        lambda t: t.assign(x_mm=t["x_mm"] + 33.0, y_mm=-t["y_mm"]),
+    )  # fmt: skip
+    assert refused == {}
+    assert (len(rows), set(rows["record"])) == (84 * 23, {"HTNI_all_2"})
+    nodes = rows[rows["quantity"].str.startswith("node")]
+    assert 2.0 * (nodes["E"] ** 2).mean() < 0.25**2  # mm^2 of node distance
+    said = json.loads((tmp_path / "out" / "verdict.json").read_text())
+    assert 0 <= said["placed"]["HTNI_all_2"]["placement"] < 4
+
+
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
         (lambda t: t.drop(300), "HTNI_all_2 has 40 points at 55 C"),
+        (lambda t: t.assign(x_mm=t["x_mm"] / 1e3, y_mm=t["y_mm"] / 1e3), "in mm, and"),
+        (
+            lambda t: t.assign(temperature_C=t["temperature_C"] + t["row"] / 99),
+            "has 1 points at 22 C",
+        ),
         (lambda t: t[t["temperature_C"].isin([22, 130])], "no prediction from these"),
         (lambda t: t.assign(y_mm=0.9 * t["y_mm"]), "0.903 to 0.995 times as"),
         (
             lambda t: t.assign(x_mm=t["x_mm"] + 25.0 * (t.index == 300)),
             "frame 7 (55 C) has a node",
         ),
+        (lambda t: t.drop(columns="y_mm"), "has no column y_mm"),
         (lambda t: t.assign(temperature_C=t["temperature_C"] + 273), "295 to 403, but"),
     ],
 )

@@ -8,7 +8,14 @@ import pytest
 
 from analysis.measured.predicted_quantities import RecordInputs
 from pipeline.io.record_files import FoundRecord, RecordSource, find_records
-from pipeline.measured.prediction_file import committed
+from pipeline.measured.compare import run_step as compare
+from pipeline.measured.predict import run_step as predict
+from pipeline.measured.prediction_file import (
+    POSTERIOR,
+    committed,
+    read_posterior,
+    read_prediction,
+)
 from pipeline.measured.records import SetAtHand, at_hand, held_out_records, records_in
 from pipeline.measured.released_beam import ReleasedBeam
 from pipeline.measured.set_file import read_set
@@ -233,3 +240,26 @@ def test_measured_records_are_as_their_readme_describes_them():
         assert found[name]["damping_ratio"].value == pytest.approx(damping, abs=8e-4)
     lowered = [found[f"plus_52g_{which}"]["lowering"].value[0] for which in "ab"]
     assert np.mean(lowered) == pytest.approx(10.7, abs=0.05)
+
+
+@pytest.mark.long
+def test_shifted_and_renamed_records_are_predicted_anew_and_compared(tmp_path):
+    at, folder = shipped(), tmp_path / "new"
+    folder.mkdir()
+    whole = pd.read_csv(at.folder / "plus_52g_b.csv", comment="#").iloc[12:]
+    whole[[c for c in whole if c.endswith("_m")]] += 0.21
+    whole.assign(time_s=whole["time_s"] + 3.0).to_csv(folder / "x.csv", index=False)
+    (folder / "records.csv").write_text("file,mass_g\nx.csv,52\n")
+    after = read_posterior(at.folder / "prediction" / POSTERIOR)
+    predict(at, folder, after, "key", tmp_path / "predicted")
+    made = read_prediction(tmp_path / "predicted")
+    compare(at, folder, made, tmp_path / "out", at.folder / "prediction")
+    rows = pd.read_csv(tmp_path / "out" / "measured.csv")
+    before = committed(at.folder)
+    assert before is not None
+    assert set(rows["record"]) == {"x"}
+    own = before.of("plus_52g_b")
+    assert rows["predicted"].to_numpy() == pytest.approx(
+        own["value"].to_numpy(), rel=1e-3
+    )
+    assert rows["inside95"].mean() > 0.9
