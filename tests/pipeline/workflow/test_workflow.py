@@ -223,6 +223,9 @@ def test_a_job_refuses_another_configuration_than_was_planned(copied):
     ("target", "said"),
     [
         ("results/compare/sam/comparison.csv", "no 'sam': did you mean same?"),
+        ("results/figure/dejong-33/dejong-33.pdf", "did you mean dejong-3?"),
+        ("results/simulate/actuator_lwa/steps.npz", "did you mean actuator_law?"),
+        ("results/study/sheet_sizes/table.csv", "did you mean sheet_size?"),
         ("results/compar/same/comparison.csv", "did you mean compare"),
     ],
 )
