@@ -26,9 +26,8 @@ def test_a_pickle_is_not_run_again(project, refused):
     assert "--experimental-rerun" in refused("simulate", *words)
 
 
-@pytest.mark.usefixtures("project")
-def test_another_launcher_tells_what_is_refused(command):
+def test_another_launcher_tells_what_is_refused(process):
     few = ["--multirun", CASE, "hydra/launcher=joblib", "hydra.launcher.n_jobs=2"]
-    refusals = command("simulate", *few, "record_every=0,-1")
+    refusals = process("simulate", *few, "record_every=0,-1")
     assert refusals.returncode == 2, refusals.stderr
     assert "record_every must be 1 or more" in refusals.stderr

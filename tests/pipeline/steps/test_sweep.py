@@ -23,10 +23,10 @@ def members(folder: Path) -> list[dict]:
     "launcher", [[], ["hydra/launcher=joblib", "hydra.launcher.n_jobs=2"]]
 )
 def test_a_multirun_lists_its_runs_and_leaves_a_table_and_a_plot(
-    launcher, command, project
+    launcher, process, project
 ):
     words = [CASE, "case.target.radius=1.3,1.4", "case.max_steps=400", *launcher]
-    done = command("simulate", "--multirun", *words)
+    done = process("simulate", "--multirun", *words)
     assert done.returncode == 0, done.stderr
     (study,) = (project / "results/study").iterdir()
     assert f"study    results/study/{study.name}/table.csv: 2 finished" in done.stdout
@@ -44,7 +44,7 @@ def test_a_multirun_lists_its_runs_and_leaves_a_table_and_a_plot(
     assert (study / "effects.png").is_file()
     if not launcher:  # the same sweep is the same study, and computes nothing
         before = started(project)
-        assert command("simulate", "--multirun", *words).returncode == 0
+        assert process("simulate", "--multirun", *words).returncode == 0
         assert started(project) == before
         assert len(members(project)) == 2
 
