@@ -29,7 +29,7 @@ from pipeline.runs.run_directory import (
 )
 from pipeline.runs.run_keys import DIGESTS, edits, file_digest, files_named
 from pipeline.runs.step_runs import planned_digest
-from pipeline.runs.study_runs import read_members
+from pipeline.runs.study_members import read_members
 from pipeline.terminal import InputError
 from sim.core.modules import SOURCE_ROOT
 

@@ -1,5 +1,6 @@
-"""Does a simulation agree with a scan? Begin with `validation`, then `verdicts`.
+"""Does a simulation agree with a scan? Begin with `compare_scan`.
 
-`assumptions` is what is stated beforehand; `deviation`, `validation_uncertainty` and
-`input_uncertainty` are what a verdict needs; `compare_series` compares measured series.
+Then read `verdict_and_budget`. `assumptions` is what is stated beforehand; `deviation`,
+`error_sources` and `input_uncertainty` are what a verdict needs; `compare_series`
+compares measured series.
 """

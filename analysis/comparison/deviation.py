@@ -23,7 +23,7 @@ from scipy.spatial import KDTree
 from scipy.spatial.transform import Rotation
 
 from analysis.alignment import RigidMotion
-from analysis.comparison.validation_uncertainty import INPUT, POSE
+from analysis.comparison.error_sources import INPUT, POSE
 from sim.core.arrays import Bools, Floats, Ints
 from sim.core.options import NotConvergedError
 from sim.mechanism.shape_measures import distance_error

@@ -30,8 +30,8 @@ from analysis.figures.folded_sheets import (
 from analysis.figures.panel_3d import PaintedScene, View, show
 from analysis.figures.shown import DrawnFigure, ShownRun
 from analysis.figures.style import PanelGrid, sheet
-from sim.contact.candidates import ContactSurface, find_pairs
 from sim.contact.contact_energy import pair_terms
+from sim.contact.near_pairs import ContactSurface, find_pairs
 from sim.core.arrays import Floats, Ints
 
 MARKS, DASHES = ["o", "s"], ["-", "--", "-.", ":"]

@@ -27,7 +27,7 @@ import pandas as pd
 
 from analysis.comparison.assumptions import Acceptance, SeriesTerms
 from analysis.comparison.compare_series import HELD_OUT, rms
-from analysis.comparison.validation import Check, Verdict
+from analysis.comparison.verdict_and_budget import Check, Verdict
 from analysis.measured.prediction import SURE, Family, u_of_half_step
 from sim.core.arrays import Floats
 

@@ -24,8 +24,8 @@ from pipeline.config.build_objects import ARRAY, OWN_MODULES
 from pipeline.runs.run_keys import canonical
 from pipeline.terminal import InputError
 from sim.core.arrays import Floats
+from sim.origami.fold_and_load_phases import Fold as FoldPhase
 from sim.origami.folding.sheet import Contact
-from sim.origami.loading import Fold as FoldPhase
 from sim.origami.model.mesh import SheetMaterial
 from sim.origami.pattern.pattern import CreasePattern
 

@@ -10,6 +10,16 @@ import numpy as np
 from pipeline.cases.record import Arrays, Row, Summary, TableRow
 from sim.core.arrays import Floats
 from sim.core.options import NotConvergedError
+from sim.origami.fold_and_load_phases import (
+    Fold,
+    Moments,
+    Phase,
+    SequenceVerdict,
+    missing_folds,
+    over_and_short,
+    over_folds,
+    verdict,
+)
 from sim.origami.folding.fold_simulation import OrigamiStep, run
 from sim.origami.folding.imperfections import Imperfections, Tally, sampled
 from sim.origami.folding.outcome import (
@@ -22,16 +32,6 @@ from sim.origami.folding.outcome import (
     wrong_side,
 )
 from sim.origami.folding.sheet import Sheet
-from sim.origami.loading import (
-    Fold,
-    Moments,
-    Phase,
-    SequenceVerdict,
-    missing_folds,
-    over_and_short,
-    over_folds,
-    verdict,
-)
 from sim.origami.mechanics import bending_strain, panel_strain
 from sim.origami.model.mesh import BarHingeMesh, SheetMaterial
 
@@ -198,7 +198,7 @@ def end_of(
     Parameters
     ----------
     x : (n, 3) m, the end of the sheet without imperfections
-    where : the panels that lock, see `sim.origami.loading.verdict`
+    where : the panels that lock, see `sim.origami.fold_and_load_phases.verdict`
     """
     ideal = verdict(sheet.mesh, x, **where)
     if imperfections is None:

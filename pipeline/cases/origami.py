@@ -31,6 +31,7 @@ from pipeline.cases.record import (
 )
 from pipeline.terminal import InputError
 from sim.core.options import Checked, NotNegative, Positive, Whole
+from sim.origami.fold_and_load_phases import Displace, Fold, Phase, parse_sequence
 from sim.origami.folding.equilibrium import FoldingProblem
 from sim.origami.folding.flat_state_branching import FLAT, asked_folds, crease_stiffness
 from sim.origami.folding.fold_simulation import (
@@ -48,7 +49,6 @@ from sim.origami.folding.sheet import (
     check_phase,
     panel_length,
 )
-from sim.origami.loading import Displace, Fold, Phase, parse_sequence
 from sim.origami.mechanics import (
     FoldedCell,
     PlateStiffness,
@@ -65,7 +65,7 @@ from sim.origami.model.mesh import (
     compliant_mesh,
     concentrated_mesh,
 )
-from sim.origami.pattern.fold_data import pattern_document
+from sim.origami.pattern.fold_format import pattern_document
 from sim.origami.pattern.pattern import CreasePattern, largest_panel, largest_panel_held
 
 HELD = "largest panel"
@@ -97,7 +97,7 @@ class OrigamiCase(Checked):
     ----------
     supports : rows (node, x, y, z), 1 where the node is held; or "largest panel", see
         `sim.origami.pattern.pattern`
-    phases : what is done, in order; see `sim.origami.loading`
+    phases : what is done, in order; see `sim.origami.fold_and_load_phases`
     compliant : whether creases have a width, or are single hinges
     nodes : node positions in place of those of the mesh, m
     sequence : stages of the first phase's creases, such as "1-2-2-3"
@@ -351,7 +351,8 @@ class FoldSnapCase:
         phase = self.of.phases[0]
         if len(self.of.phases) != 1 or not isinstance(phase, Displace):
             raise ValueError(
-                "a sheet that snaps needs one phase, sim.origami.loading.Displace"
+                "a sheet that snaps needs one phase, "
+                "sim.origami.fold_and_load_phases.Displace"
             )
         along = np.zeros(3)
         along[phase.axis] = phase.force[phase.axis]

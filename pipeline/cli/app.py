@@ -10,7 +10,12 @@ from typing import Annotated, Any
 
 import typer
 
-from pipeline.cli import mechanism, results, run, scan
+from pipeline.cli import (
+    mechanism_commands,
+    result_commands,
+    run_commands,
+    scan_commands,
+)
 from pipeline.cli.options import joined
 from pipeline.steps.settings import STEPS
 from pipeline.terminal import (
@@ -28,7 +33,7 @@ from pipeline.terminal import (
 BLAS_THREADS = "OPENBLAS_NUM_THREADS"
 SELDOM = 200_000  # new objects between two looks for cycles: what is imported stays
 HERE = Path("pipeline/cli/app.py")  # in a folder that holds the code
-GROUPS = (run, scan, mechanism, results)
+GROUPS = (run_commands, scan_commands, mechanism_commands, result_commands)
 COMMANDS = [str(c.name) for g in GROUPS for c in g.group.registered_commands]
 HELP = ("-h", "--help")
 LOGGED = {*STEPS, "make", "study", "mobility"}  # they make runs, for MLflow

@@ -13,11 +13,11 @@ from pipeline.report.one_run import ffmpeg, write_film, write_pictures
 from pipeline.runs.atomic_files import write_json
 from pipeline.runs.checkpoints import read_arrays
 from pipeline.runs.run_directory import RESULTS, finished, record_or_empty, run_record
-from pipeline.runs.study_runs import read_members
+from pipeline.runs.study_members import read_members
 from pipeline.runs.summary import PAGE, shown_path
 from pipeline.terminal import InputError
 from pipeline.workflow.plan import Plan
-from sim.origami.pattern.fold_data import CREATOR, folded_document
+from sim.origami.pattern.fold_format import CREATOR, folded_document
 
 NO_FFMPEG = (
     "note: this machine has no ffmpeg, so a GIF is made (Debian: ffmpeg; or, under the "

@@ -29,7 +29,7 @@ import numpy as np
 from PIL.ImageColor import getrgb
 
 from sim.core.arrays import Floats
-from sim.origami.pattern.fold_data import METRES
+from sim.origami.pattern.fold_format import METRES
 
 SIMPLE = re.compile(r"(\*|[\w-]+)?((?:[.#][\w-]+)*)")
 RULE = re.compile(r"([^{}]*)\{([^{}]*)\}")

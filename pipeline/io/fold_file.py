@@ -13,7 +13,7 @@ from pipeline.config.value_types import Coordinate, Rows
 from pipeline.io.crease_lines import cp_entries, svg_entries, svg_metres
 from pipeline.io.dxf_file import dxf_creases
 from pipeline.io.json_file import read_entries, read_text
-from sim.origami.pattern.fold_data import Unassigned, read_pattern
+from sim.origami.pattern.fold_format import Unassigned, read_pattern
 from sim.origami.pattern.pattern import CreasePattern
 
 Edge = Annotated[list[int], Field(min_length=2, max_length=2)]
@@ -61,7 +61,7 @@ def fold_file(
     Parameters
     ----------
     scale : m per unit of the file; where none is given, that of the paper in an SVG
-        file, else see `sim.origami.pattern.fold_data`
+        file, else see `sim.origami.pattern.fold_format`
     unassigned : "refuse" or "flat", for creases without angle and assignment
     frame : number of the frame of a FOLD file, 0 for its own entries
     """

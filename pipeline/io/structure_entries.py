@@ -52,7 +52,7 @@ from pydantic import (
 
 from pipeline.config.config_files import located
 from pipeline.config.value_types import Entry, OneOf, Point, Positive, Rows, numbers
-from sim.contact.bodies import Solids
+from sim.contact.bodies_that_may_meet import Solids
 from sim.core.arrays import Ints
 from sim.core.options import refuse_missing
 from sim.mechanism.constraints import (

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from sim.core.arrays import Ints
-from sim.origami.loading import over_and_short, over_folds
+from sim.origami.fold_and_load_phases import over_and_short, over_folds
 
 FLAT = 1.0  # degrees; a crease that folds by less is shown as flat
 

@@ -30,7 +30,7 @@ from pipeline.report.sections import (
     measured_sets,
 )
 from pipeline.runs.atomic_files import write_text
-from pipeline.runs.study_runs import read_members
+from pipeline.runs.study_members import read_members
 from pipeline.steps.figure import read_comparison
 from pipeline.steps.study_table import responses, study_rows
 from pipeline.terminal import InputError, one_line

@@ -18,7 +18,7 @@ from pipeline.runs.run_directory import (
 )
 from pipeline.runs.run_keys import canonical, edits, recorded_digests
 from pipeline.runs.step_runs import SUFFIX, is_synthetic_run
-from pipeline.runs.study_runs import read_members
+from pipeline.runs.study_members import read_members
 from pipeline.terminal import InputError
 
 States = Mapping[str, Mapping[str, Any]]

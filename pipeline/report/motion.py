@@ -15,7 +15,7 @@ from pipeline.runs.atomic_files import read_json
 from pipeline.runs.checkpoints import read_arrays
 from pipeline.runs.run_directory import REMEDY
 from pipeline.terminal import InputError, one_line
-from sim.contact.bodies import body_faces
+from sim.contact.bodies_that_may_meet import body_faces
 from sim.core.arrays import Floats, Ints, among
 
 POSITIONS = ("r", "x")  # names of the array that holds (steps, n, 2 or 3) positions

@@ -10,8 +10,8 @@ import pandas as pd
 from scipy.linalg import block_diag
 
 from analysis.comparison.assumptions import UncertaintyOptions
-from analysis.comparison.validation_uncertainty import length_sd_mm
-from analysis.comparison.verdicts import ENOUGH, MIRROR, listed
+from analysis.comparison.compare_scan import ENOUGH, MIRROR, listed
+from analysis.comparison.error_sources import length_sd_mm
 from analysis.labels.assign_labels import Labels, Refusal, label_spheres
 from analysis.labels.rigid_distances import Mechanism
 from analysis.labels.scale_and_mirror_checks import (

@@ -8,9 +8,17 @@ import numpy as np
 import pandas as pd
 
 from analysis.comparison.assumptions import SCAN_SCALE_SD, UncertaintyOptions
+from analysis.comparison.compare_scan import (
+    Judged,
+    LabelledScan,
+    Simulation,
+    judge_scan,
+    mirror_remark,
+    with_printing_error_remark,
+    with_scanner_scale_remark,
+)
 from analysis.comparison.deviation import TargetInScan
-from analysis.comparison.validation import Contribution, Verdict
-from analysis.comparison.validation_uncertainty import (
+from analysis.comparison.error_sources import (
     CENTRES,
     FORM,
     INPUT,
@@ -23,15 +31,7 @@ from analysis.comparison.validation_uncertainty import (
     STOP,
     VIEWS,
 )
-from analysis.comparison.verdicts import (
-    Judged,
-    LabelledScan,
-    Simulation,
-    judge_scan,
-    mirror_remark,
-    with_printing_error_remark,
-    with_scanner_scale_remark,
-)
+from analysis.comparison.verdict_and_budget import Contribution, Verdict
 from analysis.figures.scans import scan_picture
 from analysis.labels.assign_labels import Labels
 from analysis.labels.rigid_distances import Mechanism

@@ -19,7 +19,7 @@ from analysis.comparison.deviation import (
     place_target,
     scan_error,
 )
-from analysis.comparison.validation_uncertainty import independent, scale_covariance
+from analysis.comparison.error_sources import independent, scale_covariance
 from analysis.figures.scans import deviation_map
 from analysis.labels.rigid_bodies import ScannedNodes, axes_of, seen_nodes
 from analysis.labels.rigid_distances import Mechanism

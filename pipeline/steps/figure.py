@@ -10,7 +10,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from PIL import Image
 
-from analysis.comparison.validation_uncertainty import STOP
+from analysis.comparison.error_sources import STOP
 from analysis.figures.captions import LATEX, filled, listed, written
 from analysis.figures.shown import DrawnFigure
 from analysis.figures.style import (

@@ -31,7 +31,7 @@ from pipeline.runs.atomic_files import write_table
 from pipeline.runs.case_job import planned, sound_case
 from pipeline.runs.run_attempts import run_once
 from pipeline.runs.run_directory import Job, Ledger, Needs, Numbers, run_record
-from pipeline.runs.study_runs import (
+from pipeline.runs.study_members import (
     Member,
     Study,
     overrides,

@@ -24,7 +24,7 @@ from pipeline.runs.run_directory import (
     run_record,
 )
 from pipeline.runs.step_runs import Origin, write_sidecars
-from pipeline.runs.study_runs import (
+from pipeline.runs.study_members import (
     MEMBERS,
     RESPONSE,
     STUDIES,

@@ -31,7 +31,7 @@ from pipeline.runs.run_keys import files_named, identity, rebuilds_cases, target
 from pipeline.runs.step_runs import planned_digest
 from pipeline.steps.settings import STEPS, Step
 from pipeline.terminal import InputError, no_such, one_line
-from pipeline.workflow.study_jobs import StudyPlan
+from pipeline.workflow.study_batches import StudyPlan
 
 OF_EACH = {"virtual_scan": ("scale_mm", "ball_radius_mm", "seed")}
 

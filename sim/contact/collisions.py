@@ -13,8 +13,8 @@ A surface passes through itself where its edges pierce its triangles (`crossings
 
 import numpy as np
 
-from sim.contact.candidates import ContactPairs, boxes, gather, overlaps, share_tag
 from sim.contact.distance import pair_distance
+from sim.contact.near_pairs import ContactPairs, boxes, gather, overlaps, share_tag
 from sim.core.arrays import Floats, Ints
 from sim.core.numba_kernels import kernel
 

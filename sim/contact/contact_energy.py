@@ -10,8 +10,8 @@ import math
 
 import numpy as np
 
-from sim.contact.candidates import ContactPairs, apart, gather
 from sim.contact.distance import distance_slopes, pair_distance, pair_weights
+from sim.contact.near_pairs import ContactPairs, apart, gather
 from sim.core.arrays import Floats, Ints
 from sim.core.numba_kernels import kernel
 

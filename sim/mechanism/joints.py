@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim.contact.bodies import TOUCH
+from sim.contact.bodies_that_may_meet import TOUCH
 from sim.contact.contact_energy import barrier
 from sim.core.arrays import Floats, refuse_first
 from sim.core.numba_kernels import kernel

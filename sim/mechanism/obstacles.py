@@ -20,7 +20,7 @@ d2B/dh2, pairs as blocks.
 
 No configuration with an overlap is accepted, and no step whose straight line from one
 configuration to the next has one: nothing passes through anything. Which parts of
-bodies may meet: see `sim.contact.bodies`.
+bodies may meet: see `sim.contact.bodies_that_may_meet`.
 """
 
 from collections.abc import Callable, Iterator
@@ -32,8 +32,7 @@ import numpy as np
 from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components
 
-from sim.contact.bodies import TOUCH, CollisionGeometry
-from sim.contact.candidates import ContactPairs
+from sim.contact.bodies_that_may_meet import TOUCH, CollisionGeometry
 from sim.contact.collisions import largest_step
 from sim.contact.contact_energy import (
     add_pairs,
@@ -43,6 +42,7 @@ from sim.contact.contact_energy import (
     pair_slopes,
     separations,
 )
+from sim.contact.near_pairs import ContactPairs
 from sim.core.arrays import Floats, Ints
 from sim.mechanism.constraint_forces import ObstacleTerms
 from sim.mechanism.constraint_system import (

@@ -1,7 +1,7 @@
 """A structure: nodes and the constraints between them ([dJ23], Methods).
 
-Its parts may have volume (`sim.contact.bodies`). `same_places` finds nodes at one place
-that nothing ties together: most often one node, written twice.
+Its parts may have volume (`sim.contact.bodies_that_may_meet`). `same_places` finds
+nodes at one place that nothing ties together: most often one node, written twice.
 """
 
 from dataclasses import dataclass, field, replace
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from scipy.spatial import KDTree
 
-from sim.contact.bodies import Solids
+from sim.contact.bodies_that_may_meet import Solids
 from sim.core.arrays import Floats, Ints, refuse_first
 from sim.core.options import refuse_missing
 from sim.mechanism.constraints import NODES, ConstraintKind, ConstraintTable

@@ -1,9 +1,9 @@
 """Origami as bars and hinges, with contact: Sect. 4 and 5 of [ZF19].
 
-Read `pattern` (creases and panels), `model` (bars and hinges with stiffness), `loading`
-(what a sheet is asked to do), `folding` (how it follows; begin with
-`folding.fold_simulation`), and `mechanics` (stability, modes and stiffness of what was
-folded).
+Read `pattern` (creases and panels), `model` (bars and hinges with stiffness),
+`fold_and_load_phases` (what a sheet is asked to do), `folding` (how it follows; begin
+with `folding.fold_simulation`), and `mechanics` (stability, modes
+and stiffness of what was folded).
 
 From Python: a `CreasePattern`, by `miura` or its own vertices and panels, and a
 `SheetMaterial` give a mesh (`concentrated_mesh`, `compliant_mesh`); a `Sheet` is the
@@ -19,7 +19,7 @@ __getattr__, __dir__ = exports(
         "pattern.pattern": "CreasePattern",
         "pattern.generators": "kresling miura strip vertex waterbomb yoshimura",
         "model.mesh": "BarHingeMesh SheetMaterial compliant_mesh concentrated_mesh",
-        "loading": "Displace Fold Load",
+        "fold_and_load_phases": "Displace Fold Load",
         "folding.sheet": "Contact Rules Sheet",
         "folding.fold_simulation": "OrigamiStep run",
         "mechanics": "Probe eigenmodes stiffness_along",

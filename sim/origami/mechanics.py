@@ -30,6 +30,7 @@ from scipy.sparse.linalg import eigsh, spsolve
 from sim.core.arrays import Floats, Ints
 from sim.core.hinges import hinge_slopes
 from sim.core.options import is_finite, refuse_missing
+from sim.origami.fold_and_load_phases import Fold, Phase
 from sim.origami.folding.equilibrium import FoldingProblem, near_at
 from sim.origami.folding.flat_state_branching import (
     asked_folds,
@@ -38,7 +39,6 @@ from sim.origami.folding.flat_state_branching import (
 )
 from sim.origami.folding.fold_simulation import OrigamiStep
 from sim.origami.folding.sheet import Sheet, build_problem, hinge_angles
-from sim.origami.loading import Fold, Phase
 from sim.origami.model.assembly import EquilibriumSystem, assemble
 from sim.origami.model.mesh import BarHingeMesh, SheetMaterial, concentrated_mesh
 from sim.origami.pattern.pattern import CreasePattern

@@ -32,7 +32,7 @@ from pipeline.io.structure_file import structure_file
 from pipeline.measured.set_file import read_set
 from pipeline.report.motion import read_moving_shape
 from pipeline.runs.run_directory import run_record
-from pipeline.runs.study_runs import read_study
+from pipeline.runs.study_members import read_study
 from pipeline.terminal import is_expected
 from tests.faults import good_files as good
 from tests.faults.damage import damaged, edited

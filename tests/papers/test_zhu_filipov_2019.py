@@ -16,12 +16,12 @@ import numpy as np
 import pytest
 
 from pipeline.cases.origami import OrigamiCase
-from sim.contact.candidates import find_pairs
 from sim.contact.contact_energy import pair_terms
+from sim.contact.near_pairs import find_pairs
 from sim.core.arrays import Floats
+from sim.origami.fold_and_load_phases import Fold, Load
 from sim.origami.folding.fold_simulation import OrigamiStep, run
 from sim.origami.folding.sheet import Rules, build_surface, hinge_angles
-from sim.origami.loading import Fold, Load
 from tests.helpers.cases import composed
 from tests.recorded import summary
 from tests.sim.contact.surfaces import surface_of

@@ -16,7 +16,7 @@ import pytest
 
 from analysis.figures.zhu_filipov_2019 import SHOWN_SEQUENCES
 from pipeline.figures.shown import draw
-from pipeline.runs.study_runs import read_study
+from pipeline.runs.study_members import read_study
 from tests.pipeline.figure_runs import WORKFLOW, run_of
 
 FIGURE = WORKFLOW.figures["zhu-filipov-10"]

@@ -14,7 +14,7 @@ from pipeline.measured.records import at_hand
 from pipeline.measured.set_file import read_set
 from pipeline.runs.atomic_files import write_json
 from pipeline.runs.case_job import sound_case
-from pipeline.runs.study_runs import read_study
+from pipeline.runs.study_members import read_study
 from pipeline.steps.calibrate import run_synthetic
 from pipeline.steps.calibration_file import FOLDER, SyntheticPoses, composed
 from pipeline.steps.compare import run_step as compare

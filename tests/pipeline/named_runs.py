@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from pipeline.cli import make
+from pipeline.cli import make_and_summarise
 from pipeline.runs.run_attempts import Body, run_once
 from pipeline.runs.run_directory import Job
 from pipeline.runs.step_runs import link_files
@@ -48,6 +48,6 @@ class Asked:
 def reported(asked: Asked, results: Path) -> Path:
     """The page that `morphtrack report` writes."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(make, "Plan", lambda: asked)
-        make.report(results)
+        patch.setattr(make_and_summarise, "Plan", lambda: asked)
+        make_and_summarise.report(results)
     return results / "report" / "index.html"

@@ -33,7 +33,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim.contact.candidates import gather
+from sim.contact.near_pairs import gather
 from sim.core.arrays import Floats, Ints, refuse_first
 from sim.core.hinges import hinge_angle, hinge_slopes
 from sim.core.numba_kernels import kernel

@@ -22,8 +22,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim.contact.candidates import ContactPairs, ContactSurface, find_pairs
 from sim.contact.collisions import largest_step
+from sim.contact.near_pairs import ContactPairs, ContactSurface, find_pairs
 from sim.core.arrays import Floats
 from sim.core.numba_kernels import inlined, kernel
 from sim.linalg.skyline import back_substitute, factorise, solve

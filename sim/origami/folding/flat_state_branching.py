@@ -12,9 +12,9 @@ from dataclasses import replace
 import numpy as np
 
 from sim.core.arrays import Bools, Floats, Ints, cross
+from sim.origami.fold_and_load_phases import Fold, Phase
 from sim.origami.folding.equilibrium import FoldingProblem, farthest, safe_step_length
 from sim.origami.folding.sheet import Rules, Sheet, SheetState, StartError, hinge_angles
-from sim.origami.loading import Fold, Phase
 from sim.origami.model.mesh import BarHingeMesh
 from sim.origami.pattern.pattern import CreasePattern
 from sim.origami.pattern.rigid_folding import PARTS, RigidSheet

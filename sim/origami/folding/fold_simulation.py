@@ -10,6 +10,7 @@ import numpy as np
 
 from sim.core.arrays import Floats
 from sim.core.options import NotConvergedError
+from sim.origami.fold_and_load_phases import Displace, Load, Path, Phase
 from sim.origami.folding.equilibrium import FoldingProblem, NewtonResult, near_at
 from sim.origami.folding.flat_state_branching import left_flat
 from sim.origami.folding.load_control import Advance, stages
@@ -25,9 +26,8 @@ from sim.origami.folding.sheet import (
     smallest_distance,
     supports_of,
 )
-from sim.origami.loading import Displace, Load, Path, Phase
 from sim.origami.model.assembly import assemble, held_table, largest_strain
-from sim.origami.model.sheet_stiffness import fronts_of
+from sim.origami.model.large_sheet_stiffness import fronts_of
 
 HALVINGS = 10  # of an increment that does not converge
 

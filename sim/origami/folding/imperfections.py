@@ -24,8 +24,8 @@ from scipy.stats import beta, binom
 
 from sim.core.arrays import Floats
 from sim.core.options import Checked, NotNegative, is_count
+from sim.origami.fold_and_load_phases import Fold, Phase, SequenceVerdict
 from sim.origami.folding.sheet import Sheet
-from sim.origami.loading import Fold, Phase, SequenceVerdict
 from sim.origami.model.mesh import BarHingeMesh
 
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from sim.core.arrays import Bools, Floats, Ints
 from sim.core.numba_kernels import kernel
+from sim.origami.fold_and_load_phases import Displace, Fold, Load, Moments, Path, Phase
 from sim.origami.folding.equilibrium import (
     FoldingProblem,
     Increment,
@@ -26,7 +27,6 @@ from sim.origami.folding.equilibrium import (
 from sim.origami.folding.flat_state_branching import folds_together
 from sim.origami.folding.minimise_multifrontal import minimise_large
 from sim.origami.folding.sheet import Sheet, SheetState, hinge_angles
-from sim.origami.loading import Displace, Fold, Load, Moments, Path, Phase
 from sim.origami.model.assembly import CREASE_BENDING
 from sim.origami.model.mesh import BarHingeMesh, fold_weights
 

@@ -1,7 +1,7 @@
 """The minimum of a large sheet: that of `equilibrium.minimise` with other arithmetic.
 
-The stiffness is factorised in fronts (`sim.origami.model.sheet_stiffness`), and in its
-geometric part bars and hinges have stresses of their own, those that the last
+The stiffness is factorised in fronts (`sim.origami.model.large_sheet_stiffness`), and
+in its geometric part bars and hinges have stresses of their own, those that the last
 linearisation foretold for x + p (mixed integration points: Magisano, Leonetti and
 Garcea, CMAME 313, 2017),
 
@@ -33,8 +33,8 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from sim.contact.candidates import find_pairs
 from sim.contact.collisions import largest_step
+from sim.contact.near_pairs import find_pairs
 from sim.core.arrays import Floats
 from sim.optimize.curvature import PositiveFactor, lowest_mode, positive_factor
 from sim.optimize.newton import End, Step, Trial, halved, minimise
@@ -56,7 +56,7 @@ from sim.origami.folding.equilibrium import (
     spread,
 )
 from sim.origami.model.assembly import CONTACT
-from sim.origami.model.sheet_stiffness import (
+from sim.origami.model.large_sheet_stiffness import (
     LargeSystem,
     SheetFronts,
     Slopes,

@@ -18,6 +18,7 @@ import numpy as np
 
 from sim.contact.contact_energy import pair_slopes
 from sim.core.arrays import Bools, Floats, Ints
+from sim.origami.fold_and_load_phases import Fold, Phase, missing_folds
 from sim.origami.folding.equilibrium import near_at
 from sim.origami.folding.flat_state_branching import (
     asked_folds,
@@ -26,7 +27,6 @@ from sim.origami.folding.flat_state_branching import (
 )
 from sim.origami.folding.fold_simulation import OrigamiStep
 from sim.origami.folding.sheet import Sheet, build_problem, hinge_angles, part_at
-from sim.origami.loading import Fold, Phase, missing_folds
 from sim.origami.model.mesh import CENTRE_SHARE, BarHingeMesh, fold_weights
 from sim.origami.pattern.pattern import CreasePattern
 from sim.origami.pattern.rigid_folding import RigidFolds, RigidSheet

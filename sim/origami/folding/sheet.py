@@ -8,9 +8,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from sim.contact.candidates import ContactSurface
 from sim.contact.collisions import crossings
 from sim.contact.contact_energy import barrier, felt_pairs, pair_slopes, separations
+from sim.contact.near_pairs import ContactSurface
 from sim.core.arrays import Bools, Floats, Ints
 from sim.core.hinges import hinge_angle
 from sim.core.options import (
@@ -22,22 +22,22 @@ from sim.core.options import (
     refuse_missing,
 )
 from sim.linalg.skyline import factorise
+from sim.origami.fold_and_load_phases import Load, Phase, Rows
 from sim.origami.folding.equilibrium import FoldingProblem, NearbyPairs, near_at
-from sim.origami.loading import Load, Phase, Rows
 from sim.origami.model.assembly import (
     assemble,
     build_model,
     held_table,
     spring_table,
 )
-from sim.origami.model.mesh import BarHingeMesh
-from sim.origami.model.sheet_stiffness import (
+from sim.origami.model.large_sheet_stiffness import (
     SheetFronts,
     fronts_of,
     linearised,
     slopes_at,
 )
-from sim.origami.model.sheet_stiffness import factorised as in_fronts
+from sim.origami.model.large_sheet_stiffness import factorised as in_fronts
+from sim.origami.model.mesh import BarHingeMesh
 from sim.origami.pattern.pattern import polygon_area
 
 REACH_SHARE = 0.03  # of a panel's length; [ZF19], Sect. 4b, advises 2 to 5 %

@@ -20,8 +20,8 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
-from sim.contact.candidates import ContactPairs, gather
 from sim.contact.contact_energy import active_pairs, contact_energy, pair_terms
+from sim.contact.near_pairs import ContactPairs, gather
 from sim.core.arrays import Bools, Floats, Ints, refuse_first
 from sim.core.hinges import hinge_angle, hinge_slopes
 from sim.core.numba_kernels import inlined, kernel

@@ -20,9 +20,9 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import shortest_path
 
-from sim.contact.candidates import boxes, overlaps
 from sim.contact.collisions import pair_step
 from sim.contact.distance import closest_on_edges
+from sim.contact.near_pairs import boxes, overlaps
 from sim.core.arrays import Bools, Floats, Ints
 from sim.core.numba_kernels import kernel
 from sim.core.options import Checked, Finite, NotNegative, Requirement

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from analysis.comparison.validation_uncertainty import (
+from analysis.comparison.error_sources import (
     scale_covariance,
     scanned_shape_factor,
     shape_factor_gradient,

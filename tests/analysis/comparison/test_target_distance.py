@@ -11,7 +11,7 @@ from analysis.comparison.deviation import (
     target_distances,
     through_slope,
 )
-from analysis.comparison.validation_uncertainty import INPUT, POSE
+from analysis.comparison.error_sources import INPUT, POSE
 from sim.mechanism.targets.analytic_surfaces import Cylinder
 
 L_MM = 80.0

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from analysis.comparison.validation import Verdict
+from analysis.comparison.verdict_and_budget import Verdict
 from sim.mechanism.shape_measures import characteristic_length, shape_factor
 from tests.analysis.comparison.virtual_prints import (
     bent_states,

@@ -7,10 +7,15 @@ from scipy.spatial.transform import Rotation
 
 from analysis.alignment import RigidMotion
 from analysis.comparison.assumptions import Acceptance, UncertaintyOptions
+from analysis.comparison.compare_scan import (
+    Judged,
+    LabelledScan,
+    Simulation,
+    judge_scan,
+)
 from analysis.comparison.deviation import PlacedTarget, TargetInScan, moved
+from analysis.comparison.error_sources import length_sd_mm, play_covariance
 from analysis.comparison.input_uncertainty import shape_covariance
-from analysis.comparison.validation_uncertainty import length_sd_mm, play_covariance
-from analysis.comparison.verdicts import Judged, LabelledScan, Simulation, judge_scan
 from analysis.labels.assign_labels import label_spheres
 from analysis.labels.rigid_distances import Mechanism
 from analysis.labels.scoring import LabelOptions

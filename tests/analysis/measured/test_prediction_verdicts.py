@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.comparison.validation import Check, Verdict
+from analysis.comparison.verdict_and_budget import Check, Verdict
 from analysis.measured.prediction import Family, Limits
 from analysis.measured.prediction_verdicts import (
     compared,

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from analysis.comparison.assumptions import SeriesTerms
-from analysis.comparison.validation import Verdict
+from analysis.comparison.verdict_and_budget import Verdict
 from analysis.measured.prediction_verdicts import series_verdicts
 
 AT = np.linspace(0.0, 1.0, 50)

@@ -25,7 +25,7 @@ def sunk(
         "edges_assignment": [edge[2] for edge in edges],
     }
     path.write_text(json.dumps(content))
-    load = "_target_: sim.origami.loading.Load, increments: 1"
+    load = "_target_: sim.origami.fold_and_load_phases.Load, increments: 1"
     at = [points.index(point) for point in pressed]
     case = composed(
         OrigamiCase,

@@ -16,7 +16,7 @@ from pipeline.cli.show import write_fold_file
 from pipeline.steps.simulate import record_steps
 from pipeline.terminal import InputError
 from sim.origami.folding.fold_simulation import OrigamiStep
-from sim.origami.pattern.fold_data import pattern_document
+from sim.origami.pattern.fold_format import pattern_document
 from sim.origami.pattern.generators import miura
 from tests.helpers.cases import composed
 from tests.sim.origami.folds_by_theory import pop_up

@@ -19,7 +19,7 @@ from pipeline.cases.robots import StarCase
 from pipeline.steps.simulate import record_steps
 from sim.core.options import NotConvergedError
 from sim.mechanism.statics import snap_through as snap
-from sim.origami.pattern.fold_data import pattern_document
+from sim.origami.pattern.fold_format import pattern_document
 from sim.origami.pattern.generators import miura
 from sim.rods.plane.builders import Ribbon
 from tests.helpers.cases import composed

@@ -40,7 +40,7 @@ REFUSED = {
     "folding_sequence": [
         ("sequence=1-2-2", "3 stages for 4 creases"),
         (
-            "phases=[{_target_:sim.origami.loading.Load,nodes:[9],force:[0,0,1]}]",
+            "phases=[{_target_:sim.origami.fold_and_load_phases.Load,nodes:[9],force:[0,0,1]}]",
             "the case has a sequence, but does not fold first",
         ),
     ],

@@ -10,7 +10,7 @@ from pipeline.cli.app import called
 from pipeline.config.workflow_file import read_workflow
 from pipeline.io.fold_file import fold_file
 from pipeline.io.structure_file import structure_file
-from pipeline.runs.study_runs import read_study
+from pipeline.runs.study_members import read_study
 from sim.mechanism.mobility import mobility
 
 

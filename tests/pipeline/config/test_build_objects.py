@@ -6,9 +6,9 @@ import pytest
 
 from pipeline.config.build_objects import build
 from pipeline.terminal import InputError
-from sim.origami.loading import Fold
+from sim.origami.fold_and_load_phases import Fold
 
-FOLD = {"_target_": "sim.origami.loading.Fold", "increments": 4}
+FOLD = {"_target_": "sim.origami.fold_and_load_phases.Fold", "increments": 4}
 
 
 def test_what_is_described_within_is_made_first_and_lists_stay_lists():

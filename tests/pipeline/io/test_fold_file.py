@@ -12,7 +12,7 @@ from pipeline.cases.origami import OrigamiCase
 from pipeline.io.fold_file import fold_file
 from pipeline.steps.simulate import record_steps
 from pipeline.terminal import InputError
-from sim.origami.pattern.fold_data import (
+from sim.origami.pattern.fold_format import (
     Unassigned,
     pattern_document,
     read_pattern,
@@ -432,7 +432,7 @@ def test_a_sheet_of_which_no_crease_is_assigned_is_refused_unless_it_is_driven(
     words = [f"case.pattern.path={path}", "case.pattern.unassigned=flat"]
     with pytest.raises(InputError, match="no crease is assigned: write M or V"):
         composed(OrigamiCase, "fold_file", *words)
-    named = "case.phases=[{_target_: sim.origami.loading.Fold, %s}]"
+    named = "case.phases=[{_target_: sim.origami.fold_and_load_phases.Fold, %s}]"
     one = named % f"creases: [{crease}], angles: [1.5]"
     assert composed(OrigamiCase, "fold_file", *words, one).phases
     with pytest.raises(InputError, match="no crease is assigned"):

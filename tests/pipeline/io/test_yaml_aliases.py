@@ -7,7 +7,7 @@ import pytest
 from pipeline.cli.app import called
 from pipeline.io import json_file
 from pipeline.io.json_file import read_entries, read_text
-from pipeline.runs.study_runs import read_study
+from pipeline.runs.study_members import read_study
 from pipeline.terminal import InputError
 
 LAUGHS = "a0: &a0 [x,x,x,x,x,x,x,x,x]\n" + "".join(

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pipeline.cli import make
+from pipeline.cli import make_and_summarise
 from pipeline.figures.shown import Row
 from pipeline.report.index import collect_comparisons, write_report
 from pipeline.report.jobs import collect_own
@@ -39,7 +39,7 @@ ASKED = Asked(UPSTREAM, expect="agrees")
 
 def collect_jobs(results):
     """The jobs as morphtrack report collects them."""
-    return make.collect(ASKED, results)
+    return make_and_summarise.collect(ASKED, results)
 
 
 def job(step, name, needs=None, **tags):
@@ -227,7 +227,9 @@ def test_runs_are_told_by_names_and_never_by_a_key_alone(results, tmp_path):
     members = tmp_path / "study" / "sizes" / "members.json"
     members.parent.mkdir(parents=True)
     members.write_text(json.dumps({"case": "sheet", "members": rows}))
-    sized = make.collect_jobs([("study", "sizes")], ASKED.upstream, tmp_path)
+    sized = make_and_summarise.collect_jobs(
+        [("study", "sizes")], ASKED.upstream, tmp_path
+    )
     found = write_report(sized, [], tmp_path).read_text()
     link = f'<a href="#run-{"e" * 16}">sheet radius=2.5</a>'
     assert found.count(link) == 2  # of what is missing, and of all runs

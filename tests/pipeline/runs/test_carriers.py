@@ -214,7 +214,7 @@ KEPT = {
     "pipeline/steps/deviation.py:measure_or_say_why",
     "pipeline/measured/predict.py:run_step",
     "pipeline/steps/search.py:run_trial",
-    "pipeline/runs/study_runs.py:check_first",
+    "pipeline/runs/study_members.py:check_first",
     "sim/mechanism/global_search.py:lowest",
 }
 

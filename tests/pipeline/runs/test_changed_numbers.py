@@ -30,7 +30,7 @@ def said_after(
         make_one(2, result)
         return 0
 
-    monkeypatch.setattr("pipeline.cli.make.run_snakemake", made_again)
+    monkeypatch.setattr("pipeline.cli.make_and_summarise.run_snakemake", made_again)
     make_one(1, BEFORE)
     capsys.readouterr()
     assert called(["make"]) == 0

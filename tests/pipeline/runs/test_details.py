@@ -7,7 +7,7 @@ import pytest
 
 from pipeline.runs.summary import CONFIGURATIONS, branches_in_words, details
 from sim.mechanism.bifurcations import CrossingKind
-from sim.origami.pattern.fold_data import pattern_document
+from sim.origami.pattern.fold_format import pattern_document
 from sim.origami.pattern.generators import miura
 
 

@@ -5,7 +5,7 @@ from pipeline.runs.summary import definitions, length_unit, summary_lines
 
 def test_a_fold_says_how_many_creases_are_off():
     result = {"stop": "all increments done", "fold": "folded"}
-    phase = {"_target_": "sim.origami.loading.Fold", "fraction": 0.5}
+    phase = {"_target_": "sim.origami.fold_and_load_phases.Fold", "fraction": 0.5}
     config = {"case": {"phases": [phase]}}
     half = {"result": result, "wall_s": 1.0, "identity": {"config": config}}
     assert "fold: folded at 0.5 of the folds assigned" in summary_lines(half)

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 import yaml
 
-from analysis.comparison.validation_uncertainty import PLAY
-from analysis.comparison.verdicts import _have
+from analysis.comparison.compare_scan import _have
+from analysis.comparison.error_sources import PLAY
 from analysis.labels.rigid_distances import Mechanism
 from pipeline.cli.app import called
 from pipeline.scans.sphere_tables import read_spheres

@@ -18,11 +18,11 @@ from pipeline.cli.app import called
 from pipeline.config.hydra import Composer
 from pipeline.runs.run_directory import failed_attempts, finished, run_record
 from pipeline.runs.run_keys import code_digest, decisive, named_modules
-from pipeline.runs.study_runs import read_members, read_study
+from pipeline.runs.study_members import read_members, read_study
 from pipeline.steps.search import work
 from pipeline.steps.study_table import study_rows
 from pipeline.terminal import FAILED, InputError
-from pipeline.workflow.study_jobs import StudyPlan
+from pipeline.workflow.study_batches import StudyPlan
 
 SEARCH: dict[str, Any] = {
     "case": "triangles_cylinder",

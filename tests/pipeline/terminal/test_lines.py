@@ -9,7 +9,7 @@ import termios
 
 import pytest
 
-from pipeline.cli.make import in_words, verdict_lines
+from pipeline.cli.make_and_summarise import in_words, verdict_lines
 from pipeline.config.workflow_file import Compared
 from pipeline.terminal import SPELLING, aligned
 from tests.pipeline.conftest import ROOT

@@ -10,7 +10,7 @@ import yaml
 from pipeline.cli.app import called
 from pipeline.steps import compare_series
 from pipeline.steps import simulate as simulate_step
-from pipeline.workflow.study_jobs import run_batch
+from pipeline.workflow.study_batches import run_batch
 from tests.pipeline.workflow.conftest import MEASURED, started
 from tests.pipeline.workflow.test_study import plan_of
 

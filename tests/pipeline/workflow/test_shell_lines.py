@@ -29,8 +29,8 @@ COMPUTES = (
     "pipeline.workflow.make_step.run_once",
     "pipeline.cli.measured.run_once",
     "pipeline.cli.simulate.body_of",
-    "pipeline.workflow.study_jobs.run_batch",
-    "pipeline.workflow.study_jobs.list_members",
+    "pipeline.workflow.study_batches.run_batch",
+    "pipeline.workflow.study_batches.list_members",
 )
 
 

@@ -13,13 +13,13 @@ from analysis.experimental_designs import Design, Range, grid_points, sampled_po
 from analysis.figures.studies import main_effects
 from pipeline.cli.app import called
 from pipeline.config.hydra import Composer
-from pipeline.runs.study_runs import Member, study_of
+from pipeline.runs.study_members import Member, study_of
 from pipeline.steps.study_table import print_table, responses, shortfalls
 from pipeline.steps.study_table import write_study as write_study_table
 from pipeline.terminal import DONE, FAILED, InputError, RunFailedError
-from pipeline.workflow import study_jobs
+from pipeline.workflow import study_batches
 from pipeline.workflow.plan import Plan
-from pipeline.workflow.study_jobs import StudyPlan, list_members, run_batch
+from pipeline.workflow.study_batches import StudyPlan, list_members, run_batch
 from tests.helpers.tables import rows_of
 from tests.pipeline.workflow.conftest import started
 
@@ -130,7 +130,7 @@ def test_a_lack_of_memory_says_nothing_about_a_run(error, project, monkeypatch):
         raise error
 
     with monkeypatch.context() as context:
-        context.setattr(study_jobs, "perform", failing)
+        context.setattr(study_batches, "perform", failing)
         assert run_batch(plan, "1-of-1") == FAILED
     assert run_batch(plan, "1-of-1") == DONE
     assert len(started(project)) == 1

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sim.contact.candidates import ContactSurface
+from sim.contact.near_pairs import ContactSurface
 from sim.core.arrays import Floats, Ints
 
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from sim.contact.candidates import find_pairs
 from sim.contact.collisions import KEEP, crossings, largest_step, pair_step, pierces
+from sim.contact.near_pairs import find_pairs
 from tests.sim.contact.surfaces import edges_of, scattered_triangles, surface_of
 
 FLOOR = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])

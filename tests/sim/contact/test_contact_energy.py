@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from sim.contact.candidates import ContactPairs, ContactSurface, find_pairs
 from sim.contact.contact_energy import (
     contact_energy,
     felt_pairs,
     pair_terms,
     separations,
 )
+from sim.contact.near_pairs import ContactPairs, ContactSurface, find_pairs
 from sim.core.arrays import Floats
 from tests.sim.contact.surfaces import surface_of
 from tests.sim.contact.taylor import remainder_order

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from sim.contact.bodies import Solids
+from sim.contact.bodies_that_may_meet import Solids
 from sim.core.arrays import Floats
 from sim.mechanism.constraints import Constraint, ConstraintKind, ConstraintTable
 from sim.mechanism.joints import Ranges

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.testing import assert_allclose
 
-from sim.contact.bodies import Solids
+from sim.contact.bodies_that_may_meet import Solids
 from sim.mechanism.constraint_system import linearise, system_of
 from sim.mechanism.global_search import Attempt, attempts_of, lowest, walked_away
 from sim.mechanism.morph_problem import MorphProblem, NewtonOptions

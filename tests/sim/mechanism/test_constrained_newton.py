@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from sim.contact.bodies import Solids
+from sim.contact.bodies_that_may_meet import Solids
 from sim.core.options import NotConvergedError
 from sim.mechanism import newton_morph as newton
 from sim.mechanism.constrained_newton import curvature_along, positive_part

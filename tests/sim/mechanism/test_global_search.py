@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from sim.contact.bodies import Solids
+from sim.contact.bodies_that_may_meet import Solids
 from sim.core.options import NotConvergedError
 from sim.mechanism.constraint_system import linearise, system_of
 from sim.mechanism.constraints import Constraint, ConstraintKind, dist, fix

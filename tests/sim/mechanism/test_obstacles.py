@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from sim.contact.bodies import Solids
+from sim.contact.bodies_that_may_meet import Solids
 from sim.core.arrays import Floats
 from sim.mechanism import joints
 from sim.mechanism.constraint_system import HessianTerms, assemble, dense

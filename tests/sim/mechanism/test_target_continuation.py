@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.spatial import ConvexHull
 
-from sim.contact.bodies import Solids
+from sim.contact.bodies_that_may_meet import Solids
 from sim.core.arrays import Floats
 from sim.mechanism.global_search import (
     morph_rounded_first,

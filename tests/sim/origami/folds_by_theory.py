@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim.origami.pattern.fold_data import pattern_document
+from sim.origami.pattern.fold_format import pattern_document
 from sim.origami.pattern.pattern import CreasePattern
 from tests.sim.origami.drawn_patterns import Line, as_edges, polyline, rim, vertex
 

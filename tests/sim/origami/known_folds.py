@@ -5,10 +5,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sim.origami.fold_and_load_phases import Fold
 from sim.origami.folding.fold_simulation import OrigamiStep, run
 from sim.origami.folding.outcome import FoldReport, FoldVerdict, fold_report
 from sim.origami.folding.sheet import Contact, Sheet
-from sim.origami.loading import Fold
 from sim.origami.model.mesh import concentrated_mesh
 from sim.origami.pattern.generators import miura, strip, waterbomb, yoshimura
 from sim.origami.pattern.pattern import CreasePattern

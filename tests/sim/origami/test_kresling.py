@@ -5,9 +5,9 @@ import pytest
 
 from analysis.energy_profile import rests
 from sim.core.arrays import Floats
+from sim.origami.fold_and_load_phases import Displace
 from sim.origami.folding.fold_simulation import run
 from sim.origami.folding.sheet import Contact, Sheet
-from sim.origami.loading import Displace
 from sim.origami.model.mesh import SheetMaterial, concentrated_mesh
 from sim.origami.pattern.generators import kresling
 

@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from sim.origami.fold_and_load_phases import Fold
 from sim.origami.folding.fold_simulation import run
 from sim.origami.folding.sheet import Sheet
-from sim.origami.loading import Fold
 from sim.origami.mechanics import (
     Probe,
     eigenmodes,

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sim.origami.loading import Fold
+from sim.origami.fold_and_load_phases import Fold
 from sim.origami.mechanics import FoldedCell, folded_cells, plate_of
 from sim.origami.model.mesh import SheetMaterial
 from sim.origami.pattern.generators import miura

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from sim.origami.fold_and_load_phases import Fold, Moments, Phase
 from sim.origami.folding.fold_simulation import OrigamiStep, run
 from sim.origami.folding.outcome import reached_folds
 from sim.origami.folding.sheet import Contact, Sheet
-from sim.origami.loading import Fold, Moments, Phase
 from tests.sim.origami.sheets import (
     MATERIAL,
     compliant_strip,

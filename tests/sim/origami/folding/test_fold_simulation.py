@@ -8,9 +8,9 @@ import pytest
 
 from sim.contact.collisions import crossings
 from sim.core.options import NotConvergedError
+from sim.origami.fold_and_load_phases import Displace, Fold, Load, Path
 from sim.origami.folding.fold_simulation import OrigamiStep, run
 from sim.origami.folding.sheet import Contact, Rules, Sheet, hinge_angles, panel_length
-from sim.origami.loading import Displace, Fold, Load, Path
 from sim.origami.mechanics import bending_strain, smallest_eigenvalues
 from sim.origami.model.mesh import BarHingeMesh, concentrated_mesh
 from sim.origami.pattern.generators import pyramid

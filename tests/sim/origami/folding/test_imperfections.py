@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from sim.core.arrays import Floats
+from sim.origami.fold_and_load_phases import Fold
 from sim.origami.folding.fold_simulation import run
 from sim.origami.folding.imperfections import (
     Imperfections,
@@ -13,7 +14,6 @@ from sim.origami.folding.imperfections import (
 )
 from sim.origami.folding.outcome import reached_folds
 from sim.origami.folding.sheet import Contact
-from sim.origami.loading import Fold
 from tests.sim.origami.sheets import compliant_strip, concentrated_strip, sheet
 
 NONE = Imperfections(vertices=0.0, angles=0.0, speeds=0.0)

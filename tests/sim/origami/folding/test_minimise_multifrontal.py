@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from sim.origami.fold_and_load_phases import Fold, Load, Phase
 from sim.origami.folding.fold_simulation import OrigamiStep, run
 from sim.origami.folding.minimise_multifrontal import moved_far
 from sim.origami.folding.sheet import (
@@ -15,8 +16,7 @@ from sim.origami.folding.sheet import (
     build_problem,
     hinge_angles,
 )
-from sim.origami.loading import Fold, Load, Phase
-from sim.origami.model import sheet_stiffness
+from sim.origami.model import large_sheet_stiffness
 from sim.origami.model.mesh import concentrated_mesh
 from sim.origami.pattern.generators import miura
 from tests.sim.origami.sheets import (
@@ -33,7 +33,7 @@ def both_ways(
 ) -> tuple[OrigamiStep, OrigamiStep]:
     """The last step by rows, and by fronts."""
     *_, rows = run(chosen, phases)
-    monkeypatch.setattr(sheet_stiffness, "LARGE_FROM", 0.0)
+    monkeypatch.setattr(large_sheet_stiffness, "LARGE_FROM", 0.0)
     *_, fronts = run(chosen, phases)
     return rows, fronts
 
@@ -63,7 +63,7 @@ def test_a_pressed_fold_ends_the_same_by_rows_and_by_fronts(monkeypatch):
 
 
 def test_a_large_sheet_that_can_move_is_refused(monkeypatch):
-    monkeypatch.setattr(sheet_stiffness, "LARGE_FROM", 0.0)
+    monkeypatch.setattr(large_sheet_stiffness, "LARGE_FROM", 0.0)
     loose = replace(sheet(concentrated_strip(2)), supports=[[0, 1, 1, 1]])
     with pytest.raises(StartError, match="can move without resistance"):
         list(run(loose, [Fold(creases=[2], angles=[1.2], increments=1)]))

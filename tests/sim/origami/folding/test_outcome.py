@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from sim.core.arrays import Floats
+from sim.origami.fold_and_load_phases import Fold, Load, over_and_short, over_folds
 from sim.origami.folding.flat_state_branching import (
     held_in_place,
     placed_nodes,
@@ -20,7 +21,6 @@ from sim.origami.folding.outcome import (
     reached_folds,
 )
 from sim.origami.folding.sheet import Contact, Sheet, StartError
-from sim.origami.loading import Fold, Load, over_and_short, over_folds
 from sim.origami.model.mesh import concentrated_mesh
 from sim.origami.pattern.generators import yoshimura
 from tests.sim.origami.known_folds import (

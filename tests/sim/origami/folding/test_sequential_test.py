@@ -5,6 +5,7 @@ import pytest
 from scipy.stats import binom
 
 from pipeline.config.hydra import Composer
+from sim.origami.fold_and_load_phases import SequenceVerdict
 from sim.origami.folding.imperfections import (
     LEAST,
     RISK,
@@ -14,7 +15,6 @@ from sim.origami.folding.imperfections import (
     given_up,
     lower_bound,
 )
-from sim.origami.loading import SequenceVerdict
 
 LOCK, NO = SequenceVerdict.LOCK, SequenceVerdict.NO
 UNDECIDED = SequenceVerdict.UNDECIDED

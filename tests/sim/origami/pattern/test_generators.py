@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sim.origami.loading import parse_sequence
+from sim.origami.fold_and_load_phases import parse_sequence
 from sim.origami.pattern.generators import (
     miura,
     waterbomb,

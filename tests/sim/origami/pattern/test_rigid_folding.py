@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sim.core.arrays import Floats
-from sim.origami.pattern.fold_data import Unassigned, read_pattern
+from sim.origami.pattern.fold_format import Unassigned, read_pattern
 from sim.origami.pattern.generators import waterbomb, yoshimura
 from sim.origami.pattern.pattern import CreasePattern
 from sim.origami.pattern.rigid_folding import RigidSheet, _creased, closure_errors

@@ -183,7 +183,7 @@ def report(
     The article, results/paper/paper.tex, is LaTeX. It includes results/numbers.tex, the
     table of comparisons, and two figures with their captions; write in a copy of it.
     """
-    from pipeline.cli.make import report as write
+    from pipeline.cli.make_and_summarise import report as write
 
     write(results, paper=paper)
 

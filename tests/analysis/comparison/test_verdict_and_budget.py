@@ -3,7 +3,8 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from analysis.comparison.assumptions import Acceptance
-from analysis.comparison.validation import (
+from analysis.comparison.error_sources import CENTRES, INPUT, PRINTING
+from analysis.comparison.verdict_and_budget import (
     Lengths,
     Verdict,
     check_covariance,
@@ -11,7 +12,6 @@ from analysis.comparison.validation import (
     coverage,
     joint_limits,
 )
-from analysis.comparison.validation_uncertainty import CENTRES, INPUT, PRINTING
 from sim.core.arrays import Floats
 from sim.mechanism.shape_measures import characteristic_length
 

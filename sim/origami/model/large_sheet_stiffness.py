@@ -20,8 +20,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim.contact.candidates import ContactPairs, gather
 from sim.contact.contact_energy import active_pairs, pair_terms, within_reach
+from sim.contact.near_pairs import ContactPairs, gather
 from sim.core.arrays import Floats, Ints
 from sim.core.hinges import hinge_slopes
 from sim.core.numba_kernels import kernel

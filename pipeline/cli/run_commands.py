@@ -47,7 +47,7 @@ def make(
 
     Example: morphtrack make dejong-3 comparisons.circle.scale_mm=50
     """
-    from pipeline.cli.make import make as make_results
+    from pipeline.cli.make_and_summarise import make as make_results
 
     names = [word for word in words or () if "=" not in word]
     if len(names) > 1:
@@ -97,7 +97,7 @@ def study(
     from pipeline.config.hydra import Composer
     from pipeline.runs.run_directory import RESULTS
     from pipeline.workflow.snakemake import run_snakemake
-    from pipeline.workflow.study_jobs import StudyPlan
+    from pipeline.workflow.study_batches import StudyPlan
 
     if sum(map(bool, (members, batch, search, table))) > 1:
         raise InputError("give one of --members, --batch, --search and --table")
@@ -114,13 +114,13 @@ def study(
                 "run the same command again"
             )
         if members:
-            from pipeline.workflow.study_jobs import list_members
+            from pipeline.workflow.study_batches import list_members
 
             if same := list_members(plan):
                 print(f"note: {same} of {len(plan.points)} points repeat another run")
             return DONE
         if batch:
-            from pipeline.workflow.study_jobs import run_batch
+            from pipeline.workflow.study_batches import run_batch
 
             return run_batch(plan, batch, retry_failed=bool(os.environ.get(RETRY)))
         if search:

@@ -16,8 +16,7 @@ from analysis.comparison.deviation import (
     TargetInScan,
     target_distances,
 )
-from analysis.comparison.validation import Comparison, Lengths, Verdict, compare_shapes
-from analysis.comparison.validation_uncertainty import (
+from analysis.comparison.error_sources import (
     POSE,
     SCAN_SCALE,
     SCAN_SOURCES,
@@ -27,6 +26,12 @@ from analysis.comparison.validation_uncertainty import (
     scanned_shape_factor,
     sources,
     stop_error,
+)
+from analysis.comparison.verdict_and_budget import (
+    Comparison,
+    Lengths,
+    Verdict,
+    compare_shapes,
 )
 from analysis.labels.assign_labels import Labels
 from analysis.labels.rigid_bodies import (

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from analysis.comparison.assumptions import UncertaintyOptions
-from analysis.comparison.validation_uncertainty import (
+from analysis.comparison.error_sources import (
     length_sd_mm,
     play_covariance,
     sources,

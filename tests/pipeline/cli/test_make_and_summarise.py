@@ -5,7 +5,7 @@ from pathlib import Path
 
 import yaml
 
-from pipeline.cli import make
+from pipeline.cli import make_and_summarise
 from pipeline.cli.app import called
 
 PAGE = Path("results/report/index.html")
@@ -15,7 +15,7 @@ LOG = Path("results/log/simulate/actuator_law.log")
 def test_the_page_says_why_a_job_was_refused(project, monkeypatch):
     workflow = {"figures": {"huang-3": {"cases": ["actuator_law"]}}}
     (project / "conf" / "workflow.yaml").write_text(yaml.safe_dump(workflow))
-    monkeypatch.setattr(make, "run_snakemake", lambda *_, **__: 1)
+    monkeypatch.setattr(make_and_summarise, "run_snakemake", lambda *_, **__: 1)
     assert called(["make"]) == 1
     assert "it has not run" in PAGE.read_text()
     os.utime(PAGE, (1e9, 1e9))

@@ -201,7 +201,7 @@ def closure(
     is 1 where a vertex or hole stays open.
     """
     from pipeline.io.fold_file import fold_file
-    from sim.origami.pattern.fold_data import Unassigned
+    from sim.origami.pattern.fold_format import Unassigned
     from sim.origami.pattern.rigid_folding import closure_errors, hole_errors
 
     if not tolerance > 0:

@@ -7,13 +7,12 @@ import pytest
 
 from sim.core.arrays import Floats
 from sim.optimize.curvature import lowest_mode, positive_factor
+from sim.origami.fold_and_load_phases import Fold
 from sim.origami.folding.equilibrium import FoldingProblem, near_at
 from sim.origami.folding.sheet import build_problem, hinge_angles
-from sim.origami.loading import Fold
 from sim.origami.mechanics import stiffness_matrix
 from sim.origami.model.assembly import assemble
-from sim.origami.model.mesh import BarHingeMesh
-from sim.origami.model.sheet_stiffness import (
+from sim.origami.model.large_sheet_stiffness import (
     LargeSystem,
     SheetFronts,
     Slopes,
@@ -22,6 +21,7 @@ from sim.origami.model.sheet_stiffness import (
     sheet_fronts,
     slopes_at,
 )
+from sim.origami.model.mesh import BarHingeMesh
 from tests.sim.origami.sheets import compliant_strip, sheet
 
 

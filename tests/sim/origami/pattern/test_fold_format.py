@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from sim.origami.fold_and_load_phases import Fold
 from sim.origami.folding.fold_simulation import run
-from sim.origami.loading import Fold
-from sim.origami.pattern.fold_data import (
+from sim.origami.pattern.fold_format import (
     Unassigned,
     folded_document,
     pattern_document,

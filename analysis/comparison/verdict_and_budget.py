@@ -29,7 +29,7 @@ from analysis.alignment import Alignment, align
 from analysis.comparison.assumptions import Acceptance
 from analysis.comparison.compare_series import rms
 from analysis.comparison.deviation import TargetDistances
-from analysis.comparison.validation_uncertainty import (
+from analysis.comparison.error_sources import (
     INPUT,
     scanned_shape_factor,
     shape_factor_gradient,

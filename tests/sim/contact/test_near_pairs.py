@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from sim.contact.candidates import (
+from sim.contact.distance import edge_edge_distance, point_triangle_distance
+from sim.contact.near_pairs import (
     boxes,
     find_pairs,
     overlaps_by_grid,
     overlaps_by_scan,
 )
-from sim.contact.distance import edge_edge_distance, point_triangle_distance
 from tests.sim.contact.surfaces import edges_of, scattered_triangles, surface_of
 
 

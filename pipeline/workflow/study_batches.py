@@ -13,7 +13,7 @@ from pipeline.runs.run_attempts import run_once
 from pipeline.runs.run_directory import Job, failed_attempts, finished, run_record
 from pipeline.runs.run_keys import files_named, identity
 from pipeline.runs.step_runs import planned_digest
-from pipeline.runs.study_runs import (
+from pipeline.runs.study_members import (
     MOST_REFUSED,
     Member,
     Study,

@@ -26,8 +26,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from sim.contact.candidates import PARALLEL_EDGES, ContactPairs, boxes, overlaps
 from sim.contact.collisions import crossings
+from sim.contact.near_pairs import PARALLEL_EDGES, ContactPairs, boxes, overlaps
 from sim.core.arrays import Floats, Ints, refuse_first
 from sim.core.options import is_positive, refuse_missing
 
