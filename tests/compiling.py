@@ -1,13 +1,12 @@
-"""The kernels of the solvers, compiled by one worker for all before the first test.
+"""The kernels of the solvers, compiled by one worker while the others begin to test.
 
-Two workers that begin with cold caches would compile the same kernels at the same time,
-and the first test to use one would seem slow.
+Processes compile one after the other (sim/core/numba_kernels): if all waited for all
+kernels, one core would work for minutes, and the other would not.
 """
 
-import fcntl
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import chdir, contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import chdir, suppress
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from pipeline.config.build_objects import build
 from pipeline.config.hydra import Composer
 
 ROOT = Path(__file__).parents[1]
+EDGES = "sim.rods.plane.contact_geometry.PlaneTouching"
 FIRST_STEPS = {  # cases that call what compiles longest; the rest takes a second each
     "sim.origami": (
         "single_fold",
@@ -23,33 +23,20 @@ FIRST_STEPS = {  # cases that call what compiles longest; the rest takes a secon
         "snap_pyramid",
     ),
     "sim.mechanism": ("triangles_solid", "pentapod", "snap_two_bars"),
-    "sim.rods": ("bumps", "beam_fit"),
+    "sim.rods": (
+        "beam_fit",
+        "star_space",
+        "tendon_arm",
+        f"own_rod case.touching={{_target_:{EDGES}}}",
+    ),
 }
 
 
-def compile_once(locks: Path) -> None:
-    """Return when the kernels of all solvers that are imported here are compiled.
-
-    Parameters
-    ----------
-    locks : folder that the workers share
-    """
-    waiting = [package for package in FIRST_STEPS if package in sys.modules]
-    for package in list(waiting):
-        with suppress(BlockingIOError), locked(locks / package, fcntl.LOCK_NB):
-            take_first_steps(FIRST_STEPS[package])
-            waiting.remove(package)
-    for package in waiting:
-        with locked(locks / package):
-            pass
-
-
-@contextmanager
-def locked(path: Path, or_else: int = 0) -> Iterator[None]:
-    """Hold a file for oneself; with LOCK_NB, BlockingIOError if another has it."""
-    with path.open("a") as file:
-        fcntl.flock(file, fcntl.LOCK_EX | or_else)
-        yield
+def compile_once() -> None:
+    """Compile the kernels of all solvers that are imported here."""
+    for package, cases in FIRST_STEPS.items():
+        if package in sys.modules:
+            take_first_steps(cases)
 
 
 def take_first_steps(cases: Sequence[str]) -> None:

@@ -44,9 +44,11 @@ def drawn_by(item: pytest.Item) -> str:
     return item.nodeid.partition("::")[0] if whole else item.nodeid
 
 
-def pytest_collection_finish(session: pytest.Session) -> None:
-    """Let the workers of pytest-xdist share the compiling before the first test."""
-    if hasattr(session.config, "workerinput"):
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtestloop(session: pytest.Session) -> None:
+    """Let the first worker of pytest-xdist compile for all."""
+    worker = getattr(session.config, "workerinput", {})
+    if worker.get("workerid") == "gw0":
         from tests.compiling import compile_once
 
-        compile_once(session.config.cache.mkdir("compiling"))
+        compile_once()

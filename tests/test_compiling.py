@@ -1,36 +1,23 @@
-import threading
+from types import SimpleNamespace
 
 import pytest
 
-from tests import compiling
+from tests import compiling, conftest
 
 
-def test_what_another_worker_compiles_is_left_to_it_and_waited_for(
-    tmp_path, monkeypatch
-):
-    import sim.origami
-    import sim.rods  # noqa: F401
-
-    taken: list[str] = []
-    all_else = threading.Event()
-    monkeypatch.setattr(
-        compiling, "FIRST_STEPS", {"sim.rods": ("rod",), "sim.origami": ("origami",)}
-    )
-
-    def take(cases: tuple[str, ...]) -> None:
-        taken.extend(cases)
-        all_else.set()
-
-    monkeypatch.setattr(compiling, "take_first_steps", take)
-    here = threading.Thread(target=compiling.compile_once, args=[tmp_path])
-    with compiling.locked(tmp_path / "sim.rods"):
-        here.start()
-        assert all_else.wait(60.0)
-        here.join(0.2)
-        assert here.is_alive()
-    here.join(60.0)
-    assert not here.is_alive()
-    assert taken == ["origami"]
+@pytest.mark.parametrize(
+    ("config", "compiles"),
+    [
+        ({"workerinput": {"workerid": "gw0"}}, True),
+        ({"workerinput": {"workerid": "gw1"}}, False),
+        ({}, False),
+    ],
+)
+def test_the_first_of_several_workers_compiles(config, compiles, monkeypatch):
+    called: list[bool] = []
+    monkeypatch.setattr(compiling, "compile_once", lambda: called.append(True))
+    conftest.pytest_runtestloop(SimpleNamespace(config=SimpleNamespace(**config)))
+    assert bool(called) is compiles
 
 
 @pytest.mark.parametrize("package", compiling.FIRST_STEPS)
