@@ -10,6 +10,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import chdir
 from pathlib import Path
 
 import pytest
@@ -30,11 +31,15 @@ from tests.pipeline.workflow.conftest import (
     started,
     write_workflow,
 )
+from tests.pipeline.workflow.test_study import run_here
 
 COSTS = {"costs.csv", "costs.trace.json"}
 KILLING = Path(__file__).with_name("killing")
 MLFLOW = {LOGGER: ""}  # which the others do without
 MOMENTS = ("start", "middle", "end")
+ONE_OR_ALL = pytest.mark.parametrize(
+    "moments", [MOMENTS[1:2], pytest.param(MOMENTS, marks=pytest.mark.slow)], ids=len
+)
 SWING = {"case": "double_pendulum", "overrides": ["case.duration=0.8"]}
 WORKFLOW = {
     "series": {"way": SERIES, "swing": {**SWING, "measured": "swing.csv"}},
@@ -73,7 +78,8 @@ def whole(begun):
     folder = begun.with_name("whole")
     shutil.copytree(begun, folder, symlinks=True)
     snakemake(folder)
-    run(folder, "study", "swings", "--cores", "2")
+    with chdir(folder):
+        run_here("swings")
     return folder
 
 
@@ -166,8 +172,9 @@ def running(folder: Path) -> dict[str, str]:
     return {record["key"]: record["started"] for record in found}
 
 
-def test_a_job_is_killed_at_one_moment_after_the_other(place, whole):
-    for moment in MOMENTS:
+@ONE_OR_ALL
+def test_a_job_is_killed_at_one_moment_after_the_other(place, whole, moments):
+    for moment in moments:
         make(place, status=1, kill=f"job {moment}")
     before = started(place) | running(place)
     make(place)
@@ -175,7 +182,10 @@ def test_a_job_is_killed_at_one_moment_after_the_other(place, whole):
     assert_kept(place, before, killed=1)
 
 
-@pytest.mark.parametrize("moment", MOMENTS)
+@pytest.mark.parametrize(
+    "moment",
+    ["middle", *(pytest.param(m, marks=pytest.mark.slow) for m in ("start", "end"))],
+)
 def test_snakemake_is_killed_and_its_job_goes_on(place, whole, moment):
     make(place, status=-9, kill=f"snakemake {moment}")
     before = started(place) | running(place)
@@ -194,8 +204,9 @@ def test_simulate_is_killed_at_one_moment_after_the_other(place, whole):
     assert_kept(place, before, killed=1)
 
 
-def test_all_processes_of_a_study_are_killed_again_and_again(place, whole):
-    for moment in MOMENTS:
+@ONE_OR_ALL
+def test_all_processes_of_a_study_are_killed_again_and_again(place, whole, moments):
+    for moment in moments:
         run(place, "study", "swings", status=-9, kill=f"session {moment}")
     before = started(place) | running(place)
     run(place, "study", "swings")
@@ -203,6 +214,7 @@ def test_all_processes_of_a_study_are_killed_again_and_again(place, whole):
     assert_kept(place, before, killed=1)
 
 
+@pytest.mark.slow  # two Snakemakes at once wait for each other, too
 def test_the_command_of_a_study_is_killed_alone(place, whole):
     """Snakemake goes on; the same command waits for it."""
     run(place, "study", "swings", status=-9, kill="command middle")
@@ -258,6 +270,7 @@ def test_two_snakemakes_at_once_work_one_after_the_other(place, whole):
     assert_kept(place, {}, killed=0)
 
 
+@pytest.mark.slow  # a job that refuses what was not planned is tried without a study
 def test_a_conf_file_is_edited_while_a_run_goes_on(place):
     """The run keeps what it began with; the next job refuses what was not planned."""
     conf = str(place / "conf" / "case" / "double_pendulum.yaml")
@@ -290,7 +303,7 @@ def test_a_full_disk(place, whole):
     assert before.items() < started(place).items()
 
 
-# With MLflow.
+# With MLflow; tests/pipeline/tracking kills without a workflow, and sooner.
 
 
 def in_mlflow(folder: Path) -> Counter[tuple[str, str]]:
@@ -312,6 +325,7 @@ def assert_logged(folder: Path) -> None:
     assert found == expected
 
 
+@pytest.mark.slow
 def test_logging_processes_are_killed_and_what_they_follow(place):
     kills = [*(f"logger {moment}" for moment in MOMENTS), "job named", "job middle"]
     for number, kill in enumerate(kills, 1):
@@ -323,6 +337,7 @@ def test_logging_processes_are_killed_and_what_they_follow(place):
     assert before.items() <= started(place).items()
 
 
+@pytest.mark.slow
 def test_a_study_is_killed_with_all_that_logs_it(place):
     run(place, "study", "swings", status=-9, kill="session middle", **MLFLOW)
     run(place, "study", "swings", **MLFLOW)

@@ -64,6 +64,7 @@ def test_a_run_that_does_not_converge_is_a_row_with_its_reason(command, project)
         project,
         vary={"case.max_steps": [3, 1000], "case.tolerance": [1e-6]},
         response=["E", "reason", "nonsense"],  # of which only E is a number there is
+        batches=1,
     )
     done = command("study", "mine")
     assert done.returncode == 0, done.stdout + done.stderr
