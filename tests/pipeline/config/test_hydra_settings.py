@@ -26,6 +26,7 @@ def test_a_pickle_is_not_run_again(project, refused):
     assert "--experimental-rerun" in refused("simulate", *words)
 
 
+@pytest.mark.slow  # a launcher's runs are tried in test_sweep, refusals without one
 def test_another_launcher_tells_what_is_refused(process):
     few = ["--multirun", CASE, "hydra/launcher=joblib", "hydra.launcher.n_jobs=2"]
     refusals = process("simulate", *few, "record_every=0,-1")

@@ -5,7 +5,7 @@ import re
 import subprocess
 import sys
 import time
-from concurrent.futures import as_completed
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -52,6 +52,15 @@ def searched() -> dict[str, Any]:
     return run_record(Path("results/study/mine"))
 
 
+@pytest.fixture
+def here(monkeypatch):
+    """A search works in this process, which has imported all."""
+    monkeypatch.setattr(
+        "pipeline.steps.search.ProcessPoolExecutor",
+        lambda *_, **__: ThreadPoolExecutor(1),
+    )
+
+
 def test_a_search_finds_the_best_of_its_trials_and_goes_on_from_them(project):
     write(project)
     result = searched()["result"]
@@ -84,6 +93,7 @@ def test_the_key_of_a_search_covers_its_module_and_the_version_of_optuna(project
     assert known["code"] == code_digest(modules)
 
 
+@pytest.mark.usefixtures("here")
 def test_trials_that_do_worse_than_the_others_are_ended_early(project):
     write(project, samples=12, prune_by="E", workers=2)
     result = searched()["result"]
@@ -98,6 +108,7 @@ def test_trials_that_do_worse_than_the_others_are_ended_early(project):
     assert sorted(statuses["status"]) == sorted(table["status"])
 
 
+@pytest.mark.usefixtures("here")
 def test_a_trial_that_fails_is_no_reason_to_stop(project):
     values = {"case.target.radius": {"low": -1.0, "high": 3.0}}
     write(project, vary=values, samples=6, seed=2)
@@ -164,6 +175,7 @@ def test_a_trial_that_lacks_memory_ends_its_worker_and_is_no_failed_trial(
     assert not failed_attempts(member["key"])  # that failed by themselves
 
 
+@pytest.mark.usefixtures("here")
 def test_a_search_without_a_finished_trial_says_so_each_time(project, capsys):
     write(project, vary={"case.target.radius": {"low": -2.0, "high": -1.0}}, samples=2)
     for _ in range(2):
@@ -188,6 +200,7 @@ def test_a_search_that_is_not_sound_is_refused(project, changes, said):
         read_study("mine")
 
 
+@pytest.mark.usefixtures("here")
 def test_an_objective_that_no_run_has_names_those_there_are(project, capsys):
     write(project, objective="beauty")
     assert search() == 2

@@ -23,10 +23,11 @@ def members(folder: Path) -> list[dict]:
     "launcher", [[], ["hydra/launcher=joblib", "hydra.launcher.n_jobs=2"]]
 )
 def test_a_multirun_lists_its_runs_and_leaves_a_table_and_a_plot(
-    launcher, process, project
+    launcher, command, process, project
 ):
+    run = process if launcher else command  # joblib's needs a process of its own
     words = [CASE, "case.target.radius=1.3,1.4", "case.max_steps=400", *launcher]
-    done = process("simulate", "--multirun", *words)
+    done = run("simulate", "--multirun", *words)
     assert done.returncode == 0, done.stderr
     (study,) = (project / "results/study").iterdir()
     assert f"study    results/study/{study.name}/table.csv: 2 finished" in done.stdout
@@ -44,7 +45,7 @@ def test_a_multirun_lists_its_runs_and_leaves_a_table_and_a_plot(
     assert (study / "effects.png").is_file()
     if not launcher:  # the same sweep is the same study, and computes nothing
         before = started(project)
-        assert process("simulate", "--multirun", *words).returncode == 0
+        assert run("simulate", "--multirun", *words).returncode == 0
         assert started(project) == before
         assert len(members(project)) == 2
 
