@@ -81,22 +81,16 @@ def test_a_scan_of_something_else_gets_no_labels(rng):
     assert len(label(mechanism, scan).labelled) <= 2
 
 
-def test_the_prediction_tells_equal_bodies_apart(rng):
-    flat, bodies = triangle_sheet()
-    shape = bent(flat, 60.0)
-    scan = scanned(shape, rng)
-    labels = label(Mechanism(shape, bodies), scan)
-    assert wrong_labels(labels, scan) == []
-    assert len(labels.labelled) == 12
-    assert labels.trust > 0.8
-
-
-def test_equal_bodies_are_found_though_the_state_is_not_the_predicted_one(rng):
+@pytest.mark.parametrize(("predicted", "trust"), [(60.0, 0.8), (90.0, -1.0)])
+def test_the_prediction_tells_equal_bodies_apart_in_another_state_too(
+    rng, predicted, trust
+):
     flat, bodies = triangle_sheet()
     scan = scanned(bent(flat, 60.0), rng)
-    labels = label(Mechanism(bent(flat, 90.0), bodies), scan)
+    labels = label(Mechanism(bent(flat, predicted), bodies), scan)
     assert wrong_labels(labels, scan) == []
     assert len(labels.labelled) == 12
+    assert labels.trust > trust
 
 
 def test_a_symmetric_shape_reports_its_group_of_labellings(rng):

@@ -37,15 +37,12 @@ def labelled(n, angle_deg, first_seed):
 
 @pytest.mark.long
 @pytest.mark.parametrize("n", [20, 60])
-def test_no_label_is_wrong_though_the_state_is_unknown(n):
-    wrong, right, present = labelled(n, None, 10_000)
+@pytest.mark.parametrize(
+    ("angle_deg", "first_seed", "least"), [(None, 10_000, 0.7), (4.0, 20_000, 0.9)]
+)
+def test_no_label_is_wrong_and_a_near_prediction_leaves_few_spheres_without_one(
+    n, angle_deg, first_seed, least
+):
+    wrong, right, present = labelled(n, angle_deg, first_seed)
     assert wrong == 0
-    assert right > 0.7 * present
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("n", [20, 60])
-def test_a_prediction_that_nearly_holds_leaves_few_spheres_without_a_label(n):
-    wrong, right, present = labelled(n, 4.0, 20_000)
-    assert wrong == 0
-    assert right > 0.9 * present
+    assert right > least * present

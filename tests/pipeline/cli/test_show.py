@@ -153,32 +153,30 @@ def test_the_numbers_that_tell_most_are_drawn(tmp_path, table, chosen):
     assert list(chosen_columns(tmp_path, 0.1)) == chosen
 
 
-def test_a_folded_sheet_shows_its_mountains_and_valleys_with_their_angles(tmp_path):
-    lines = np.array([[0, 1, 5], [1, 2, 6], [2, 3, 7]])
-    np.savez(tmp_path / "steps.npz", x=np.zeros((1, 4, 3)), crease_lines=lines)
-    rows = ["crease,reached_deg,missing_deg,wrong_way,held_by"]
-    rows += ["5,-80,0,0,", "6,40,0,0,", "7,60,0,0,"]
-    (tmp_path / "folds.csv").write_text("\n".join(rows) + "\n")
-    shape = read_moving_shape(tmp_path)
-    assert shape is not None
-    assert {name: pairs.tolist() for name, pairs in shape.folds.items()} == {
-        "mountain: 80°": [[0, 1]],
-        "valley: 40° to 60°": [[1, 2], [2, 3]],
-    }
+ANGLES = {"mountain: 80°": [[0, 1]], "valley: 40° to 60°": [[1, 2], [2, 3]]}
+OFF = {
+    "held by closure: 50° over, 18° short at most": [[0, 1], [1, 2]],
+    "on the wrong side: 100° short at most": [[2, 3]],
+}
 
 
-def test_creases_that_are_off_are_shown_with_how_far_over_and_short(tmp_path):
+@pytest.mark.parametrize(
+    ("rows", "kind", "shown"),
+    [
+        ("5,-80,0,0,\n6,40,0,0,\n7,60,0,0,\n", "folds", ANGLES),
+        ("5,158,-50,0,closure\n6,-90,-18,0,closure\n7,-60,100,1,closure\n",
+         "missing", OFF),
+    ],
+)  # fmt: skip
+def test_creases_are_shown_with_their_angles_and_with_how_far_they_are_off(
+    rows, kind, shown, tmp_path
+):
     lines = np.array([[0, 1, 5], [1, 2, 6], [2, 3, 7]])
     np.savez(tmp_path / "steps.npz", x=np.zeros((1, 4, 3)), crease_lines=lines)
-    rows = ["crease,reached_deg,missing_deg,wrong_way,held_by"]
-    rows += ["5,158,-50,0,closure", "6,-90,-18,0,closure", "7,-60,100,1,closure"]
-    (tmp_path / "folds.csv").write_text("\n".join(rows) + "\n")
-    shape = read_moving_shape(tmp_path)
-    assert shape is not None
-    assert {name: pairs.tolist() for name, pairs in shape.missing.items()} == {
-        "held by closure: 50° over, 18° short at most": [[0, 1], [1, 2]],
-        "on the wrong side: 100° short at most": [[2, 3]],
-    }
+    head = "crease,reached_deg,missing_deg,wrong_way,held_by\n"
+    (tmp_path / "folds.csv").write_text(head + rows)
+    found = getattr(read_moving_shape(tmp_path), kind)
+    assert {name: pairs.tolist() for name, pairs in found.items()} == shown
 
 
 def test_lines_within_a_panel_are_not_drawn_as_creases_are(tmp_path):

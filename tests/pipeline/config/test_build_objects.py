@@ -9,6 +9,7 @@ from pipeline.terminal import InputError
 from sim.origami.fold_and_load_phases import Fold
 
 FOLD = {"_target_": "sim.origami.fold_and_load_phases.Fold", "increments": 4}
+ROLL = {"_target_": "sim.mechanism.targets.analytic_surfaces.Cylinder"}
 
 
 def test_what_is_described_within_is_made_first_and_lists_stay_lists():
@@ -23,29 +24,16 @@ def test_what_is_described_within_is_made_first_and_lists_stay_lists():
 
 
 @pytest.mark.parametrize(
-    ("values", "said"),
+    ("made", "values", "said"),
     [
-        ({"increments": 0}, r"case\.phases\[1\]: .*increments.*0"),
-        ({"incremets": 4}, r"case\.phases\[1\] has no key 'incremets'.*increments\?"),
-        ({"together": "maybe"}, r"phases\[1\]\.together is 'maybe': write true or"),
+        (FOLD, {"increments": 0}, r"case\.of\[1\]: .*increments.*0"),
+        (FOLD, {"incremets": 4}, r"case\.of\[1\] has no key 'incremets'.*increments\?"),
+        (FOLD, {"together": "maybe"}, r"of\[1\]\.together is 'maybe': write true or"),
+        (ROLL, {"radius": True}, r"of\[1\]: .*radius must be positive, not True"),
+        (ROLL, {"radius": 1e300}, r"of\[1\]\.radius is 1e\+300: give .* up to 1e\+150"),
+        (ROLL, {"radius": -1e300}, r"up to 1e\+150"),
     ],
 )
-def test_an_object_that_cannot_be_made_is_named_by_its_place(values, said):
+def test_an_object_that_cannot_be_made_is_named_by_its_place(made, values, said):
     with pytest.raises(InputError, match=said):
-        build({"phases": [FOLD, FOLD | values]}, "case")
-
-
-SQUARE = {"_target_": "sim.mechanism.targets.analytic_surfaces.Cylinder", "radius": 1.0}
-
-
-@pytest.mark.parametrize(
-    ("value", "said"),
-    [
-        (True, "target: radius must be positive, not True"),
-        (1e300, r"case\.target\.radius is 1e\+300: give a number up to 1e\+150"),
-        (-1e300, "up to 1e\\+150"),
-    ],
-)
-def test_a_number_that_is_a_truth_or_has_no_square_is_refused(value, said):
-    with pytest.raises(InputError, match=said):
-        build({"target": SQUARE | {"radius": value}}, "case")
+        build({"of": [FOLD, made | values]}, "case")

@@ -12,7 +12,7 @@ from scipy.linalg import block_diag
 
 from pipeline.cases.user_rods import RodFileCase
 from pipeline.cli.app import called
-from pipeline.report.motion import read_moving_shape
+from pipeline.report.motion import MovingShape, read_moving_shape
 from pipeline.terminal import InputError
 from sim.core.arrays import Floats
 from sim.rods.plane.ground import surface
@@ -180,6 +180,16 @@ def test_a_rod_slides_down_a_slope_iff_it_is_steeper_than_friction_holds(
         assert_allclose(gone, way * down, atol=1e-6 * way)
 
 
+def drawn(case: RodFileCase, last: Any, folder: Path) -> MovingShape:
+    """What a page shows of a case at a step."""
+    recorder = case.recorder()
+    fixed, r = recorder.fixed_arrays(), recorder.arrays(last)["r"]
+    np.savez(folder / "steps.npz", r=r[None], **fixed)
+    shape = read_moving_shape(folder)
+    assert shape is not None
+    return shape
+
+
 @pytest.mark.parametrize("dimension", [2, 3])
 def test_the_ground_of_a_rod_in_space_is_drawn_below_it(dimension, tmp_path):
     """A slope of 30 degrees; its lines lie on it, upright, whichever axis was up."""
@@ -260,11 +270,7 @@ def test_a_rod_in_space_lands_on_a_step_of_its_ground(tmp_path):
     case = made(tmp_path, content, every=1000)
     *_, last = case.steps()
     assert_allclose(last.x[:, 2], 16e-3, atol=1e-6)
-    recorder = case.recorder()
-    drawn, r = recorder.fixed_arrays(), recorder.arrays(last)["r"]
-    np.savez(tmp_path / "steps.npz", r=r[None], **drawn)
-    shape = read_moving_shape(tmp_path)
-    assert shape is not None
+    shape = drawn(case, last, tmp_path)
     assert_allclose(shape.fixed[..., 2].max(), 15e-3, atol=1e-12)
 
 
@@ -280,11 +286,7 @@ def test_a_rod_of_a_file_comes_to_lie_on_a_bar_and_a_ball(tmp_path):
     *_, last = case.steps()
     over = np.interp([20e-3, 60e-3], last.x[:, 0], last.x[:, 2])
     assert_allclose(over, 6e-3, atol=2e-5)
-    recorder = case.recorder()
-    drawn, r = recorder.fixed_arrays(), recorder.arrays(last)["r"]
-    np.savez(tmp_path / "steps.npz", r=r[None], **drawn)
-    shape = read_moving_shape(tmp_path)
-    assert shape is not None
+    shape = drawn(case, last, tmp_path)
     assert_allclose(shape.fixed[..., 2].max(), 5e-3, rtol=1e-3)
     flat = {**SLAB, "rods": [{"line": [[0, 9], [80, 9]]}], "bodies": [bar]}
     with pytest.raises(InputError, match="say `dimension: 3`"):
@@ -302,13 +304,11 @@ def test_a_plate_of_a_file_lifts_a_rod_and_another_tips_it_off(tmp_path):
     assert_allclose(last.x[:, 2], 6e-3, atol=1e-6)
     ledger, weight = last.moving.ledger, float(case.space_world.rod.mass.sum()) * 9.81
     assert_allclose(ledger.given - ledger.impact, weight * 5e-3, rtol=1e-3)
-    recorder = case.recorder()
-    drawn, r = recorder.fixed_arrays(), recorder.arrays(last)["r"]
-    assert_allclose(r[drawn["body_edges"]][..., 2].max(), 5e-3, atol=1e-12)
-    np.savez(tmp_path / "steps.npz", r=r[None], **drawn)
-    shape = read_moving_shape(tmp_path)
-    assert shape is not None
-    assert len(shape.links) > len(drawn["edges"])
+    shape = drawn(case, last, tmp_path)
+    with np.load(tmp_path / "steps.npz") as kept:
+        edges, of_plate = kept["edges"], kept["r"][0][kept["body_edges"]]
+    assert_allclose(of_plate[..., 2].max(), 5e-3, atol=1e-12)
+    assert len(shape.links) > len(edges)
     tip = {"plate": plate, "turns": [[0, 0], [0.1, 25]], "axis": [0, 1, 0]}
     tipped = {**content, "bodies": [tip], "duration": 0.2}
     *_, last = made(tmp_path, tipped, every=1000, friction=0.3).steps()

@@ -28,26 +28,18 @@ def ptx(points: Floats, rotation: Floats, place: Floats, empty: int = 1) -> str:
     return f"1\n{len(points) + empty}\n{pose}{rows(points, ' 0.25')}{nothing}"
 
 
-def test_each_scan_of_a_pts_file_is_a_cloud(tmp_path):
+@pytest.mark.parametrize(("empty", "second"), [("", 2), ("0\n", 3)])
+def test_each_scan_of_a_pts_file_that_has_points_is_a_cloud(tmp_path, empty, second):
     path = tmp_path / "a.pts"
-    path.write_text(f"3\n{rows(FIRST)}2\n{rows(SECOND)}")
+    path.write_text(f"3\n{rows(FIRST)}{empty}2\n{rows(SECOND)}{empty}")
     one, two = read_clouds(path, Unit.MM)
     np.testing.assert_array_equal(one.points, FIRST)
     np.testing.assert_array_equal(two.points, SECOND)
-    assert [one.name, two.name] == ["a.pts #1", "a.pts #2"]
+    assert [one.name, two.name] == ["a.pts #1", f"a.pts #{second}"]
     assert not one.notes
     assert not two.notes
     whole = read_cloud(path, Unit.MM)
     np.testing.assert_array_equal(whole.points, np.vstack([FIRST, SECOND]))
-
-
-def test_a_scan_of_no_point_is_left_out(tmp_path):
-    path = tmp_path / "a.pts"
-    path.write_text(f"3\n{rows(FIRST)}0\n2\n{rows(SECOND)}0\n")
-    one, three = read_clouds(path, Unit.MM)
-    np.testing.assert_array_equal(one.points, FIRST)
-    np.testing.assert_array_equal(three.points, SECOND)
-    assert [one.name, three.name] == ["a.pts #1", "a.pts #3"]
 
 
 def test_more_points_than_promised_are_no_silent_loss(tmp_path):

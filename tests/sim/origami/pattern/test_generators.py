@@ -66,9 +66,13 @@ def test_panels_of_a_tessellation_tile_without_overlap(name):
         (lambda: miura(2, 3, width=1, height=1, angle=90), "angle must lie"),
         (lambda: yoshimura(2, 3, width=-1, height=1), "width must be positive"),
         (lambda: waterbomb(2, 3, side=0), "side must be positive"),
+        (lambda: parse_sequence("1-3-3"), "sequence 1-3-3 lacks stage 2"),
+        (lambda: parse_sequence("0-1"), "has a stage below 1"),
+        (lambda: parse_sequence("1-x"), "is not stages joined by hyphens"),
+        (lambda: parse_sequence(""), "is not stages joined by hyphens"),
     ],
 )
-def test_impossible_tessellations_are_refused(build, said):
+def test_impossible_tessellations_and_sequences_with_a_gap_are_refused(build, said):
     with pytest.raises(ValueError, match=said):
         build()
 
@@ -78,20 +82,6 @@ def test_there_are_as_many_folding_sequences_as_weak_orderings(creases, count):
     """Fig. 10e: 75 for four creases; the ordered Bell numbers."""
     found = list(weak_orderings(creases))
     assert len(found) == len(set(found)) == count
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("1-3-3", "sequence 1-3-3 lacks stage 2"),
-        ("0-1", "has a stage below 1"),
-        ("1-x", "is not stages joined by hyphens"),
-        ("", "is not stages joined by hyphens"),
-    ],
-)
-def test_sequences_with_a_gap_are_refused(text, said):
-    with pytest.raises(ValueError, match=said):
-        parse_sequence(text)
 
 
 def test_a_sequence_is_read_crease_by_crease():
