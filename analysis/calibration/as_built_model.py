@@ -204,13 +204,12 @@ def model_of(structure: Structure, scale_mm: float, unknowns: Unknowns) -> Model
     if unknowns.scale:
         if not ((unit == 0.0) & (group < 0)).any():
             raise ValueError(
-                "the scale of the scanner and the lengths grow together, so neither "
-                "can be found: name a length measured otherwise as a reference, or "
-                "take the scanner's scale as right"
+                "the scale of the scanner cannot be separated from the lengths: give "
+                "an independently measured length as a reference, or fix the scale"
             )
         names = [*names, "scale of the scanner"]
     if not names:
-        raise ValueError("nothing is unknown: free links, bodies, joints or the scale")
+        raise ValueError("nothing to fit: free links, bodies, joints or the scale")
     scatter = unknowns.scatter and bool((role == roles.index(Role.BODY)).any())
     return Model(
         made, constraint, row, role, group, unit, tuple(names), tuple(play), scatter,
@@ -331,9 +330,8 @@ def refuse_play(model: Model, F: Floats, plain: Floats) -> None:
     part = np.abs(vector[:, left <= PLAY]).max(axis=1)
     named = [what[k] for k in np.flatnonzero(part > SHARE * part.max())]
     raise ValueError(
-        f"{' and '.join(named)} cannot be found: every length is measured once, or the "
-        "two look alike; scan two poses or more (four give play to a fifth), or leave "
-        "it out"
+        f"{' and '.join(named)} cannot be estimated: every length is measured once, or "
+        "effects look alike; scan two or more poses (four give play to 20 %) or omit it"
     )
 
 

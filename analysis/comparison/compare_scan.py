@@ -394,8 +394,8 @@ def with_printing_error_remark(
     for sd in tried:
         if verdict(sd) is Verdict.AGREES:
             return judged.because(
-                f"would agree from a printing error of {sd:g} mm on (printing_sd_mm, "
-                f"{uncertainty.printing_sd_mm:g} here): measure yours with "
+                f"it would agree at a printing error of {sd:g} mm (printing_sd_mm is "
+                f"{uncertainty.printing_sd_mm:g}): measure yours with "
                 "`morphtrack calibrate`"
             )
     return judged
@@ -423,7 +423,7 @@ def with_scanner_scale_remark(
     if other is compared.verdict and SCAN_SCALE not in compared.why:
         return judged
     return judged.because(
-        "the scanner's scale is not stated, with "
-        f"{100 * uncertainty.scan_scale_sd:g} % assumed the verdict is "
-        f"{compared.verdict.value}, with none {other.value}: give scan_scale_sd"
+        "the scanner's scale error is unknown: at "
+        f"{100 * uncertainty.scan_scale_sd:g} % the verdict is "
+        f"{compared.verdict.value}, at 0 % it is {other.value}: give scan_scale_sd"
     )

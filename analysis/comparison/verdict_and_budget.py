@@ -191,11 +191,11 @@ class Check:
 
 
 DIFFERENCES = {
-    "S": "shape factor off by {:.4f} (chance: {:.4f})",
-    "rms_mm": "nodes {:.2f} mm apart, rms (chance: {:.2f} mm)",
-    "worst": "a node {:.1f} u away (chance: {:.1f} u)",
-    "length": "a rigid length off by {:.1f} u (chance: {:.1f} u)",
-    "E": "E off by {:.4f} (chance: {:.4f})",
+    "S": "shape factor off by {:.4f} (limit: {:.4f})",
+    "rms_mm": "nodes {:.2f} mm apart, rms (limit: {:.2f} mm)",
+    "worst": "a node {:.1f} u away (limit: {:.1f} u)",
+    "length": "a rigid length off by {:.1f} u (limit: {:.1f} u)",
+    "E": "E off by {:.4f} (limit: {:.4f})",
 }
 
 

@@ -172,7 +172,7 @@ def neighbours(links: Ints, n: int) -> list[Ints]:
     near = [both[both[:, 0] == node, 1] for node in range(n)]
     alone = [node for node, others in enumerate(near) if not len(others)]
     if alone:
-        raise ValueError(f"node {alone[0]} has no link: its motion has no witness")
+        raise ValueError(f"node {alone[0]} has no link to check its motion: add one")
     return near
 
 
@@ -213,16 +213,16 @@ def _placed(
         still = [f for f in rivals if f.motion.still(options.quarter)]
         if len(still) != 1:
             raise AmbiguousLabelError(
-                f"frame {k} fits the one before it in {len(rivals)} ways: the next "
-                f"best misfit is {margin:.3g} of the best, and must be "
-                f"{options.margin:g}: take frames closer to each other, unturned"
+                f"frame {k} matches the one before in {len(rivals)} ways (the next "
+                f"best misfit is {margin:.3g} of the best, {options.margin:g} needed): "
+                "use frames closer in time, without rotation"
             )
         best = still[0]
     if best.reach > options.reach:
         raise AmbiguousLabelError(
-            f"frame {k} has a node {best.reach:.2f} times as far from where it is "
-            f"expected as the next point, above {options.reach:g}: take frames closer "
-            "to each other, or remove a false point"
+            f"frame {k}: a node is {best.reach:.2f} times as far from its predicted "
+            f"place as the next point is, above {options.reach:g}: use frames closer "
+            "in time, or remove a false point"
         )
     return best, float(margin)
 
@@ -268,7 +268,7 @@ def _refuse_points(frames: Sequence[Floats], n: int) -> None:
     for k, points in enumerate(frames):
         if points.shape != (n, 2):
             raise AmbiguousLabelError(
-                f"frame {k} has {len(points)} points for {n} nodes: find each once"
+                f"frame {k} has {len(points)} points for {n} nodes: give one each"
             )
         if not np.isfinite(points).all():
             raise AmbiguousLabelError(

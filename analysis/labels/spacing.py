@@ -151,8 +151,8 @@ def dependent(structure: Structure) -> Bools:
     system = system_of(structure)
     if system.m > LARGEST:
         raise ValueError(
-            f"the structure has {system.m} rows, some of them redundant: lengths are "
-            f"spaced in structures of {LARGEST} rows at most"
+            f"the structure has {system.m} constraints, some redundant: at most "
+            f"{LARGEST} are supported; remove the redundant ones"
         )
     linear = linearise(system, state(structure))
     J = np.zeros((system.m, system.n + system.k, 3))

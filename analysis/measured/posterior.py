@@ -261,7 +261,7 @@ def _positive_only(
     def guarded(q: Floats) -> tuple[Floats, Floats]:
         p = zero + scale * q
         if (p[must] <= 0).any():
-            raise NotConvergedError("a positive input is not", best=p)
+            raise NotConvergedError("an input that must be positive is not", best=p)
         return model(q)
 
     return guarded
@@ -329,8 +329,8 @@ def reestimated(
         name = str(families[i[0]])
         if errors[name].kind is Departure.SCATTER and near.own[i].any():
             raise ValueError(
-                f"the model error of {name} is of kind scatter, but its records have "
-                "uncertain inputs of their own: say constant or curve"
+                f"the model error of {name} is scatter, but its records have uncertain "
+                "inputs: set it to constant or curve"
             )
         u_own = np.sqrt(u[i] ** 2 + np.square(near.own[i]).sum(axis=1))
         residuals.setdefault(name, []).append(
@@ -377,8 +377,7 @@ def posterior(
             return covariances(of, near, inputs, errors), near
     raise NotConvergedError(
         f"the model error of {', '.join(moving)} still changes by more than "
-        f"{SAME:.0%} after {ROUNDS} rounds of it and the fit: state its u, or hold "
-        "inputs",
+        f"{SAME:.0%} after {ROUNDS} rounds of fitting: state its u, or fix inputs",
         best=values,
     )
 
@@ -502,7 +501,7 @@ def left_out(
     if least <= JUMPING:
         return replace(found, inputs=best)
     raise NotConvergedError(
-        f"without {', '.join(records)} the fit still moves by {least:.2g} of an "
-        f"uncertainty after {FEWER_STEPS} steps",
+        f"without {', '.join(records)} the fit still changes by {least:.2g} u after "
+        f"{FEWER_STEPS} steps",
         best=best,
     )

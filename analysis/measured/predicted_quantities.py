@@ -240,9 +240,7 @@ def _between(up: Floats, down: Floats, middle: Floats, over: float, name: str) -
     """The slope; of a value that one end does not have, from the other."""
     no_up, no_down = np.isnan(up), np.isnan(down)
     if (no_up & no_down).any():
-        raise ValueError(
-            f"{name}: a predicted value does not exist at either end of +-{over:g}"
-        )
+        raise ValueError(f"{name}: no predicted value at either end of +-{over:g}")
     up, down = (
         np.where(lost, 2 * middle - other, own)
         for lost, own, other in ((no_up, up, down), (no_down, down, up))

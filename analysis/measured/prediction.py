@@ -121,7 +121,7 @@ class Numerics:
     def __post_init__(self) -> None:
         if 0 < self.draws < FEWEST_DRAWS:
             raise ValueError(
-                f"draws must be 0 (slopes instead) or at least {FEWEST_DRAWS}, "
+                f"draws must be 0 (linearised) or at least {FEWEST_DRAWS}, "
                 f"not {self.draws}"
             )
 
@@ -179,8 +179,8 @@ def predicted(
 def _note(quantities: Sequence[str], missing: Ints, tried: int) -> str:
     """How many runs of a quantity had no value, where some had none."""
     return "; ".join(
-        f"{quantities[i]}: {missing[i]} of {tried} runs with moved inputs have none; "
-        "its interval is from the others"
+        f"{quantities[i]}: {missing[i]} of {tried} perturbed runs have no value; its "
+        "interval uses the others"
         for i in np.flatnonzero(missing).tolist()
     )
 

@@ -358,7 +358,7 @@ def _of(quantity: str) -> tuple[str, str]:
 def _verdict(name: str, own: pd.DataFrame, terms: SeriesTerms) -> SeriesVerdict:
     rows = own.dropna(subset=["E", "u_val"])
     if rows.empty or not rows["stated"].all():
-        what = "the run reaches none of its values"
+        what = "the run covers none of the measured values"
         if len(rows):
             what = "no uncertainty of the measurement is stated: give u"
         return SeriesVerdict(name, Verdict.CANNOT_TELL, what, len(rows))
@@ -375,7 +375,7 @@ def _verdict(name: str, own: pd.DataFrame, terms: SeriesTerms) -> SeriesVerdict:
         reasons.append(f"{len(own) - len(rows)} of {len(own)} values beyond the run")
     u_num = rms(rows["u_num"].to_numpy(np.float64))
     if not u_num and not terms.u_simulated:
-        reasons.append("the run counts as exact: name refined or u_simulated")
+        reasons.append("the run counts as exact: set refined or u_simulated")
     return SeriesVerdict(
         name, verdict, "; ".join(reasons), len(rows), check.error, check.limit, u_num
     )

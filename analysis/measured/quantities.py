@@ -115,7 +115,7 @@ def loops_of(
     for way, rows in ways.items():
         if not rows:
             motion = "closes" if way == 1 else "opens"
-            raise ValueError(f"it never {motion}: it has no mean branch")
+            raise ValueError(f"it never {motion}, so it has no mean branch")
         if len(rows) > 1 and max(reach[way][1:]) >= reach[way][0] - SHORT:
             del rows[0]
     return Loops(at, np.array(ways[1]), np.array(ways[-1]))

@@ -86,7 +86,7 @@ def of_cells(accepted: list[SphereCandidate]) -> list[Excess]:
     if len(ratios) < SHARED.fewest:
         return []
     sd = float(ratios.std(ddof=1) / np.sqrt(len(ratios)))
-    return [Excess("errors that reach over a quarter of a sphere", ratios.mean(), sd)]
+    return [Excess("errors correlated over a quarter of a sphere", ratios.mean(), sd)]
 
 
 def free_radii(accepted: list[SphereCandidate]) -> Floats:
@@ -111,7 +111,7 @@ def of_views(squares: float, free: int) -> list[Excess]:
     """From the centre in each single view: chi squared and degrees of freedom."""
     if free < SHARED.fewest:
         return []
-    return [Excess("centres that views differ in", squares / free, np.sqrt(2.0 / free))]
+    return [Excess("differences between views", squares / free, np.sqrt(2.0 / free))]
 
 
 def excess_sd(values: Floats, sds: Floats) -> float:
@@ -308,7 +308,9 @@ def _radius_sd(found: Components, accepted: list[SphereCandidate]) -> float:
         N = u.T @ (p.weight[rows, None] * u)
         own = np.linalg.solve(N, (p.weight[rows, None] * u).T)[3]
         J[rows, 0] = weight / sum(weights) * own
-    return float(np.sqrt(found.without("all views alike, radius").covariance(J)[0, 0]))
+    return float(
+        np.sqrt(found.without("common to all views, radius").covariance(J)[0, 0])
+    )
 
 
 def budget(

@@ -121,8 +121,8 @@ class Excess:
     def summary(self) -> str:
         """One line for the reader of the results."""
         return (
-            "neighbouring points share errors: variances of centres are multiplied by "
-            f"{self.ratio:.1f}, from {self.sign}"
+            "neighbouring points have correlated errors: variances of centres are "
+            f"multiplied by {self.ratio:.1f}, estimated from {self.sign}"
         )
 
 

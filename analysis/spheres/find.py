@@ -186,7 +186,7 @@ def _check(points: Floats, view: Ints | None, origins: Floats | None) -> None:
         raise ValueError(f"points must have shape (n, 3), not {points.shape}")
     if view is not None and view.shape != points.shape[:1]:
         raise ValueError(
-            f"view must name one view a point: {len(points)} points, "
+            f"view must give one view per point: {len(points)} points, "
             f"but shape {view.shape}"
         )
     if view is not None and len(view) and not 0 <= view.min() <= view.max() < 10_000:
@@ -197,7 +197,8 @@ def _check(points: Floats, view: Ints | None, origins: Floats | None) -> None:
         views = 1 if view is None else int(view.max(initial=0)) + 1
         if origins.shape != (views, 3):
             raise ValueError(
-                f"origins must have shape ({views}, 3), one a view, not {origins.shape}"
+                f"origins must have shape ({views}, 3), one per view, not "
+                f"{origins.shape}"
             )
     if not np.isfinite(points).all():
         bad = int((~np.isfinite(points).all(axis=1)).sum())

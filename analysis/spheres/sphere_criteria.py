@@ -102,7 +102,7 @@ def _too_little(c: SphereCandidate, options: PickOptions) -> Rejected | None:
     if points < (JUDGE.open + JUDGE.crowded / points) * c.level:
         return c.rejected(
             RejectionReason.ATTACHED,
-            f"{points} of {c.level} points are clear of other things",
+            f"only {points} of {c.level} points are away from other surfaces",
         )
     return None
 
@@ -113,15 +113,15 @@ def _strip(c: SphereCandidate, options: PickOptions) -> Rejected | None:
     if width < JUDGE.narrow:
         return c.rejected(
             RejectionReason.STRIP,
-            f"as wide as {width:.2f} of a cap, not {JUDGE.narrow}",
+            f"width {width:.2f} of a cap, at least {JUDGE.narrow} needed",
         )
     difference, sd = c.lengthwise
     narrow = options.fused and width < JUDGE.narrow_beyond
     if narrow and difference - JUDGE.chance * sd > FUSED.lengthwise:
         return c.rejected(
             RejectionReason.STRIP,
-            f"its principal curvatures differ by {difference:.2f} +- {sd:.2f} over "
-            f"its radius, at most {FUSED.lengthwise}",
+            f"its principal curvatures times the radius differ by {difference:.2f} +- "
+            f"{sd:.2f}, at most {FUSED.lengthwise}",
         )
     wall, around = c.wall / points, (len(c.beyond) - c.wall) / points
     limits = FUSED if options.fused else JUDGE
@@ -130,8 +130,8 @@ def _strip(c: SphereCandidate, options: PickOptions) -> Rejected | None:
     if wall > most:
         return c.rejected(
             RejectionReason.STRIP,
-            f"a tube of its radius goes on from it with {wall:.2f} of its points, at "
-            f"most {most:.2f} where {around:.2f} rise around it",
+            f"{wall:.2f} of its points continue as a tube of its radius, at most "
+            f"{most:.2f} where {around:.2f} rise around it",
         )
     wide = FUSED.beyond_wide if options.fused else JUDGE.beyond_wide
     most = JUDGE.beyond if width < JUDGE.narrow_beyond else wide
@@ -139,8 +139,8 @@ def _strip(c: SphereCandidate, options: PickOptions) -> Rejected | None:
     if beyond > most:
         return c.rejected(
             RejectionReason.STRIP,
-            f"as wide as {width:.2f} of a cap, and its surface goes on with "
-            f"{beyond:.2f} of its points, at most {most:.2f}",
+            f"width {width:.2f} of a cap, and {beyond:.2f} of its points continue "
+            f"its surface, at most {most:.2f}",
         )
     return None
 
@@ -159,8 +159,8 @@ def in_line(c: SphereCandidate, far: int, fused: bool) -> Rejected | None:
         return None
     return c.rejected(
         RejectionReason.STRIP,
-        f"a tube of its radius is in line with it with {share:.2f} of its points, at "
-        f"most {most:.2f}; a view of what is between them would tell",
+        f"{share:.2f} of its points lie on a tube of its radius in line with it, at "
+        f"most {most:.2f}; scan the gap between them to decide",
     )
 
 
@@ -171,7 +171,8 @@ def _other_surface(c: SphereCandidate, options: PickOptions) -> Rejected | None:
     least = JUDGE.facing_round if _has_own_radius(c) else JUDGE.facing
     if share < least:
         return c.rejected(
-            RejectionReason.NORMALS, f"{share:.2f} of its points face it, not {least}"
+            RejectionReason.NORMALS,
+            f"{share:.2f} of its normals are radial, {least} needed",
         )
     inside = int((fit.height < -max(BIWEIGHT.tukey * fit.scale, 0.1 * R)).sum())
     if inside > 3 + JUDGE.inside * points:

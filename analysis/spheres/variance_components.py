@@ -437,13 +437,13 @@ def _each(p: Patches, A: Floats | None) -> Iterator[tuple[str, Floats]]:
     yield "noise of points", _apart(p, A, p.white)
     yield "patches apart", _apart(p, A, (p.seen**2).sum(axis=1))
     for length, C in zip(PATCHES.lengths, _fields(p, A), strict=True):
-        yield f"lines of sight, over {length:g} radii", C
+        yield f"line of sight, correlated over {length:g} radii", C
     for name, function in FORMS.items():
         yield name, _forms(p, A, function)
     steep = 1.0 / np.maximum(p.cos, PATCHES.steepest) ** 2
     alike = A.T @ np.stack([p.share.sum(axis=1), (p.share * steep).sum(axis=1)], axis=1)
-    yield "all views alike, radius", np.outer(alike[:, 0], alike[:, 0])
-    yield "all views alike, steep surfaces", np.outer(alike[:, 1], alike[:, 1])
+    yield "common to all views, radius", np.outer(alike[:, 0], alike[:, 0])
+    yield "common to all views, steep surfaces", np.outer(alike[:, 1], alike[:, 1])
     if p.merged:
         shift = A.T @ _of_views(p, p.u)
         yield "views, misplaced", shift @ shift.T

@@ -154,8 +154,8 @@ def test_the_scanners_own_scale_error_is_common_to_all_lengths(rng):
 @pytest.mark.parametrize(
     ("unknowns", "many", "said"),
     [
-        ({}, 1, "link play and scatter of the centres cannot be found"),
-        ({"scatter": False}, 1, "link play cannot be found"),
+        ({}, 1, "link play and scatter of the centres cannot be est"),
+        ({"scatter": False}, 1, "link play cannot be estimated"),
     ],
 )
 def test_what_the_poses_cannot_tell_is_refused_by_name(unknowns, many, said, rng):
@@ -178,8 +178,8 @@ def test_a_link_that_no_scan_shows_is_refused_by_name(rng):
     ("unknowns", "said"),
     [
         (Unknowns(joint_play=True), "the structure has no joint whose play"),
-        (Unknowns(Free.NOMINAL, Free.NOMINAL), "nothing is unknown"),
-        (Unknowns(scale=True), "name a length measured otherwise as a reference"),
+        (Unknowns(Free.NOMINAL, Free.NOMINAL), "nothing to fit"),
+        (Unknowns(scale=True), "an independently measured length"),
         (Unknowns(references=((0, 17),)), "no link or edge has the nodes 0-17"),
     ],
 )

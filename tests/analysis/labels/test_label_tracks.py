@@ -96,7 +96,7 @@ def test_a_still_camera_tells_a_body_without_a_mark_of_its_own(rng):
 def test_a_turned_body_without_a_mark_of_its_own_is_not_told(rng):
     bodies = [MADE * (1 - 0.01 * k) for k in range(FRAMES)]
     series = found_anew(rng, bodies, turned=True)
-    with pytest.raises(AmbiguousLabelError, match="fits the one before it in 4 ways"):
+    with pytest.raises(AmbiguousLabelError, match="matches the one before in 4 ways"):
         carry_labels(series.frames, LINKS, series.first, np.arange(15.0))
 
 

@@ -130,7 +130,7 @@ def test_a_fit_to_fewer_records_that_comes_to_no_end_says_so():
     of = fitted(records(LOADS), {n: load**2 * AT for n, load in LOADS.items()}, U)
     _, near = posterior(of, FREE, {"force": NONE}, AIMS)
     wrong = replace(near, J=-0.3 * near.J)
-    with pytest.raises(NotConvergedError, match="without c the fit still moves by"):
+    with pytest.raises(NotConvergedError, match="without c the fit still changes by"):
         left_out(of, wrong, FREE, {"force": NONE}, AIMS, ["c"])
 
 
@@ -146,7 +146,7 @@ def test_model_errors_that_have_not_settled_are_refused(rng, monkeypatch):
 def test_scatter_beside_uncertain_inputs_of_records_is_refused():
     of = fitted(records(LOADS, 0.1), {n: load * AT for n, load in LOADS.items()}, U)
     each = {"force": replace(NONE, kind=Departure.SCATTER)}
-    with pytest.raises(ValueError, match=r"force is of kind scatter, .* say constant"):
+    with pytest.raises(ValueError, match=r"force is scatter, .* set it to constant"):
         posterior(of, FREE, each, AIMS)
 
 
@@ -207,5 +207,5 @@ def test_a_prediction_that_jumps_where_the_fit_lies_is_met_to_a_tenth(jump, ends
         assert without.inputs["level"] == pytest.approx(0.3, abs=2 * jump)
         assert without.inputs["E"] == pytest.approx(2.0, abs=1e-3)
     else:
-        with pytest.raises(NotConvergedError, match="without c the fit still moves"):
+        with pytest.raises(NotConvergedError, match="without c the fit still changes"):
             left_out(rows, near, FREE, {"force": NONE}, AIMS, ["c"])

@@ -159,7 +159,7 @@ def test_a_state_that_an_input_takes_away_is_counted():
     inputs, record = [Input("E", 1.2, 0.5)], RecordInputs("r")
     table = predicted(vanishing, record, after, inputs, lambda _: FAMILY, PLAIN)
     np.testing.assert_allclose(table["u_input"], [0.5, 1.5], rtol=1e-12)
-    assert table.attrs["note"].startswith("state: 1 of 2 runs with moved inputs")
+    assert table.attrs["note"].startswith("state: 1 of 2 perturbed runs")
     drawn = predicted(
         vanishing, record, after, inputs, lambda _: FAMILY, Numerics(draws=2000)
     )

@@ -182,7 +182,7 @@ def test_an_end_of_a_bar_whose_wall_shows_farther_on_is_no_ball(fused, rng):
     picks = find_spheres(scan, PickOptions(R, fused=fused))
     assert len(picks.spheres) == 3
     told = [one.detail for one in picks.rejected if "in line with it" in one.detail]
-    assert any("a view of what is between them would tell" in one for one in told)
+    assert any("scan the gap between them" in one for one in told)
 
 
 def test_balls_in_loud_noise_are_no_ends_of_tubes(rng):

@@ -21,9 +21,9 @@ AT = 40.0 * np.indices((2, 3, 1)).reshape(3, BALLS).T
 WAYS = np.array([[1.0, 0, 1], [0, 1, 1], [-1, 0, 1], [0, -1, 1]]) / np.sqrt(2)
 NAMES = [  # in the order of the sizes
     "noise of points", "patches apart",
-    *(f"lines of sight, over {length:g} radii" for length in PATCHES.lengths),
+    *(f"line of sight, correlated over {length:g} radii" for length in PATCHES.lengths),
     "spheres, oval", "spheres, uneven", "spheres, sizes",
-    "all views alike, radius", "all views alike, steep surfaces",
+    "common to all views, radius", "common to all views, steep surfaces",
     "views, misplaced", "views, misturned",
 ]  # fmt: skip
 
@@ -72,7 +72,7 @@ def centres(p: Patches) -> Floats:
     return J
 
 
-FIELD = "lines of sight, over 2 radii"
+FIELD = "line of sight, correlated over 2 radii"
 
 
 @pytest.mark.parametrize(

@@ -123,7 +123,7 @@ def test_a_merged_cloud_carries_the_registration_it_is_told_of(misplaced):
 def test_views_count_in_each_sphere(misplaced, joint):
     assert max(s.views for s in joint.spheres) > 1
     assert all(1 <= s.views <= SCANNER.views for s in joint.spheres)
-    with pytest.raises(ValueError, match="one view a point"):
+    with pytest.raises(ValueError, match="one view per point"):
         find_spheres(misplaced.points, OPTIONS, misplaced.view[:-1])
     with pytest.raises(ValueError, match="numbered from 0"):
         find_spheres(misplaced.points, OPTIONS, misplaced.view - 1)

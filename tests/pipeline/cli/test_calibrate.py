@@ -234,10 +234,10 @@ def test_a_folder_that_is_no_comparison_is_refused(built, tmp_path, refuses):
 @pytest.mark.parametrize(
     ("names", "more", "said"),
     [
-        (POSES[:1], [], "cannot be found: every length is measured once"),
+        (POSES[:1], [], "cannot be estimated: every length is measured once"),
         ((), [], "no pose is given"),
         (POSES, ["--joint-play"], "no joint whose play could be found"),
-        (POSES, ["--scale"], "name a length measured otherwise as a reference"),
+        (POSES, ["--scale"], "give an independently measured length"),
         (POSES, ["--reference", "0-99"], "no link or edge has the nodes 0-99"),
         (POSES, ["--reference", "zero"], "'zero' is no pair of nodes"),
         (POSES, ["--links", "free"], "choose one of own, equal, nominal"),

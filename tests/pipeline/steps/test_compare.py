@@ -157,9 +157,7 @@ def test_a_verdict_that_hangs_on_the_printer_says_from_which_error_on(
     ingest = write_ingest(tmp_path / "rough", scan)
     row = run_step(CONFIG, ingest, *folders[1:])
     assert row["verdict"] == "differs"
-    found = re.search(
-        r"would agree from a printing error of ([\d.]+) mm on", row["why"]
-    )
+    found = re.search(r"would agree at a printing error of ([\d.]+) mm ", row["why"])
     assert found is not None
     enough = float(found[1])
     assert 0.04 <= enough <= 0.2
@@ -243,7 +241,7 @@ def test_a_verdict_that_hangs_on_an_unstated_scale_names_it(
     config = replace(CONFIG, print_scale_sd=1e-5)
     row = run_step(config, ingest, *folders[1:])
     assert row["verdict"] == "agrees"
-    assert "with 0.1 % assumed the verdict is agrees, with none differs" in row["why"]
+    assert "at 0.1 % the verdict is agrees, at 0 % it is differs" in row["why"]
     good = replace(config, scan_scale_sd=0.02 / 300.0 / 3**0.5)
     row = run_step(good, ingest, *folders[1:])
     assert row["verdict"] == "differs"
