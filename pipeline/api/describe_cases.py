@@ -128,8 +128,8 @@ def _named(
     name = f"{make.__module__}.{make.__qualname__}"
     if not name.startswith(OWN_MODULES):
         raise InputError(
-            f"{where} is a {name}, and the key of a run covers no code but that of "
-            f"{' and '.join(f'{module}*' for module in OWN_MODULES)}: give one of them"
+            f"{where} is a {name}, but the key of a run covers only code of "
+            f"{' and '.join(f'{module}*' for module in OWN_MODULES)}: use one of them"
         )
     parts = {key: described(part, f"{where}.{key}") for key, part in given.items()}
     return {"_target_": name, **parts}

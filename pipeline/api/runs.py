@@ -128,7 +128,7 @@ def plot(run: Run) -> "Figure":
 
     if run.record["step"] != "simulate":
         raise InputError(
-            f"{run.path} holds no simulation: plot draws one; other runs hold pictures"
+            f"{run.path} is no simulation, and plot draws only those: open its pictures"
         )
     return run_figure(run.path)
 

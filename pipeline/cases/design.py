@@ -111,7 +111,7 @@ class DesignCase:
         if not named:
             return self.links
         if self.symmetries:
-            raise ValueError("places move one by one: leave symmetries empty")
+            raise ValueError("places change independently: set symmetries to []")
         made = Places(np.array(named, np.int64))
         made.changed(self.structure, np.zeros(made.count))
         return made

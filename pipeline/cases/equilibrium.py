@@ -323,8 +323,7 @@ def check_values(body: LoadedStructure, values: Sequence[float]) -> None:
     grows = isinstance(body, GrowingStructure)
     if not listed or (grows and not values):
         raise ValueError(
-            f"values is {values}: list values of the field by which parts grow, such "
-            "as [20, 40]"
+            f"values is {values}: list field values for the growth, such as [20, 40]"
         )
     if values and not grows:
         raise ValueError(
@@ -548,7 +547,7 @@ def _loaded(
         force[node] += pull
     springs[structure.leading] = spring
     if spring and target is None:
-        raise ValueError("spring is given and no target: name what nodes hang on")
+        raise ValueError("spring is given without a target: add one")
     fixed = [
         Constraint(ConstraintKind.FIX, (node, axis), float(structure.r0[node, axis]))
         for node, *held in loading.supports

@@ -83,7 +83,7 @@ class FoldOutcome:
             return {}
         crease = mesh.pattern.crease_name(mesh.pattern.creases[folds.argmax()])
         many = int((folds >= AT_REST).sum())
-        text = f"as drawn: {many} of {len(folds)} creases are folded there, {crease}"
+        text = f"as drawn, {many} of {len(folds)} creases are folded, {crease}"
         return {"stress_free": f"{text} by {folds.max():.0f} degrees"}
 
     def _off(self) -> Summary:

@@ -201,8 +201,8 @@ class MechanismMotionCase(Checked):
         super().__post_init__()
         if isinstance(self.body, GrowingStructure):
             raise ValueError(
-                "a motion has no growth: remove it, or use case=loaded_file for "
-                "equilibria at values of its field"
+                "growth does not work in a motion: remove it, or use case=loaded_file "
+                "for equilibria at field values"
             )
         _ = self.start
 

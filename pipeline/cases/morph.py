@@ -133,9 +133,7 @@ AT_LIMIT = 1e-3  # of the range of a joint, within which it is at a limit
 LEAST_FORCE = 1e-4  # of L, force from which a contact counts
 NAMED = 5  # pairs in contact, the strongest
 NEWTON = "case.method=newton "  # which several starts need
-ONE_START = (
-    "one start leads to one, others may be lower: {}case.starts=8 looks for them"
-)
+ONE_START = "a single start finds one minimum: {}case.starts=8 looks for lower ones"
 
 
 class Method(Choice):
@@ -196,22 +194,20 @@ class MorphCase(Checked):
     def _check_size(self) -> None:
         r0 = self.structure.r0
         if not np.ptp(r0, axis=0).any():
-            raise ValueError(
-                "all nodes are at one place, so E and S have no length: move one"
-            )
+            raise ValueError("all nodes coincide, so E and S are undefined: move one")
         far = float(np.abs(r0).max()) / characteristic_length(r0)
         rounding = float(np.finfo(np.float64).eps) * far
         if rounding > 0.25 * self.residual:
             raise ValueError(
                 f"nodes are {far:.1e} L from the origin: rounding, {rounding:.1e} L, "
-                f"exceeds the residual of {self.residual:.0e}: put it closer"
+                f"exceeds the residual of {self.residual:.0e}: move them closer"
             )
 
     def _check_goals(self) -> None:
         target = self.shape.target if isinstance(self.shape, Moved) else self.shape
         if isinstance(target, AlongAxis) and isinstance(self.options, NewtonOptions):
             raise ValueError(
-                "goals along an axis are not the nearest ones, so Newton steps may "
+                "goals along an axis are not the nearest points, so Newton steps may "
                 "raise E: choose `method: projection`"
             )
 

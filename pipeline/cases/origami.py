@@ -452,7 +452,7 @@ class PlateCase:
         area = float(np.linalg.norm(np.cross(a, b)))
         if area <= 1e-9 * float(np.linalg.norm(a)) * float(np.linalg.norm(b)):
             raise ValueError(
-                f"periods {list(map(list, self.periods))} lie in line: give two ways"
+                f"periods {list(map(list, self.periods))} are parallel: give two ways"
             )
 
     @property

@@ -254,7 +254,7 @@ class ComputingTimeCase(Checked):
             StepOptions(h=h)
         if not (self.grounds and self.step_lengths):
             raise ValueError(
-                "computing time: name one ground and one step length or more"
+                "computing time: give at least one ground and one step length"
             )
 
     def steps(self) -> Iterator[TimingStep]:

@@ -334,13 +334,13 @@ class RodFitCase(SeriesFit):
             )
         if isinstance(self.specimen, RodFileCase) and not self.in_space:
             raise ValueError(
-                "specimen: of rod files fits are in space: set its dimension to 3"
+                "specimen: fits of rod files work in 3D only: set dimension to 3"
             )
         for name, value in zip(self.named, self.nominal.tolist(), strict=True):
             if value == 0.0:
                 raise ValueError(
-                    f"parameters: {name} starts at 0, and its size is the scale of its "
-                    "steps: start from a guess"
+                    f"parameters: {name} starts at 0, but its size scales its steps: "
+                    "start from a non-zero guess"
                 )
         self.check()
         self._refuse_release()
@@ -376,7 +376,7 @@ class RodFitCase(SeriesFit):
         of = {f"{one.value}_times": one for one in SpaceParameter}
         for name in set(self.parameters) - set(of):
             raise ValueError(
-                f"parameters: {name!r} is none in space: choose of {', '.join(of)}"
+                f"parameters: {name!r} does not exist in 3D: choose of {', '.join(of)}"
             )
         return [of[name] for name in self.parameters]
 
@@ -469,7 +469,7 @@ class ArmFitCase(SeriesFit):
         for name in self.named:
             if name not in FITTED_OF:
                 raise ValueError(
-                    f"parameters: {name!r} is none of an arm: choose of "
+                    f"parameters: an arm has no {name!r}: choose of "
                     f"{', '.join(FITTED_OF)}"
                 )
             if not np.any(getattr(self.specimen, FITTED_OF[name])):

@@ -204,7 +204,7 @@ class TendonArmCase(RestingSpaceRod):
         if len(self.angles) != len(self.tensions) or not len(self.angles):
             raise ValueError(
                 f"arm: {len(self.angles)} angles for {len(self.tensions)} tensions: "
-                "give one of each a tendon"
+                "give one of each per tendon"
             )
         _ = self.setting(1.0)
 

@@ -212,7 +212,7 @@ def user_end(
         around = world.contact
     grounded = around and (around.ground or getattr(around, "bodies", ()))
     if not (rod.held.any() or grounded or world.fluid):
-        warnings.append("no clamp, pin or ground holds the robot: it goes as a whole")
+        warnings.append("no clamp, pin or ground holds the robot: it drifts freely")
     if not USUAL[0] <= size <= USUAL[1]:
         warnings.append(
             f"the robot is {lengths.text(size)} across: is its unit {lengths.unit}?"
@@ -239,13 +239,13 @@ def _went_through(world: World, last: RodStep, lengths: LengthUnit) -> list[str]
             found.append(f"an edge is {lengths.text(deep)} in the ground")
     if found:
         found[-1] += (
-            ": edges feel rods and ground with "
+            ": detect contacts of edges with "
             f"'case.touching={{_target_: {PLANE_CONTACT}}}'"
         )
     gave = -last.impact + max(-last.friction, 0.0)
     if gave > GIVEN * float(last.state.clock.at_work):
         found.append(
-            f"contacts gave {gave:.2g} J, where impact and friction take energy: "
+            f"contacts added {gave:.2g} J, but impact and friction must dissipate: "
             "choose a smaller case.options.h"
         )
     return found

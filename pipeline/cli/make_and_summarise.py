@@ -93,8 +93,8 @@ def summary(workflow: Workflow, figure: str, width: int) -> list[str]:
 
 def _next(figure: str, more: bool) -> str:
     if figure and more:
-        return "make figures makes the rest; make ui opens MLflow"
-    return "make ui opens MLflow; morphtrack show CASE shows a run"
+        return "run `make figures` for the rest, `make ui` to open MLflow"
+    return "`make ui` opens MLflow, `morphtrack show CASE` shows a run"
 
 
 def _is_current(page: Path) -> bool:
@@ -128,5 +128,5 @@ def make(figure: str, words: Sequence[str], profile: Path, cores: int | None) ->
         print("\n".join([*aligned([HEAD, *rows], width), ""]))
     print("\n".join(summary(plan.workflow, figure, width)))
     if status:
-        print("error: not all is there: see the errors above", file=sys.stderr)
+        print("error: some results are missing: see the errors above", file=sys.stderr)
     return FAILED if status else DONE

@@ -177,9 +177,9 @@ def compare(
         print(f"no rows of {names}: {reason}")
     for name, shipped in found["values_of"].items():
         if name != shipped:
-            print(f"fitted      {name}: its values are those of {shipped}")
+            print(f"fitted      {name}: same measured values as {shipped}")
     for name, other in found["nearer"].items():
-        print(f"another     {name}: it lies nearer to what is predicted of {other}")
+        print(f"another     {name}: it is closer to the prediction for {other}")
     for row in found["verdicts"]:
         print(_verdict(row))
     print(_which(found, of))
@@ -206,13 +206,13 @@ def _which(found: dict[str, Any], of: MeasuredSet) -> str:
     others = {n: k for n, k in found["compared_with"].items() if k != by["key"]}
     if others:
         lines.append(
-            f"            of other inputs are {', '.join(others)}: predicted "
-            f"now (run {', '.join(sorted(set(others.values())))})"
+            f"            other inputs: {', '.join(others)} predicted now "
+            f"(run {', '.join(sorted(set(others.values())))})"
         )
     made, now = by["code"], code_of_prediction(of)
     if made != now:
         lines.append(
-            f"code        {made[:16] or 'not known'} made it, {now[:16]} is here now: "
-            "a prediction stays as it was made"
+            f"code        made by {made[:16] or 'unknown code'}, now {now[:16]}: the "
+            "prediction is kept as it was made"
         )
     return "\n".join(lines)

@@ -33,14 +33,15 @@ def mobility(
         list[str],
         Argument(
             metavar="case=NAME...",
-            help="A file of conf/case, and values of its keys.",
+            help="A case of conf/case, and KEY=VALUE to change it.",
             autocompletion=overrides,
         ),
     ],
     out: OutIfGiven = None,
-    name: Annotated[str, Option(help="Name of the files.")] = "",
+    name: Annotated[str, Option(help="Name of the output files.")] = "",
     branches: Annotated[
-        Literal["start", "rest"] | None, Option(help="Follow the branches from there.")
+        Literal["start", "rest"] | None,
+        Option(help="Follow branches from there: the case's start or rest."),
     ] = None,
 ) -> None:
     """Count how a structure can move, and draw its modes.
@@ -125,12 +126,14 @@ def calibrate(
     ] = None,
     pose: Annotated[
         list[str] | None,
-        Option(metavar="COMPARISON SPHERES SIMULATED", help="Compared by hand."),
+        Option(metavar="COMPARISON SPHERES SIMULATED", help="A pose compared by hand."),
     ] = None,
     references: Annotated[
         list[str] | None, Option("--reference", help=f"Known distance: {PAIR}.")
     ] = None,
-    leave_out: Annotated[list[str] | None, Option(help=f"Not seen: {PLACE}.")] = None,
+    leave_out: Annotated[
+        list[str] | None, Option(help=f"Sphere to omit: {PLACE}.")
+    ] = None,
     planned: Planned = "",
 ) -> None:
     """Estimate a mechanism as built from scans of several poses.

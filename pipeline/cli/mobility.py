@@ -70,14 +70,14 @@ def report(found: Mobility, structure: Structure, nearby: int | None) -> list[st
         )
     if nearby is None:
         lines.append(
-            "warning: no configuration close by satisfies the constraints; "
+            "warning: no configuration nearby satisfies the constraints; "
             "the first-order motions may lead nowhere"
         )
     elif nearby != found.mobility:
         lines.append(
-            f"warning: the mobility close by is {nearby}: the initial configuration is "
-            "a special one, and some of its motions lead nowhere: "
-            "morphtrack mobility --branches start follows them"
+            f"warning: the mobility nearby is {nearby}: the start is singular, and "
+            "some of its motions lead nowhere; `morphtrack mobility --branches start` "
+            "follows them"
         )
     if nearby != found.mobility:
         lines += _held_flat_by_distances(structure)
@@ -93,8 +93,8 @@ def _held_flat_by_distances(structure: Structure) -> list[str]:
     more = f" and {len(flat) - 1} more sets" if len(flat) > 1 else ""
     return [
         f"warning: nodes {', '.join(map(str, flat[0]))}{more} lie in one plane and "
-        "distances alone hold them, which to first order lets them leave it: write "
-        "each as one of `bodies`, which hold themselves flat"
+        "are held by distances only, which to first order lets them leave it: define "
+        "each set as one of `bodies`"
     ]
 
 
@@ -136,22 +136,21 @@ def _structure(case: Mapping[str, Any]) -> Structure:
         found = build(case["structure"], "case.structure")
         if isinstance(found, Structure):
             return found
-    raise InputError("this case has no constraints to count: choose one of morphing")
+    raise InputError("this case has no constraints to count: choose a morphing case")
 
 
 def branches_of(case: Any, at: str) -> BranchCase | SaddleCase:
     """The case itself, or what becomes of a morph's start or rest."""
     if isinstance(case, BranchCase) and at == "rest":
         raise InputError(
-            "--branches rest is for morphs, and this case is of branches at its "
-            "start: choose --branches start, or a case of morphing"
+            "--branches rest needs a morphing case: choose one, or use --branches start"
         )
     if isinstance(case, BranchCase | SaddleCase):
         return case
     if not isinstance(case, MorphCase):
         raise InputError(
-            "this case has no constraints that could branch: choose one of branches, "
-            "or of morphing"
+            "this case has no constraints that could branch: choose a branching or "
+            "morphing case"
         )
     if at == "rest":
         tolerance = 1e-9 if case.tolerance is None else case.tolerance

@@ -69,9 +69,9 @@ def written(kind: str, name: str, begun: str | None = None) -> tuple[Path, str]:
         raise InputError(f"{name!r} is no name: give letters, digits and _")
     path = Path(PLACES[kind].replace("NAME", name))
     if path.exists():
-        raise InputError(f"{path} is there: give another name, or move it away")
+        raise InputError(f"{path} exists: give another name, or move it away")
     if kind == "study" and not CONF.is_dir():
-        raise InputError(f"no folder conf in {Path.cwd()}: {TOP}, type the same")
+        raise InputError(f"no folder conf in {Path.cwd()}: run this {TOP}")
     if begun is not None and kind != "mechanism":
         raise InputError(f"--from begins a mechanism, not a {kind}: leave it out")
     text = template(kind).replace("NAME", name)

@@ -59,16 +59,16 @@ Out = Annotated[Path, folder(output_directory, "Folder to write into.")]
 OutIfGiven = Annotated[Path | None, folder(output_directory, "Folder to write into.")]
 Simulated = Annotated[str, Option(**_RUN)]
 RunName = Annotated[str, Argument(**_RUN)]
-Spheres = Annotated[Path, folder(result_folder, "Folder of an ingest.")]
+Spheres = Annotated[Path, folder(result_folder, "Folder of an ingest run.")]
 ScaleMm = Annotated[float | None, Option(help=HELP["scale_mm"])]
 Planned = Annotated[
-    str, Option(metavar="DIGEST", help="Refuse another configuration or code.")
+    str, Option(metavar="DIGEST", help="Fail if the configuration or code has changed.")
 ]
 Cores = Annotated[int | None, Option(help="Jobs side by side.")]
 Profile = Annotated[Path, folder(profile_directory, "Where Snakemake runs jobs.")]
 Words = Annotated[
     list[str] | None,
-    Argument(metavar="[KEY=VALUE]...", help="Values of that file of conf."),
+    Argument(metavar="[KEY=VALUE]...", help="Changes to that file of conf."),
 ]
 
 

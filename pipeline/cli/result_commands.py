@@ -30,7 +30,7 @@ def show(
     vtk: Annotated[bool, Option("--vtk", help="Write vtk, for ParaView.")] = False,
     fold: Annotated[Path | None, Option(help="FOLD file of a sheet to write.")] = None,
     every: Annotated[int, Option(help="For --fold: every n-th increment.")] = 1,
-    no_open: Annotated[bool, Option("--no-open", help="Open no page.")] = False,
+    no_open: Annotated[bool, Option("--no-open", help="Do not open it.")] = False,
 ) -> None:
     """Show a run: its numbers, its picture, its page, its motion.
 
@@ -70,7 +70,9 @@ def show(
 
 @command("figure")
 def figure(
-    figure: Annotated[str, Argument(help="Its name.", autocompletion=figures)],
+    figure: Annotated[
+        str, Argument(help="Name of the figure.", autocompletion=figures)
+    ],
     words: Words = None,
     row: Annotated[
         list[str] | None,
@@ -79,8 +81,10 @@ def figure(
             help="A name and folders of results; once for each row.",
         ),
     ] = None,
-    width: Annotated[str | None, Option(help="mm: 89, 120 or 183; or slide.")] = None,
-    no_identity: Annotated[bool, Option("--no-identity", help="Name no run.")] = False,
+    width: Annotated[str | None, Option(help="89, 120 or 183 (mm), or slide.")] = None,
+    no_identity: Annotated[
+        bool, Option("--no-identity", help="Omit run names.")
+    ] = False,
     svg: Annotated[bool, Option("--svg", help="Write NAME.svg as well.")] = False,
     out: OutIfGiven = None,
     planned: Planned = "",
@@ -153,7 +157,10 @@ def _check_alone(figure: str, out: Path) -> None:
 @command("trace")
 def trace(
     what: Annotated[
-        str, Argument(metavar="FILE", help="A figure, table, macro file or copy.")
+        str,
+        Argument(
+            metavar="FILE", help="A figure, table or macro file, or a copy of one."
+        ),
     ],
     results: Results = RESULTS,
 ) -> None:
@@ -205,7 +212,7 @@ def track() -> int:
 @command("ui")
 def ui(
     port: Annotated[
-        int, Option(min=1, max=65535, help="Of the addresses that are printed.")
+        int, Option(min=1, max=65535, help="Port of the printed addresses.")
     ] = 5000,
 ) -> None:
     """Open MLflow's pages on the runs.

@@ -31,7 +31,7 @@ def make(
         list[str] | None,
         Argument(
             metavar="[FIGURE] [KEY=VALUE]...",
-            help="Only this figure; values of conf/workflow.yaml.",
+            help="Only this figure; changes to conf/workflow.yaml.",
             autocompletion=figures,
         ),
     ] = None,
@@ -72,7 +72,7 @@ def simulate(
 
 @command("study")
 def study(
-    name: Annotated[str, Argument(help="In conf/study.", autocompletion=studies)],
+    name: Annotated[str, Argument(help="Name in conf/study.", autocompletion=studies)],
     words: Words = None,
     retry_failed: Annotated[
         bool, Option("--retry-failed", help="Run again what failed.")

@@ -55,13 +55,15 @@ def ingest(
         float | None, Option(metavar="R", help="Radius of the printed spheres.")
     ] = None,
     radius_range: Annotated[
-        tuple[float, float] | None, Option(metavar="A B", help="In place of a radius.")
+        tuple[float, float] | None,
+        Option(metavar="A B", help="Range of the radius, if not known."),
     ] = None,
     seeds_path: Annotated[
         str | None, Option("--seeds", "--seeds-path", help=HELP["seeds_path"])
     ] = None,
     marker_sd_mm: Annotated[
-        float | None, Option(metavar="SD", help="Of markers in time, along each axis.")
+        float | None,
+        Option(metavar="SD", help="Scatter of a marker in time, along each axis."),
     ] = None,
     from_s: Annotated[float, Option(help="First time of markers.")] = -math.inf,
     to_s: Annotated[float, Option(help="Last time of markers.")] = math.inf,
@@ -191,10 +193,10 @@ def compare(
     settings: dict[str, Any],
     scale_mm: ScaleMm = None,
     input_uncertainty: Annotated[
-        Path | None, folder(result_folder, "Folder of an input_uncertainty.")
+        Path | None, folder(result_folder, "Folder of an input_uncertainty run.")
     ] = None,
     deviation: Annotated[
-        Path | None, folder(result_folder, "Folder of a deviation.")
+        Path | None, folder(result_folder, "Folder of a deviation run.")
     ] = None,
     planned: Planned = "",
 ) -> None:
@@ -227,7 +229,7 @@ def compare_series(
     settings: dict[str, Any],
     refined: Annotated[
         str | None,
-        Option(metavar="RUN", help="The same with half the steps in space and time."),
+        Option(metavar="RUN", help="The same run with steps in space and time halved."),
     ] = None,
     planned: Planned = "",
 ) -> None:
@@ -302,11 +304,13 @@ def _printed(simulated: str, scale_mm: float | None) -> tuple[Path, float]:
 def virtual_scan(
     simulated: RunName,
     out: Out,
-    config: Annotated[Path, Option(help="The virtual lab.")] = SCANNER,
-    parts: Annotated[Path, Option(help="The printed part.")] = PARTS,
+    config: Annotated[Path, Option(help="File of the virtual lab.")] = SCANNER,
+    parts: Annotated[Path, Option(help="File of the printed parts.")] = PARTS,
     scale_mm: ScaleMm = None,
-    ball_radius_mm: Annotated[float | None, Option(help="Of the spheres.")] = None,
-    seed: Annotated[int | None, Option(help="Of the random numbers.")] = None,
+    ball_radius_mm: Annotated[
+        float | None, Option(help="Radius of the spheres.")
+    ] = None,
+    seed: Annotated[int | None, Option(help="Seed of the random numbers.")] = None,
     planned: Planned = "",
 ) -> None:
     """Scan a simulated end state in a virtual lab.

@@ -124,8 +124,8 @@ def _made(step: str, name: str, figure: str) -> Path:
     folder = RESULTS / step / name
     if not (folder / "run.json").is_file():
         raise InputError(
-            f"{figure} shows {folder}, which is not there yet: make figure-{figure} "
-            "makes both"
+            f"{figure} shows {folder}, which does not exist yet: run "
+            f"`make figure-{figure}`"
         )
     return folder
 

@@ -179,5 +179,5 @@ def trace(what: str, results: Path) -> None:
     links = chain(found.origin.all_keys, results, job_now)
     lines = [first, *link_lines(found, links, results)]
     if job_now is None:
-        lines.append(f"conf was not asked, since it cannot be planned: {trouble}")
+        lines.append(f"conf was not checked, since planning it failed: {trouble}")
     print("\n".join(map(visible, lines)))

@@ -43,13 +43,15 @@ def _check(where: str, value: Any) -> None:
     if isinstance(value, int | float) and LARGEST < abs(value) < math.inf:
         raise InputError(f"{where} is {value!r}: give a number up to {LARGEST:g}")
     if isinstance(value, str) and "${" in value:
-        raise InputError(f"{where} is {value!r}: ${{...}} is not read twice: remove it")
+        raise InputError(
+            f"{where} is {value!r}: nested ${{...}} is not read: remove it"
+        )
     if not isinstance(value, Mapping):
         return
     if ARRAY in value:
         raise InputError(
-            f"{where} is an array that was made in Python, of which a record has the "
-            "digest only: run the step from Python, or make the case from a file"
+            f"{where} is an array made in Python, recorded by its digest only: run the "
+            "step from Python, or define the case in a file"
         )
     if "_target_" in value:
         check_target(str(value["_target_"]), where)
@@ -59,8 +61,8 @@ def _check(where: str, value: Any) -> None:
             raise InputError(f"{where}.{key} is {given!r}: write true or false")
         if isinstance(given, str | int | float) and not _is_plain(hint):
             raise InputError(
-                f"{where}.{key} is {given!r}, but has keys: see them with --cfg job, "
-                f"write {where}.{key}.KEY=VALUE"
+                f"{where}.{key} is {given!r}, but is a group of keys: write "
+                f"{where}.{key}.KEY=VALUE (--cfg job lists them)"
             )
 
 
@@ -105,6 +107,6 @@ def _message(error: BaseException, where: str, target: str) -> str:
             return f"{where} {no_key(extra.group(1), list(parameters_of(target)))}"
         if lacks:
             name = lacks.group(1)
-            return f"{where} has no {name}: add it, or leave out ~{where}.{name}"
+            return f"{where} has no {name}: add it, or remove ~{where}.{name}"
     own = re.sub(r"\[\d+\]$", "", where).rpartition(".")[2]
     return f"{where}: {one_line(error).removeprefix(f'{own}: ')}"

@@ -172,7 +172,9 @@ def check_cases(words: Iterable[str]) -> None:
     for word in words:
         key, equals, value = word.partition("=")
         if key == "~case":
-            raise InputError(f"{word}: a simulation needs a case: leave this out")
+            raise InputError(
+                f"{word} is not possible, a simulation needs a case: remove it"
+            )
         if key.startswith("case.") and equals and not value:
             raise InputError(f"{word} has no value: write {word}VALUE, null for none")
         if key != "case":

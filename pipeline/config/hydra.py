@@ -30,8 +30,8 @@ SUCH_AS = {
 SAME = ({"duration", "lasts"}, {"path", "file"})  # for what other cases call so
 SEVERAL = "gives several values: choose one, or add --multirun to run each"
 UNREAD = (
-    "write one KEY=VALUE a word, a value with blanks, brackets or quotation marks "
-    "within those of the shell"
+    "write each KEY=VALUE as one word; quote values with blanks, brackets or quotation "
+    "marks for the shell"
 )
 
 
@@ -73,7 +73,7 @@ def refusal_of(
             such = f"'{key}=[{{KEY: VALUE}}]'"
             return f"{word}: {key} is a list: write it in [ ], as in {such}"
         if isinstance(here, Mapping) and isinstance(read.value(), list):
-            return f"{word}: {key} is made of keys of its own: write {key}.KEY=VALUE"
+            return f"{word}: {key} is a group of keys: write {key}.KEY=VALUE"
     return ""
 
 
@@ -115,7 +115,7 @@ def _remedy(
     taken = parameters_of(str(here.get("_target_", "")))
     defaults = [name for name in taken if name not in here]
     if part in defaults:
-        return f"it has its default: write +{'.'.join([*path, part])}=..."
+        return f"it is at its default: add +{'.'.join([*path, part])}=..."
     if not path and part in here.get("case", {}):
         return f"did you mean case.{part}?"
     deeper = [".".join(keys) for keys in _below(config) if keys[-1] == part]
@@ -159,7 +159,7 @@ def message_of(error: BaseException) -> str:
     text = " ".join(line for line in lines if line and not line.startswith(advice))
     if type(error).__name__.startswith(("Interpolation", "GrammarParse")):
         place = getattr(error, "full_key", "")
-        return f"{place}: {text}: write the value itself, or the name of one"
+        return f"{place}: {text}: write a value, or the name of an existing key"
     return text.partition(" Config search path:")[0]
 
 
@@ -178,11 +178,11 @@ def hydra_errors() -> Iterator[None]:
         raise InputError(message_of(error)) from error
     except UnicodeDecodeError as error:
         raise InputError(
-            f"{_holding(error.object)} is not UTF-8: save it so"
+            f"{_holding(error.object)} is not UTF-8: save it as UTF-8"
         ) from error
     except RecursionError as error:
         raise InputError(
-            "the defaults of files of conf form a circle: remove one of these lines"
+            "the defaults lists in conf are circular: remove one of their entries"
         ) from error
     except MarkedYAMLError as error:
         raise InputError(_yaml_message(error)) from error

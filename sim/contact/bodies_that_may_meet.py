@@ -117,7 +117,7 @@ def described(kind: str, nodes: Ints) -> str:
 
 def _check_kind(kind: str, nodes: Ints, n: int) -> None:
     for one in nodes:
-        name = f"the {described(kind, one)} names a node that is not there"
+        name = f"the {described(kind, one)} refers to node {{}}, which does not exist"
         refuse_missing(name, one.tolist(), n)
     ordered = np.sort(nodes, axis=1)
     refuse_first(
@@ -127,7 +127,7 @@ def _check_kind(kind: str, nodes: Ints, n: int) -> None:
     _, index, count = np.unique(ordered, axis=0, return_index=True, return_counts=True)
     refuse_first(
         count > 1,
-        lambda i: f"the {described(kind, nodes[index[i]])} is there twice",
+        lambda i: f"the {described(kind, nodes[index[i]])} is listed twice: remove one",
     )
 
 

@@ -236,7 +236,9 @@ def _words(part: Any) -> Iterator[int]:
     elif isinstance(part, int):
         yield part % 2**64
     else:
-        raise TypeError(f"pointed: {type(part).__name__}: give arrays and numbers")
+        raise TypeError(
+            f"a kernel argument is {type(part).__name__}: give arrays and numbers"
+        )
 
 
 class PointedType(types.Type):

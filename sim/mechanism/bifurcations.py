@@ -88,7 +88,7 @@ class BranchOptions(Checked):
     seed : of the directions from which tangents are sought
     """
 
-    step: Annotated[Positive, within(0.0, 0.2, "0.2 of L at most")] = 0.02
+    step: Annotated[Positive, within(0.0, 0.2, "between 0 and 0.2")] = 0.02
     steps: Count = 50
     residual: Positive = 1e-10
     seed: Whole = 0
@@ -360,8 +360,9 @@ def stationary(structure: Structure, target: Target, options: NewtonOptions) -> 
         return Saddle(end, 0, np.empty(0), empty)
     if 3 * len(z) > LARGEST:
         raise ValueError(
-            f"f falls along {negative} motions where the morph rests, which are found "
-            f"for {LARGEST} unknowns at most, not {3 * len(z)}"
+            f"f decreases along {negative} motions at the end of the morph; to follow "
+            f"them, at most {LARGEST} unknowns are supported, not {3 * len(z)}: use "
+            "fewer nodes"
         )
     J, used = dense_jacobian(problem.system, z)
     null = null_space(J)

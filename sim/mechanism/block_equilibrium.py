@@ -219,7 +219,7 @@ def at_rest(
     if found.end is not End.MINIMUM:
         raise NotConvergedError(
             f"no equilibrium found at drive parameter {driving:.6g} in {steps} steps "
-            f"(residual {residual:.1e}): hold the blocks, or take smaller increments",
+            f"(residual {residual:.1e}): add grips, or take smaller increments",
             best=point.q,
         )
     return BlockState(

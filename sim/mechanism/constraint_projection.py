@@ -101,8 +101,8 @@ def satisfy_constraints(
             break
         z = z + shortest_correction(linear)
     raise NotConvergedError(
-        f"residual {smallest:.1e} of the constraints is above {tolerance:.0e}: "
-        "take smaller steps, or check that the constraints do not contradict",
+        f"the constraint residual {smallest:.1e} is above {tolerance:.0e}: take "
+        "smaller steps, or check that the constraints are consistent",
         best=best,
     )
 
@@ -153,8 +153,8 @@ def closed(system: ConstraintSystem, structure: Structure, tolerance: float) -> 
     except NotConvergedError:
         names = "; ".join(_names(system, z))
         raise ValueError(
-            f"constraints contradict: {names}; the residual stays at "
-            f"{linearise(system, z).residual:.1e} at best: correct their constants"
+            f"inconsistent constraints: {names}; their least residual is "
+            f"{linearise(system, z).residual:.1e}: correct the values they prescribe"
         ) from None
 
 

@@ -143,8 +143,8 @@ def search(sought: "MorphObjective", change: Floats) -> Iterator[DesignStep]:
         scale = float(np.clip(moved @ moved / max(change_of_slope, 1e-300), 1e-3, 1e3))
         change, here = change + moved, after
     raise NotConvergedError(
-        f"F can still fall by a change of {left:.1e} after {options.max_steps} steps: "
-        "raise max_steps or tolerance",
+        f"after {options.max_steps} steps, changes of {left:.1e} still lower F, above "
+        f"{options.tolerance:.0e}: raise max_steps or tolerance",
         best=change,
     )
 
@@ -173,9 +173,9 @@ def _line_search(
         return found.point
     if unclosed is not None:
         raise NotConvergedError(
-            f"{sought.variables.name} that lower F = {here.F:.3e} further do not close "
-            f"({unclosed}): these are at the limit of closure; choose targets within "
-            "it, or leave links out of the loop",
+            f"with {sought.variables.name} that lower F = {here.F:.3e} further, the "
+            f"structure cannot be assembled ({unclosed}): choose targets that it can "
+            "reach, or remove links from its loops",
             best=change,
         )
     raise NotConvergedError(
@@ -272,7 +272,9 @@ def links_of(structure: Structure, symmetries: Sequence[str] = ()) -> Links:
         if frozenset(table.nodes[i, :2].tolist()) in pairs
     ]
     if not chosen:
-        raise ValueError("the structure has no links between bodies that could change")
+        raise ValueError(
+            "no links between bodies can change: add some, or set `places`"
+        )
     ends = np.sort(table.nodes[chosen, :2], axis=1)
     alike = [_images(structure.r0, ends, axes) for axes in symmetries]
     own = np.arange(len(ends))
@@ -297,7 +299,7 @@ def _images(r0: Floats, ends: Ints, axes: str) -> Ints:
     if away[worst] > 1e-6 * characteristic_length(r0) or missing:
         raise ValueError(
             f"the structure has no symmetry {axes}: node {worst} is "
-            f"{away[worst]:.2g} from the next image; leave it out"
+            f"{away[worst]:.2g} from the nearest mirror image; omit this symmetry"
         )
     return np.array([place[pair] for pair in images], dtype=np.int64)
 
@@ -349,8 +351,8 @@ def refuse_redundant(structure: Structure) -> None:
     """Rows that hang on each other hold lengths to each other, too."""
     if len(mobility(structure).redundant):
         raise ValueError(
-            "the constraints are redundant: lengths and places cannot change one by "
-            "one; leave the redundant rows out (morphtrack mobility names them)"
+            "redundant constraints: lengths and places cannot change independently; "
+            "remove the constraints that `morphtrack mobility` lists as redundant"
         )
 
 
@@ -407,8 +409,8 @@ class Places:
         tied = np.intersect1d(self.node, table.nodes[tying])
         if len(tied):
             raise ValueError(
-                f"the place of node {tied[0]} is tied to others: choose nodes that are "
-                "in no par and coin row"
+                f"node {tied[0]} has a par or coin constraint, so its place depends on "
+                "other nodes: choose nodes without one"
             )
         made, r0 = self.made(structure, change), structure.r0
         apart = _rows(structure, made).c - _rows(structure, r0).c

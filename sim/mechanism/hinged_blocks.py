@@ -121,7 +121,9 @@ class LigamentHinges:
                 )
         refuse_first(
             (self.friction > 0.0) & (self.stick == 0.0),
-            lambda i: f"hinge {i} has friction and no stick: give both or neither",
+            lambda i: (
+                f"hinge {i} has friction but no stick stiffness: give both or neither"
+            ),
         )
 
     def __len__(self) -> int:
@@ -186,7 +188,8 @@ class BlockAssembly:
         turned = [k for k, outline in enumerate(self.corners) if not area(outline) > 0]
         if turned:
             raise ValueError(
-                f"block {turned[0]} has no area, or its corners go round clockwise"
+                f"block {turned[0]} has no area or clockwise corners: give corners "
+                "counter-clockwise"
             )
 
     def __len__(self) -> int:

@@ -199,8 +199,8 @@ def limited(
     distance = float(np.linalg.norm(d))
     if not 0.0 <= least < distance < most:
         raise ValueError(
-            f"nodes {a} and {b} are {distance:g} apart: choose limits on either side, "
-            f"not {least:g} and {most:g}"
+            f"nodes {a} and {b} are {distance:g} apart, which must lie between the "
+            f"limits, not {least:g} and {most:g}"
         )
     upper, lower = 0.5 * (most + least), 0.5 * (most - least)
     along = (distance**2 + upper**2 - lower**2) / (2.0 * distance)
@@ -310,7 +310,9 @@ class Ranges:
         table = self.table
         for i in range(len(self)):
             nodes = table.nodes[i, : NODES[table.kind[i]]]
-            name = f"the range of {self.name(i)} names a node that is not there"
+            name = (
+                f"the range of {self.name(i)} refers to node {{}}, which does not exist"
+            )
             refuse_missing(name, nodes.tolist(), n)
             if (nodes[::2] == nodes[1::2]).any():
                 raise ValueError(

@@ -145,7 +145,7 @@ def _motions(structure: Structure, z: Floats, rank: int) -> Floats:
     unknowns = 3 * system.n + system.k
     if unknowns > LARGEST:
         raise ValueError(
-            f"modes of {unknowns} unknowns: at most {LARGEST} are possible"
+            f"{unknowns} unknowns, at most {LARGEST} are supported: use fewer nodes"
         )
     linear = linearise(system, z)
     J = np.delete(unit_rows(linear), _unused(system.n, system.k), axis=1)
@@ -283,7 +283,7 @@ def tangent(system: ConstraintSystem, z: Floats) -> Tangent:
     unknowns = 3 * system.n + system.k
     if unknowns > LARGEST:
         raise ValueError(
-            f"motions of {unknowns} unknowns: at most {LARGEST} are possible"
+            f"{unknowns} unknowns, at most {LARGEST} are supported: use fewer nodes"
         )
     J, used = dense_jacobian(system, z)
     left, sizes, right = np.linalg.svd(J)
@@ -437,11 +437,10 @@ def warning(table: ConstraintTable, found: NearDependence | None) -> dict[str, s
         return {}
     names = "; ".join(found.names(table))
     return {
-        "warning": f"{names} nearly depend on each other (smallest singular value "
-        f"{found.singular_value[0]:.1e}), as at a dead centre or in an infinitesimal "
-        f"mechanism: forces along them hang on the residual of {found.residual:.0e} "
-        "and are left out; a smaller residual determines them near a dead centre, only "
-        "other lengths do in an infinitesimal mechanism"
+        "warning": f"{names} are nearly redundant (smallest singular value "
+        f"{found.singular_value[0]:.1e}: dead centre or infinitesimal mechanism), so "
+        f"their forces depend on the residual of {found.residual:.0e} and are omitted: "
+        "lower it at a dead centre, change lengths in an infinitesimal mechanism"
     }
 
 

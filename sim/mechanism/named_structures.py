@@ -269,7 +269,9 @@ class TriangleLattice:
 def triangle_lattice(rows: int, columns: int, spacing: float) -> TriangleLattice:
     """Rows of `columns` nodes, between each two of them a row of one node less."""
     if not (is_count(rows) and is_count(columns) and columns > 1):
-        raise ValueError(f"{rows} rows of {columns} nodes: give 1 or more of 2 or more")
+        raise ValueError(
+            f"{rows} rows of {columns} nodes: give at least 1 row and 2 nodes in it"
+        )
     if not is_positive(spacing):
         raise ValueError(f"spacing is {spacing}: it must be positive")
     site = [(j, i) for j in range(rows) for i in range(columns - j % 2)]

@@ -360,17 +360,15 @@ def _not_converged(at: _Place, no_step: bool) -> NotConvergedError:
         names += near.names(table)
     if names:
         remedy = (
-            f"{'; '.join(dict.fromkeys(names))}: these nearly say what others do, as "
-            "at a dead centre or in an infinitesimal mechanism, which moves by about "
-            f"the root of residual; take a residual of {max(100 * residual, 1e-9):.0e},"
-            " or other lengths"
+            f"{'; '.join(dict.fromkeys(names))} are nearly redundant (dead centre or "
+            "infinitesimal mechanism, which moves by about sqrt(residual)): set "
+            f"residual to {max(100 * residual, 1e-9):.0e}, or change lengths"
         )
     elif jumps := _nodes_whose_goals_jump(problem, point):
         few = ", ".join(map(str, jumps[:NAMED]))
         remedy = (
-            f"the nearest points of nodes {few} jump as these move, as in holes, "
-            "beyond the rim and next to outliers of a cloud: leave outliers out, fill "
-            "holes, or let these nodes not lead"
+            f"the nearest target points of nodes {few} jump (hole, rim or outlier of "
+            "the cloud?): remove outliers, fill holes, or make these nodes not leading"
         )
     return NotConvergedError(f"{what}: {remedy}", best=point.z)
 

@@ -266,8 +266,8 @@ class EnvelopeSearch:
         self.system: ConstraintSystem = system_of(self.structure)
         if self.system.m > LARGEST:
             raise ValueError(
-                f"the structure has {self.system.m} constraint rows: singular values "
-                f"are taken of {LARGEST} at most"
+                f"the structure has {self.system.m} constraints, at most {LARGEST} are "
+                "supported: use fewer nodes"
             )
         self.L = characteristic_length(self.structure.r0)
         if self.L == 0.0:
@@ -317,9 +317,9 @@ class EnvelopeSearch:
                     break
             if fruitless == FRUITLESS:
                 raise NotConvergedError(
-                    f"{FRUITLESS} walks in turn found no step: what moves to first "
-                    "order may lead nowhere (see morphtrack mobility), or "
-                    "obstacles leave no room; choose a smaller stride",
+                    f"{FRUITLESS} random directions in a row allow no step: motions "
+                    "may exist to first order only (see `morphtrack mobility`), or "
+                    "obstacles block them; choose a smaller stride",
                     best=self.z0,
                 )
 

@@ -99,7 +99,9 @@ def _check_constraints(r0: Floats, table: ConstraintTable) -> None:
     )
     refuse_first(
         link & ((constant <= 1e-24 * size**2) | (nodes[:, 0] == nodes[:, 1])),
-        lambda i: f"{table.name(i)} has length zero: merge its nodes, or use coin",
+        lambda i: (
+            f"{table.name(i)} has length zero: merge its nodes, or tie them by coin"
+        ),
     )
     _check_loops(table)
     _check_edges(r0, table, size)
@@ -121,7 +123,7 @@ def _check_edges(r0: Floats, table: ConstraintTable, size: float) -> None:
     link, line = (table.kind == k for k in (ConstraintKind.DIST, ConstraintKind.PAR))
     refuse_first(
         link & (np.linalg.norm(d, axis=1) <= 1e-12 * size),
-        lambda i: f"{table.name(i)} has a length and its nodes at one place: move one",
+        lambda i: f"{table.name(i)} has a length, but its nodes coincide: move one",
     )
     refuse_first(
         line & (np.linalg.norm(u, axis=1) <= 1e-12 * size),
@@ -208,6 +210,6 @@ def told_same_places(structure: Structure) -> str:
         return ""
     more = f" and {len(found) - 1} more pairs" if len(found) > 1 else ""
     return (
-        f"nodes {found[0][0]} and {found[0][1]}{more} are at one place and nothing "
-        "ties them: name one of them everywhere, or join them by spherical or coin"
+        f"nodes {found[0][0]} and {found[0][1]}{more} coincide but are not connected: "
+        "use one number for both, or connect them by spherical or coin"
     )

@@ -325,14 +325,13 @@ class Draft:
         a, b = axis
         if a == b or not (self.r[a] - self.r[b]).any():
             raise ValueError(
-                f"the axis {list(axis)} has its nodes at one place: name two that are "
-                "apart; a mechanism in a plane turns about one node that bodies share, "
-                "without a hinge"
+                f"the nodes of the axis {list(axis)} coincide: name two that are "
+                "apart; in a planar mechanism let the bodies share a node instead"
             )
 
     def _both(self, bodies: Pair | None) -> Pair:
         if bodies is None:
-            raise ValueError("name the `bodies` that it joins, or its `other` side")
+            raise ValueError("a joint needs the two `bodies` it connects, or `other`")
         refuse_missing(
             "body {} is not there", bodies, len(self.bodies), "the structure has bodies"
         )

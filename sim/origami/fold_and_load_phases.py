@@ -54,10 +54,11 @@ class Moments(PhaseOptions):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not self.creases:
-            raise ValueError("moments name no creases: name those that are turned")
+            raise ValueError("moments has no creases: list those that are loaded")
         if len(self.moments) != len(self.creases):
             raise ValueError(
-                f"{len(self.moments)} moments for {len(self.creases)} creases"
+                f"{len(self.moments)} moments for {len(self.creases)} creases: give "
+                "one for each"
             )
         for crease, moment in zip(self.creases, self.moments, strict=True):
             if not is_finite(moment):
@@ -65,7 +66,7 @@ class Moments(PhaseOptions):
                     f"crease {crease}: {moment} among moments is not finite"
                 )
             if list(self.creases).count(crease) > 1:
-                raise ValueError(f"crease {crease} is named twice: give its sum once")
+                raise ValueError(f"crease {crease} is listed twice: add its moments up")
 
     def targets(self, mesh: BarHingeMesh) -> Floats:
         """(e,) moment on each edge, N m, zero where none is given."""
@@ -130,14 +131,16 @@ class Fold(PhaseOptions):
             raise ValueError("fold names creases without angles: give one for each")
         for crease, angle in zip(self.creases, self.angles, strict=False):
             if not 0 <= angle <= 2:
-                raise ValueError(f"rest angle {angle} of crease {crease} not in 0 to 2")
+                raise ValueError(
+                    f"rest angle {angle} of crease {crease} must be from 0 to 2"
+                )
         if any(not speed > 0 for speed in self.speeds):
             raise ValueError(f"speeds must be positive, not {list(self.speeds)}")
         check_sequence(self.stages)
         if self.together and (self.speeds or len(set(self.stages)) > 1):
             raise ValueError(
-                "fold has creases that arrive together, and stages or speeds of their "
-                "own: give one of them"
+                "fold has `together` and several stages or speeds, which exclude each "
+                "other: remove one"
             )
 
     def targets(self, mesh: BarHingeMesh) -> Floats:
@@ -232,7 +235,7 @@ class Displace(Load):
         if self.watch < 0:
             raise ValueError("displace watches no node: name the one that is moved")
         if not abs(self.distance) > 0:
-            raise ValueError("displace has distance 0: give the move of an increment")
+            raise ValueError("displace has distance 0: give the distance per increment")
 
 
 @dataclass(frozen=True)

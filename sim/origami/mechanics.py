@@ -269,14 +269,14 @@ def folded_cells(
     mesh = concentrated_mesh(pattern, material)
     rigid = rigid_sheet(mesh, asked_folds(mesh, fold))
     if rigid is None:
-        raise ValueError("the pattern is folded at rest, or has no inner vertex: none "
-                         "is folded here but flat sheets")  # fmt: skip
+        raise ValueError("the pattern is folded at rest, or has no inner vertex: give "
+                         "a flat sheet with inner vertices")  # fmt: skip
     finer = -(-PARTS // fold.increments)
     for part, state in enumerate(rigid.path(finer * fold.increments), 1):
         if state.open_vertices:
             raise ValueError(
-                f"rigid panels do not close around vertex {state.open_vertices[0]}: a "
-                "plate is made of rigid folds"
+                f"rigid panels do not close around vertex {state.open_vertices[0]}: "
+                "choose a rigidly foldable pattern"
             )
         if part % finer == 0:
             yield _folded(pattern, state.folds, periods)
@@ -311,9 +311,9 @@ def _check_repeats(flat: Floats, folded: Floats, periods: Sequence[Pair]) -> Non
         worst = int(np.argmax(np.linalg.norm(off, axis=1)))
         if np.linalg.norm(off[worst]) > limit:
             raise ValueError(
-                f"vertices {one[worst]} and {other[worst]} are not as far apart as "
-                f"{i} and {j} once folded: name vertices one period apart, of a sheet "
-                "that stays straight"
+                f"once folded, vertices {one[worst]} and {other[worst]} differ in "
+                f"distance or direction from {i} and {j}: name vertices one period "
+                "apart, of a sheet that stays straight"
             )
 
 
@@ -419,8 +419,7 @@ def _check_inside(
         inside[key] = inside.get(key, False) or len(panels) == 2
     if not all(inside.values()):
         raise ValueError(
-            "the sheet shows no whole cell with a panel around it: give it more rows "
-            "and columns"
+            "no cell of the sheet is surrounded by panels: add rows and columns"
         )
 
 

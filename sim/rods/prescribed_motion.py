@@ -21,13 +21,13 @@ def refuse_table(name: str, times: Floats, values: Floats, unit: str) -> None:
         raise ValueError(f"{name}: give finite numbers")
     for k in np.flatnonzero(np.diff(times) <= 0.0).tolist():
         raise ValueError(
-            f"{name}: {times[k + 1]:g} s comes after {times[k]:g} s: let times rise"
+            f"{name}: {times[k + 1]:g} s follows {times[k]:g} s: times must increase"
         )
     if values[0].any() or times[0] < 0.0:
         first = " and ".join(f"{value:g} {unit}" for value in values[0])
         raise ValueError(
-            f"{name}: they begin at {times[0]:g} s with {first}: begin at 0 s or "
-            "later with 0, the shape at rest"
+            f"{name}: the first row is {first} at {times[0]:g} s: start with 0, the "
+            "shape at rest, at 0 s or later"
         )
 
 

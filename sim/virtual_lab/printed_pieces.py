@@ -269,8 +269,8 @@ def _two_rods(
         if angle < taken - 1e-9:
             yield (
                 f"the clamps of {names} overlap on the sphere of node {node}: "
-                f"{np.rad2deg(angle):.0f} degrees apart, they take "
-                f"{np.rad2deg(taken):.0f}"
+                f"{np.rad2deg(angle):.0f} degrees apart, "
+                f"{np.rad2deg(taken):.0f} needed"
             )
     if shared:
         return

@@ -128,8 +128,8 @@ def clamp(sizes: Sizes) -> Solid:
     bore = sizes.rod_radius_mm + sizes.clearance_mm
     if not bore < sizes.clamp_radius_mm:
         raise ValueError(
-            f"a clamp of clamp_radius_mm {sizes.clamp_radius_mm} has no wall around a "
-            f"bore of radius {bore:g}: make it thicker, or clamps: joined"
+            f"clamp_radius_mm {sizes.clamp_radius_mm} leaves no wall around a bore of "
+            f"radius {bore:g}: increase it, or set clamps to joined"
         )
     out = sizes.ball_radius_mm + sizes.clamp_length_mm
     seat = _arc(sizes.seat_mm, bore, sizes.clamp_radius_mm)

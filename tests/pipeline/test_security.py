@@ -209,8 +209,8 @@ def test_pipes_and_devices_in_conf_are_no_files_of_it(project, refused):
 @pytest.mark.parametrize(
     ("files", "said"),
     [
-        ({"a": "defaults: [a, _self_]"}, "of conf form a circle"),
-        ({"a": "defaults: [b]", "b": "defaults: [a]"}, "of conf form a circle"),
+        ({"a": "defaults: [a, _self_]"}, "in conf are circular"),
+        ({"a": "defaults: [b]", "b": "defaults: [a]"}, "in conf are circular"),
         ({"a": "# @package _global_\nrecord_every: 2"}, "holds no case"),
     ],
 )

@@ -149,13 +149,13 @@ def start_state(
     worst = float(np.abs(rows.values(z, s)).max(initial=0.0))
     if not worst <= options.residual:
         raise ValueError(
-            f"constraints contradict each other by {worst:.1e} at the start: correct "
-            "their constants, or hold fewer nodes"
+            f"inconsistent constraints: residual {worst:.1e} at the start: correct "
+            "the values they prescribe, or fix fewer nodes"
         )
     v = _start_velocities(mechanism, z, velocities or {})
     energy = mechanism.forces.energy(z) + 0.5 * float(v @ (mechanism.mass @ v))
     if not energy < np.inf:
-        raise ValueError("bodies overlap at the start, or a range is left: move them")
+        raise ValueError("bodies overlap or exceed a range at the start: move them")
     nothing, independent = np.zeros(rows.count), mechanism.independent_rows(z, 0.0)
     return MotionState(0, z, v, nothing, nothing, independent, energy, 0.0, 0.0, worst)
 
@@ -170,8 +170,8 @@ def _refuse_rounding(
         more = f", or raise residual ({options.residual:.0e}) to {left:.0e}"
         more = more if left <= ROUGHEST else ""
         raise ValueError(
-            f"constraints are rounded by up to {left:.1e} where nodes are {far:.3g} "
-            f"from the origin: put it into their middle{more}"
+            f"rounding of the constraints reaches {left:.1e}, as nodes are {far:.3g} "
+            f"from the origin: move the structure to the origin{more}"
         )
 
 
@@ -198,8 +198,8 @@ def _start_velocities(
     left = float(np.abs(G @ v - rates).max(initial=0.0))
     if left > 1e-8 * scale:
         raise ValueError(
-            f"the velocities at the start contradict constraints or drivers by "
-            f"{left / scale:.1e} of the largest: give fewer of them, or correct them"
+            "initial velocities violate the constraints or drivers by "
+            f"{left / scale:.1e} of the largest velocity: correct or remove some"
         )
     return v
 
@@ -260,7 +260,7 @@ def _advanced(
     except StepFailedError as error:
         if h <= options.h * 0.5**options.halvings * 1.5:
             raise NotConvergedError(
-                f"no step of {h:.1e} is solved at time {t:.6g} ({error}): "
+                f"the step of {h:.1e} at time {t:.6g} does not converge ({error}): "
                 f"{_remedy(mechanism, state)}",
                 best=state,
             ) from None
@@ -285,8 +285,8 @@ def _remedy(mechanism: MovingMechanism, state: MotionState) -> str:
         return "take a smaller h, or look for a singular configuration there"
     node, times = int(np.argmax(light)), light.max() / fastest
     return (
-        f"node {node} has no mass and moves {times:.0f} times as fast as those that "
-        "have one, as where two links come into line: give it a mass"
+        f"node {node} has no mass and moves {times:.0f} times as fast as any node "
+        "with mass (two links nearly in line?): give it a mass"
     )
 
 
@@ -314,7 +314,7 @@ def _solved(
             worst = _violation(mechanism, z1, t + h)
             if worst <= options.residual:
                 return _after(state, independent, end, worst)
-            why = f"a row is off by {worst:.1e}"
+            why = f"constraint residual {worst:.1e}"
         again = mechanism.independent_rows(z1, t + h)
         if (again == independent).all():
             break

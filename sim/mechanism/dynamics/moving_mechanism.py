@@ -141,8 +141,8 @@ class Driver:
         ):
             raise ValueError(
                 f"the driver {self.kind.value} of {list(self.nodes)}: name "
-                f"{NODES[self.kind]} different nodes from 0 to {len(r0) - 1}, of a "
-                "place a node and its axis, 0 to 2"
+                f"{NODES[self.kind]} different nodes from 0 to {len(r0) - 1}; for a "
+                "place, a node and an axis from 0 to 2"
             )
         if self.kind is not DriverKind.ANGLE:
             return
@@ -150,7 +150,7 @@ class Driver:
         shorter = min(float(np.linalg.norm(a - (a @ n) * n)) for a in (u, v))
         if not shorter > 1e-9 * max(np.linalg.norm(u), np.linalg.norm(v)):
             raise ValueError(
-                f"the driver {self.name} has a side along its normal: give another"
+                f"the driver {self.name} has a side parallel to its normal: change it"
             )
 
     def start(self, r0: Floats) -> float:
@@ -246,13 +246,13 @@ class MovingMechanism:
                 f"gravity is {self.gravity.tolist()}: give the acceleration [x, y, z]"
             )
         if self.loaded.spring.any():
-            raise ValueError("a motion has no target: leave springs to it out")
+            raise ValueError("a motion has no target: remove the springs to it")
         if not self.masses:
             raise ValueError("nothing has a mass: give `masses`")
         if self.loaded.structure.is_limited and not is_positive(self.contact_energy):
             raise ValueError(
-                f"contact_energy is {self.contact_energy}, and there are bodies or "
-                "ranges: give about the kinetic energy of an impact"
+                f"contact_energy is {self.contact_energy}, but bodies and ranges need "
+                "it: give about the kinetic energy of an impact"
             )
         self.dampers.coordinates.check(len(self.loaded.structure.r0))
         for driver in self.drivers:
@@ -399,8 +399,8 @@ class MovingMechanism:
         unknown = dependent_unknown(rows, mass, INDEPENDENT)
         if unknown is not None:
             raise ValueError(
-                f"node {self._node_of(unknown)} can move where nothing has a mass: add "
-                "one to `masses`, or hold it"
+                f"node {self._node_of(unknown)} can move without moving any mass: add "
+                "one to `masses`, or fix the node"
             )
 
     def _node_of(self, unknown: int) -> int:

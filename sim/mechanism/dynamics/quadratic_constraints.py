@@ -318,8 +318,8 @@ def _write(
         draft.single(row, 3 * a + b, 1.0)
     else:
         raise ValueError(
-            f"{kind.name.lower()} rows have no motion in time: leave them out, or ask "
-            "for a morph or an equilibrium"
+            f"{kind.name.lower()} constraints do not work in a motion: remove them, "
+            "or run a morph or an equilibrium"
         )
 
 

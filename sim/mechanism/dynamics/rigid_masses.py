@@ -66,15 +66,16 @@ class RigidMass:
         M: Floats = onto @ G @ onto.T
         if np.abs(A @ M @ A.T - G).max() > CARRIED * np.abs(G).max():
             raise ValueError(
-                f"{self.name} has its centre or inertia off the line or plane of these "
-                "nodes, which cannot carry it: add a node of the body off it"
+                f"{self.name} has its centre or inertia outside the line or plane of "
+                "its nodes: add a node of the body outside it"
             )
         return M
 
     def _check(self, n: int) -> None:
         if not self.nodes or len(set(self.nodes)) < len(self.nodes):
             raise ValueError(f"a mass has the nodes {list(self.nodes)}: name each once")
-        refuse_missing(f"{self.name} names a node that is not there", self.nodes, n)
+        named = f"{self.name} refers to node {{}}, which does not exist"
+        refuse_missing(named, self.nodes, n)
         if not is_positive(self.mass):
             raise ValueError(f"{self.name} is {self.mass}: it must be positive")
         if (self.inertia is None) != (self.centre is None) and len(self.nodes) > 1:
@@ -99,9 +100,9 @@ class RigidMass:
         least = np.linalg.eigvalsh(P)[0]
         if not least >= -1e-9 * np.abs(J).max():
             raise ValueError(
-                f"{self.name}: no body has this inertia, whose principal moments "
-                f"{np.linalg.eigvalsh(J).round(9).tolist()} have one above the sum of "
-                "the others: correct it"
+                f"{self.name}: inertia is impossible, one of its principal moments "
+                f"{np.linalg.eigvalsh(J).round(9).tolist()} exceeds the sum of the "
+                "others: correct it"
             )
         return P
 
@@ -113,7 +114,8 @@ class RigidMass:
         p = len(self.nodes)
         if p > 4 or np.linalg.matrix_rank(A, tol=1e-9) < p:
             raise ValueError(
-                f"{self.name} has no uniform shape: give centre and inertia"
+                f"{self.name} is no rod, triangle or tetrahedron: give centre and "
+                "inertia"
             )
         uniform: Floats = self.mass * (1.0 + np.eye(p)) / (p * (p + 1))
         return A @ uniform @ A.T

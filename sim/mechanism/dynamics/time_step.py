@@ -152,11 +152,12 @@ class Dampers:
     def __post_init__(self) -> None:
         if len(self.viscosity) != len(self.coordinates):
             raise ValueError(
-                f"{len(self.viscosity)} viscosities for {len(self.coordinates)} dampers"
+                f"{len(self.viscosity)} viscosities for {len(self.coordinates)} "
+                "dampers: give one each"
             )
         for name, c in zip(self.coordinates.names, self.viscosity, strict=True):
             if not (np.isfinite(c) and c >= 0.0):
-                raise ValueError(f"the damper of {name} has {c}: give 0 or more")
+                raise ValueError(f"viscosity of damper {name} is {c}: give 0 or more")
 
     @classmethod
     def none(cls) -> "Dampers":
@@ -399,9 +400,11 @@ class StepEquations:
             try:
                 factors = splu(self._derivative(span, forces))
             except RuntimeError:
-                raise StepFailedError("rows depend on each other") from None
+                raise StepFailedError("redundant constraints") from None
             span = self._free(span, factors.solve(-residual))
-        raise StepFailedError(f"{before:.1e} left after {MOST_ITERATIONS} iterations")
+        raise StepFailedError(
+            f"residual {before:.1e} after {MOST_ITERATIONS} iterations"
+        )
 
     def _free(self, span: Span, delta: Floats) -> Span:
         """With the largest half, quarter ... of the correction that bodies allow."""

@@ -257,7 +257,9 @@ class Elastic:
                 )
         refuse_first(
             ~(np.isfinite(self.rest_length) & (self.rest_length >= 0)),
-            lambda i: f"rest length {self.rest_length[i]} of elastic link {i} below 0",
+            lambda i: (
+                f"rest length {self.rest_length[i]} of elastic link {i} is negative"
+            ),
         )
         refuse_first(
             ~np.isfinite(self.rest_angle),
@@ -330,7 +332,8 @@ class Elastic:
                 area = np.linalg.norm(np.cross(axis, r[wing] - r[j]))
                 if not area > 1e-9 * size * np.linalg.norm(axis):
                     raise ValueError(
-                        f"elastic hinge {i} has its wing {wing} on its axis {j}-{k}"
+                        f"elastic hinge {i} has node {wing} on its axis {j}-{k}: "
+                        "choose a node beside it"
                     )
 
 

@@ -194,22 +194,22 @@ def _not_converged(
     unbalanced = at.problem.unbalanced(at.point)
     if found.end is End.SADDLE:
         message = (
-            f"{found.negative} motions still lower the energy after {found.saddles} "
-            f"saddles were left, most of all {described(lowest_motion(at))}: hold "
-            "these there if they cannot move so, as `planar: z` holds all along z, or "
-            "draw them next to this rest"
+            f"after {found.saddles} saddle points, {found.negative} motions still "
+            f"lower the energy, most of all {described(lowest_motion(at))}: fix these "
+            "nodes that way (`planar: z` fixes all along z), or start closer to a "
+            "stable equilibrium"
         )
     elif found.end is End.NO_STEP:
         message = (
-            f"no step lowers the energy, and forces of {unbalanced:.1e} of the largest "
-            f"are unbalanced, above {options.tolerance:.0e}: raise tolerance, or take "
-            "smaller loads and stiffnesses that differ by less"
+            f"no step lowers the energy; the residual is {unbalanced:.1e} of the "
+            f"largest force, above {options.tolerance:.0e}: raise tolerance, lower the "
+            "loads, or choose stiffnesses that differ less"
         )
     else:
         message = (
-            f"forces of {unbalanced:.1e} of the largest are unbalanced after "
-            f"{options.max_steps} steps, above {options.tolerance:.0e}: raise "
-            "max_steps, or take smaller loads"
+            f"after {options.max_steps} steps the residual is {unbalanced:.1e} of the "
+            f"largest force, above {options.tolerance:.0e}: raise max_steps, or lower "
+            "the loads"
         )
     return NotConvergedError(message, best=at.point.z[: at.problem.system.n])
 
@@ -443,9 +443,9 @@ def _refuse_rounding(at: _Configuration, options: EquilibriumOptions) -> None:
     unbalanced = problem.unbalanced(point)
     if unbalanced * point.scale < least and options.tolerance * point.scale < least:
         raise NotConvergedError(
-            f"rounding of the nodes leaves forces of {unbalanced:.1e} of the largest "
-            f"unbalanced, above {options.tolerance:.0e}: raise tolerance or the loads, "
-            "or make the stiffest parts rigid",
+            f"rounding limits the residual to {unbalanced:.1e} of the largest force, "
+            f"above {options.tolerance:.0e}: raise tolerance or the loads, or make the "
+            "stiffest parts rigid",
             best=point.z[: problem.system.n],
         )
 
@@ -460,8 +460,8 @@ def _refuse_far(problem: PotentialEnergy, point: LoadedConfiguration) -> None:
         along = (moved[node] / far).round(3) + 0.0  # no -0
         direction = ", ".join(f"{a:.2g}" for a in along)
         raise NotConvergedError(
-            f"the loads drive node {node} away along ({direction}), {far:.1e} so far, "
-            "and nothing resists: add a support or a spring, or balance the loads",
+            f"nothing resists the loads on node {node} along ({direction}), it moved "
+            f"by {far:.1e}: add a support or a spring, or balance the loads",
             best=point.z[:n],
         )
 

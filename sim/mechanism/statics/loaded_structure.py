@@ -69,7 +69,7 @@ class LoadedStructure:
         if not (np.isfinite(self.spring) & (self.spring >= 0.0)).all():
             raise ValueError("springs to the target must have a stiffness of 0 or more")
         if self.spring.any() and self.target is None:
-            raise ValueError("nodes hang on a target that is not given: give one")
+            raise ValueError("springs to a target need one: add a target")
 
     @property
     def size(self) -> float:
@@ -133,8 +133,8 @@ def refuse_free_translation(loaded: LoadedStructure) -> None:
         if np.abs(total).max() > 1e-12 * largest:
             axis = int(np.argmax(np.abs(total)))
             raise ValueError(
-                f"loads of {total[axis]:.4g} carry {_names(nodes)} away along "
-                f"{'xyz'[axis]}: add a support or a spring, or balance the loads"
+                f"nothing resists the load of {total[axis]:.4g} on {_names(nodes)} "
+                f"along {'xyz'[axis]}: add a support or a spring, or balance the loads"
             )
 
 
@@ -188,14 +188,16 @@ class GrowthLaw:
         for i, row in enumerate(rows):
             if len(row) != 3 or not np.isfinite(row).all():
                 raise ValueError(
-                    f"{name}[{i}] is {list(row)}: give field, {what} and its u"
+                    f"{name}[{i}] is {list(row)}: give field, {what}, uncertainty"
                 )
             if not (turn or row[1] > -1.0) or row[2] < 0.0:
                 bound = "" if turn else "the strain must be above -1, and "
                 raise ValueError(f"{name}[{i}] is {list(row)}: {bound}u 0 or more")
         table = np.array(rows, dtype=np.float64).reshape(-1, 3)
         if len(table) < 2 or not (np.diff(table[:, 0]) > 0.0).all():
-            raise ValueError(f"{name} needs two rows or more, with an ascending field")
+            raise ValueError(
+                f"{name} needs two rows or more; their field must increase"
+            )
         return cls(*table.T)
 
     def at(self, value: float) -> tuple[float, float]:

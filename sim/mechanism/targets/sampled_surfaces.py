@@ -92,7 +92,7 @@ class SmoothCloud:
         """
         if neighbours < LEAST:
             raise ValueError(
-                f"neighbours of the target is {neighbours}: a quadric needs {LEAST}"
+                f"neighbours of the target is {neighbours}: give at least {LEAST}"
             )
         if len(points) <= neighbours:
             raise ValueError(
@@ -105,7 +105,8 @@ class SmoothCloud:
         if not far[:, -1].min() > 0.0:
             i = int(far[:, -1].argmin())
             raise ValueError(
-                f"point {i} of the target is there more than {neighbours} times"
+                f"point {i} of the target occurs more than {neighbours} times: "
+                "remove copies"
             )
         parts = np.array_split(np.arange(len(points)), -(-len(points) // AT_ONCE))
         fits = [_fit(points, near[part], far[part], normals) for part in parts]
@@ -143,8 +144,8 @@ class SmoothCloud:
             settled, _ = self._near(begun, next_to, first[waiting])
             if not settled.all():
                 raise NotConvergedError(
-                    f"the points of the target are no surface close to "
-                    f"{next_to[~settled][0].tolist()}: leave out what is far from one",
+                    "the target points do not form a surface near "
+                    f"{next_to[~settled][0].tolist()}: remove outliers",
                     best=x,
                 )
             x[waiting] = begun
@@ -418,7 +419,10 @@ class CloudTarget:
         if not np.isfinite(self.points).all():
             raise ValueError("the target has points that are not finite: drop them")
         if self.normals is not None and self.normals.shape != self.points.shape:
-            raise ValueError(f"{len(self.normals)} normals, {len(self.points)} points")
+            raise ValueError(
+                f"the target has {len(self.normals)} normals for {len(self.points)} "
+                "points: give one per point"
+            )
         if self.norm not in (1, 2):
             raise ValueError(f"norm of the target is {self.norm}: choose 1 or 2")
         if self.normals is not None and self.norm == 1:

@@ -81,7 +81,9 @@ class Goals:
 
     def closest(self, points: Floats) -> Floats:
         if len(points) != len(self.points):
-            raise ValueError(f"{len(self.points)} goals for {len(points)} nodes")
+            raise ValueError(
+                f"{len(self.points)} goals for {len(points)} nodes: give one per node"
+            )
         return self.points.copy()
 
     def wireframe(self, around: Floats) -> Wireframe:

@@ -206,8 +206,8 @@ def folds_together(mesh: BarHingeMesh, phase: Fold) -> tuple[Floats, Floats]:
     if path[-1].open_vertices:
         raise StartError(
             f"rigid panels do not close around vertex {path[-1].open_vertices[0]} at "
-            f"{len(path) / PARTS:.0%} of the folds asked for: they cannot arrive "
-            "together; set together to false, or change the assignment"
+            f"{len(path) / PARTS:.0%} of the target folds: set together to false, or "
+            "change the assignment"
         )
     for row, there in zip(out[1:], path, strict=True):
         row[mesh.pattern.creases] = there.folds

@@ -58,18 +58,18 @@ class Imperfections(Checked):
         if not (all(map(is_count, stages)) and stages == sorted({*stages})):
             raise ValueError(
                 f"imperfections: draws is {self.draws}: give a whole number from 1 up, "
-                "or the draws made after each stage, rising"
+                "or increasing ones, the total after each stage"
             )
         super().__post_init__()
         ends = list(self.reach)
         if ends and not (len(ends) == 2 and 0 < ends[0] <= ends[1] < np.inf):
             raise ValueError(
-                f"imperfections: reach is {ends}: give the least and the greatest d0, m"
+                f"imperfections: reach is {ends}: give the smallest and largest d0, m"
             )
         if not stages or allowed(self.stages)[-1] < 0:
             raise ValueError(
-                f"imperfections: {max(stages, default=0)} draws decide nothing, even "
-                f"if all end alike: give {LEAST} or more"
+                f"imperfections: {max(stages, default=0)} draws are too few for a "
+                f"conclusion: give {LEAST} or more"
             )
 
     @property

@@ -244,7 +244,10 @@ def _verdict(
     if bent.any():
         return FoldVerdict.OPEN, worst(bent)
     if by(HeldBy.SOFTNESS).any():
-        return FoldVerdict.OPEN, f"{worst(by(HeldBy.SOFTNESS))}, held by softness"
+        return (
+            FoldVerdict.OPEN,
+            f"{worst(by(HeldBy.SOFTNESS))}, held by softness (compliance)",
+        )
     return FoldVerdict.FOLDED, ""
 
 

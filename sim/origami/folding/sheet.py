@@ -86,7 +86,7 @@ class Contact(Checked):
         super().__post_init__()
         if self.thickness > 0 and self.rules is Rules.PAPER:
             raise ValueError(
-                "the paper's rules know no thickness: choose rules 'full', or set d0"
+                "contact rules 'paper' have no thickness: choose 'full', or set d0"
             )
 
     def filled(self, mesh: BarHingeMesh) -> "Contact":
@@ -126,8 +126,8 @@ def default_scale(mesh: BarHingeMesh) -> float:
     folding = mesh.hinge_share > 0
     if not folding.any():
         raise ValueError(
-            "the pattern has no crease: draw one and assign it M or V; of a plate that "
-            "is only loaded, give the ke of contact"
+            "the pattern has no crease: draw one and assign it M or V, or, for a plate "
+            "under load only, set contact.ke"
         )
     whole = np.zeros(len(mesh.pattern.edges))
     numbers = mesh.hinge_crease[folding]
@@ -241,7 +241,7 @@ class Sheet(Checked):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.accept_unconverged and self.contact.rules is not Rules.PAPER:
-            raise ValueError("accept_unconverged belongs to the paper's rules")
+            raise ValueError("accept_unconverged works with contact rules 'paper' only")
 
 
 @dataclass(frozen=True, eq=False)

@@ -329,8 +329,8 @@ def compliant_mesh(pattern: CreasePattern, material: SheetMaterial) -> BarHingeM
     """
     if len(pattern.joints):
         raise ValueError(
-            f"{len(pattern.joints)} lines divide panels that are not convex, and have "
-            "no width: give `compliant: false`, creases that are single hinges"
+            f"{len(pattern.joints)} lines that divide panels that are not convex have "
+            "no width: set `compliant: false`, creases as single hinges"
         )
     parts = MeshBuilder(pattern)
     thickness = material.thicknesses(len(pattern.panels))

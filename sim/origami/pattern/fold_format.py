@@ -105,7 +105,7 @@ def _check_near(vertices: Floats) -> None:
     """Refuse a sheet so far from (0, 0) that its places are known too coarsely."""
     size, far = float(np.ptp(vertices, axis=0).max()), float(np.abs(vertices).max())
     if size < np.finfo(float).tiny:
-        raise ValueError(f"the sheet is {size:.3g} long: give places larger numbers")
+        raise ValueError(f"the sheet is {size:.3g} long: scale its coordinates up")
     if far > FARTHEST * size:
         raise ValueError(
             f"the sheet is {size:.3g} long and {far:.3g} from (0, 0), in units of the "
@@ -148,7 +148,8 @@ def _inherited(frames: Sequence[Mapping[str, Any]], number: int) -> Mapping[str,
         at = frames[at].get("frame_parent", 0)
         if not 0 <= at < len(frames) or len(chain) > len(frames):
             raise ValueError(
-                f"frame {number} inherits from frame {at}: correct its frame_parent"
+                f"frame {number} inherits from frame {at}, which does not exist or "
+                "inherits from it: correct frame_parent"
             )
     return {key: value for one in reversed(chain) for key, value in one.items()}
 
@@ -164,7 +165,8 @@ def _vertices(content: Mapping[str, Any]) -> Floats:
     for i, position in enumerate(coords):
         if len(position) not in (2, 3):
             raise ValueError(
-                f"vertex {i} of the FOLD file has {len(position)} coordinates, not 2, 3"
+                f"vertex {i} of the FOLD file has {len(position)} coordinates: "
+                "give 2 or 3"
             )
         vertices[i, : len(position)] = position
     return vertices
@@ -203,8 +205,8 @@ def _lines(content: Mapping[str, Any], vertices: int) -> dict[Pair, DrawnLine]:
         line = DrawnLine(letter, angle)
         if a == b or lines.get(pair, line) != line:
             what = "joins a vertex to itself" if a == b else (
-                f"is there twice, as {lines[pair].letter} and as {letter}, or by two "
-                "angles"
+                f"is listed twice, as {lines[pair].letter} and as {letter}, or with "
+                "two angles"
             )  # fmt: skip
             raise ValueError(f"edge {a}-{b} of the FOLD file {what}: leave one out")
         lines[pair] = line
@@ -217,10 +219,10 @@ def _faces(content: Mapping[str, Any], vertices: int) -> list[Sequence[int]]:
     for number, face in enumerate(content["faces_vertices"]):
         bad = [v for v in face if not 0 <= v < vertices]
         if bad or len(set(face)) < max(len(face), 3):
-            why = f"names vertex {bad[0]}" if bad else "has corners"
+            why = f"names vertex {bad[0]}" if bad else "repeats a corner or has too few"
             raise ValueError(
-                f"face {number} {why}, {list(face)}: give three or more of vertices 0 "
-                f"to {vertices - 1}, each once"
+                f"face {number} {why}: {list(face)}; give three or more different "
+                f"vertices from 0 to {vertices - 1}"
             )
     return list(faces.values())
 
@@ -231,8 +233,8 @@ def _traced(
     """Vertices, lines and faces of a drawing that gives lines alone."""
     if not lines:
         raise ValueError(
-            "the FOLD file has no faces_vertices, and no edges_vertices between which "
-            "to trace them: export it with one of them from the program that drew it"
+            "the FOLD file has neither faces_vertices nor edges_vertices: export it "
+            "again with one of them"
         )
     if np.ptp(vertices[:, 2]) > 0.0:
         raise ValueError(

@@ -186,8 +186,8 @@ def _neighbours(arrangement: Arranged) -> dict[int, list[int]]:
         if letter in (*FOLDED, *RIM):
             at = ", ".join(f"{x:.6g}" for x in arrangement.vertices[a])
             raise ValueError(
-                f"a line ({letter}) ends at ({at}) with nothing to meet: draw it to "
-                "another line, and the rim of the sheet all around"
+                f"a line ({letter}) ends free at ({at}): extend it to another line, "
+                "and draw the whole rim of the sheet"
             )
         near[a].clear()
         near[b].discard(a)
@@ -218,8 +218,8 @@ def _check_one_part(arrangement: Arranged, around: Mapping[int, Sequence[int]]) 
     if apart:
         at = ", ".join(f"{x:.6g}" for x in arrangement.vertices[apart[0]])
         raise ValueError(
-            f"the lines at ({at}) touch no others: draw one sheet, and from each "
-            "hole one line that is no fold (J, yellow) to the lines around it"
+            f"the lines at ({at}) are not connected to the rest: draw one sheet, and "
+            "connect each hole to the lines around it by one non-fold line (J, yellow)"
         )
 
 
@@ -295,8 +295,8 @@ def _faces_of_edges(faces: Sequence[Face]) -> dict[tuple[int, int], list[int]]:
     for (a, b), faces_at in found.items():
         if len(faces_at) > 2:
             raise ValueError(
-                f"edge {a}-{b} of the FOLD file has {len(faces_at)} faces: a sheet has "
-                "at most two at an edge; leave out what lies on it"
+                f"edge {a}-{b} of the FOLD file has {len(faces_at)} faces, but at "
+                "most two are possible: remove faces that lie on others"
             )
     return found
 

@@ -72,7 +72,8 @@ class CreasePattern:
         for (a, b), fold in zip(self.edges, self.assignment, strict=False):
             if not -1 <= fold <= 1:
                 raise ValueError(
-                    f"fold {180 * fold:g} degrees of edge {a}-{b} not in -180 to 180"
+                    f"fold {180 * fold:g} degrees of edge {a}-{b} must be within -180 "
+                    "to 180"
                 )
 
     def _check_panel(self, number: int, panel: Sequence[int]) -> None:

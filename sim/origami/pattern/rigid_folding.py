@@ -69,7 +69,7 @@ def following(pattern: CreasePattern) -> dict[int, dict[int, int]]:
 def closure_errors(pattern: CreasePattern) -> dict[int, float]:
     """Error of eq. (1.1) at each vertex inside a pattern, for its assigned folds."""
     if not len(pattern.assignment):
-        raise ValueError("the pattern assigns no folds, so closure is unknown")
+        raise ValueError("the pattern has no assigned folds to check: assign them")
     folds = np.pi * np.asarray(pattern.assignment, dtype=np.float64)
     return {
         v: closure_error(sectors, folds[edges])

@@ -43,9 +43,7 @@ def along_line(corners: Floats, spacing: float) -> Floats:
     for a, b in pairwise(corners):
         far = float(np.linalg.norm(b - a))
         if not far:
-            raise ValueError(
-                "two points of a line in a row are the same: leave one out"
-            )
+            raise ValueError("two consecutive points of a line coincide: remove one")
         share = np.linspace(0.0, 1.0, _pieces(far, spacing) + 1)[1:]
         pieces.append(a + share[:, None] * (b - a))
     return np.concatenate(pieces)
@@ -71,7 +69,7 @@ def along_curve(through: Floats, spacing: float, stops: Sequence[int] = ()) -> F
 
     chord = np.linalg.norm(np.diff(through, axis=0), axis=1)
     if not chord.all():
-        raise ValueError("two points of a curve in a row are the same: leave one out")
+        raise ValueError("two consecutive points of a curve coincide: remove one")
     at = np.concatenate([[0.0], np.cumsum(chord)])
     spline = CubicSpline(at, through, bc_type="natural")
     shares = np.linspace(0.0, at[-1], 50 * len(through))
@@ -212,8 +210,8 @@ def _clamped(rod: Rod, at: int, section: Section, stiffness: float) -> Rod:
     if len(first) != 1:
         x, y = rod.nodes[at]
         raise ValueError(
-            f"a clamp at ({x:g}, {y:g}) m holds an end, but {len(first)} edges meet "
-            "there: clamp the free end of a short rod that begins there"
+            f"a clamp at ({x:g}, {y:g}) m needs a free end, but {len(first)} edges "
+            "meet there: add a short rod there and clamp its free end"
         )
     e = int(first[0])
     after = int(rod.edges[e].sum()) - at
@@ -412,13 +410,13 @@ def jumper(
         raise ValueError(f"jumper: nodes is {n}: give 4 or more")
     if not 0.0 < turn < 1.9 * np.pi:
         raise ValueError(
-            f"jumper: the arc turns by {turn:g} rad: stay below 5.9, it would meet its "
-            "foot"
+            f"jumper: turn is {turn:g} rad, and the arc would hit the straight part: "
+            "stay below 5.9"
         )
     if not 0.0 < radius * turn < length:
         raise ValueError(
-            f"jumper: an arc of {radius * turn:g} m leaves no foot of a limb of "
-            f"{length:g} m: choose a smaller radius or turn"
+            f"jumper: an arc of {radius * turn:g} m uses up the limb of {length:g} m: "
+            "choose a smaller radius or turn"
         )
     left = radius * turn - np.linspace(0.0, length, n)  # of the arc; the foot if < 0
     angle = np.maximum(left, 0.0) / radius

@@ -94,8 +94,8 @@ class MotionLoop(ABC, Generic[Step]):
         """
         if not (duration > 0.0 and every >= 1):
             raise ValueError(
-                f"duration is {duration} s, recorded every {every} steps: give a "
-                "positive time and 1 or more"
+                f"duration is {duration} s, recorded every {every} steps: both must be "
+                "positive"
             )
         if not continued:
             yield self.record()

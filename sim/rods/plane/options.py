@@ -88,8 +88,8 @@ class StepOptions(Checked):
         super().__post_init__()
         if self.locate_reversals and self.contact is not ContactRule.EXACT:
             raise ValueError(
-                "steps: locate_reversals is of contact exact, not "
-                f"{self.contact.value}: leave it out"
+                "steps: locate_reversals works with contact exact only, not "
+                f"{self.contact.value}: remove it"
             )
 
     @property
@@ -223,7 +223,7 @@ def scheme_of(options: StepOptions, world: World, *, gamma: float = 0.5) -> Sche
     if model is not None:
         slow = 0.0
         if options.contact is not ContactRule.EXACT:
-            raise ValueError("touching: contacts of edges are those of contact exact")
+            raise ValueError("touching works with contact exact only: choose that")
         landing = contact_gap = model.gap
         shortest = min(shortest, SHORTEST)
     lands = world.ground is not None and gamma < 1.0

@@ -113,7 +113,7 @@ def pairs_at(nodes: Floats, edges: Ints, at: Sequence[int]) -> tuple[Ints, Float
         other = [int(a + b) - node for a, b in edges.tolist() if node in (a, b)]
         if len(other) < 2:
             raise ValueError(
-                f"joints: node {node} has {len(other)} edges: choose one of two or more"
+                f"joints: node {node} has {len(other)} edges: choose one with 2 or more"
             )
         bends += [(i, node, k) for i, k in combinations(other, 2)]
     table = np.array(bends, dtype=np.int64).reshape(-1, 3)
@@ -314,7 +314,9 @@ def _refuse_double_edges(edges: Ints) -> None:
 def _refuse_broken_chain(n: int, edges: Ints, count: int) -> None:
     pieces, piece = _components(n, edges)
     if count > 1 and pieces != count:
-        raise ValueError(f"rod: the edges make {pieces} rods, not {count}")
+        raise ValueError(
+            f"rod: the edges form {pieces} separate rods, not {count}: connect them"
+        )
     if pieces > count:
         k = int(np.argmax(piece != piece[0]))
         raise ValueError(

@@ -47,8 +47,8 @@ class Loop(MotionLoop[RodStep]):
     ) -> None:
         if world.turning and options.accuracy > 0.0:
             raise ValueError(
-                f"steps: accuracy is {options.accuracy:g}: ends that turn have steps "
-                "of fixed length, set it to 0"
+                f"steps: accuracy is {options.accuracy:g}, but turning ends need steps "
+                "of fixed length: set it to 0"
             )
         for turn in world.turning:
             turn.motion(world.rod.nodes).refuse_far(options.h)
@@ -176,18 +176,18 @@ class Loop(MotionLoop[RodStep]):
         tried = f"no step from {h:g} s down to {h * self.scheme.least:.2g} s"
         if self.work.memo.full:
             room = len(self.work.known if self.touch is None else self.work.friction)
-            why = f"contacts have no room: there is room for {room} of them"
+            why = f"too many contacts: at most {room} are supported"
             remedy = "choose contact exact, or use fewer nodes"
         elif self.work.memo.apart:
             gap = self.scheme.contact_gap / self.world.rod.rest_length.min()
-            why = f"{tried} lets nodes land within {gap:g} of the shortest edge"
+            why = f"{tried} resolves impacts to {gap:g} of the shortest edge"
             remedy = "choose a smaller h"
         elif self.work.memo.unsound:
             why = (
-                f"{tried} keeps edges stretched by {self.options.strain:g} at most "
-                f"and the balance of energy within {self.options.balance:g} of what is "
-                f"at work ({self.state.clock.left:.3g} J out of balance before), "
-                f"{OF_CONTACTS:g} of that where contacts give"
+                f"{tried} keeps the edge strain below {self.options.strain:g} and the "
+                f"energy error below {self.options.balance:g} of the exchanged energy "
+                f"({OF_CONTACTS:g} of that if contacts add energy; the error before "
+                f"was {self.state.clock.left:.3g} J)"
             )
             remedy = self.options.steadier
         else:

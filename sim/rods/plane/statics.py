@@ -319,9 +319,11 @@ def solve_static(
 
 def _refuse_what_has_no_rest(world: World, *, minimum: bool) -> None:
     if world.touching is not None and world.touching.arcs:
-        raise ValueError("touching: arcs are of motions only: leave them out")
+        raise ValueError("touching: arcs work in motions only: remove them")
     if world.turning:
-        raise ValueError("ends that turn are of motions: let them come to rest in one")
+        raise ValueError(
+            "turning ends work in motions only: simulate one until it rests"
+        )
     spread, followers = world.distributed_loads, world.follower_forces
     loads: list[NodeLoad | DistributedLoad | FollowerForce] = [*spread, *followers]
     for load in [*loads, world.load] if world.load else loads:
@@ -332,8 +334,8 @@ def _refuse_what_has_no_rest(world: World, *, minimum: bool) -> None:
             )
     if minimum and (followers or any(load.along or load.across for load in spread)):
         raise ValueError(
-            "loads that turn have no energy, so a rest is no minimum of one: use "
-            "minimum=False, or let the rod come to rest in a motion"
+            "follower loads have no energy to minimise: use minimum=False, or simulate "
+            "a motion until it rests"
         )
 
 
@@ -454,9 +456,9 @@ class _Equilibrium:
 
     def failure(self) -> NotConvergedError:
         return NotConvergedError(
-            f"no equilibrium to {self.tolerance:g} of the outer forces after "
-            f"{self.steps} steps: start closer to it, or hold what rolls, slides "
-            "or falls away",
+            f"after {self.steps} steps the residual is above {self.tolerance:g} of the "
+            "external forces: start closer to equilibrium, or fix parts that roll, "
+            "slide or fall",
             best=self.loop.record(),
         )
 
@@ -465,13 +467,13 @@ def hung(world: World, load: NodeLoad) -> World:
     """The world at rest under a load that is then removed, to rounding."""
     if world.ground is not None:
         raise ValueError(
-            "released_from: where a rod settles on a ground depends on the way: "
-            "leave the ground out, or start from the shape of the rod at rest"
+            "released_from: the rest on a ground depends on the path: remove the "
+            "ground, or start from the shape at rest"
         )
     if world.distributed_loads or world.follower_forces:
         raise ValueError(
-            "released_from: a rod hangs by its weight and one load: leave out loads "
-            "that are spread or turn, or start from the shape at rest"
+            "released_from: only weight and one load are possible: remove distributed "
+            "and follower loads, or start from the shape at rest"
         )
     loaded = replace(world, load=load, schedule=None)
     x = solve_static(loaded, tolerance=RELEASE_TOLERANCE).x

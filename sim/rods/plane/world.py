@@ -197,8 +197,8 @@ def end_edge(rod: Edged, node: int) -> int:
     if (many := len(at)) != 1:
         where = ", ".join(f"{value:g}" for value in rod.nodes[node])
         raise ValueError(
-            f"a follower force at ({where}) m acts on a free end, but {many} "
-            "edges meet there: end a rod there"
+            f"a follower force at ({where}) m needs a free end, but {many} edges "
+            "meet there: choose a free end"
         )
     return int(at[0])
 
@@ -244,8 +244,8 @@ class TurningEnd:
             low = float(gaps(ground, self.places(nodes, time)).min())
             if low < -1e-6 * float(np.ptp(nodes, axis=0).max()):
                 raise ValueError(
-                    "ground: a clamp that moves or turns, or the held edge behind "
-                    f"it, is {-low:.3g} m below it at {time:.3g} s: lift it"
+                    f"ground: a moving clamp or its edge is {-low:.3g} m below the "
+                    f"ground at {time:.3g} s: lift the clamp"
                 )
 
     def places(self, nodes: Floats, time: float) -> Floats:
@@ -350,8 +350,8 @@ class World:
         known = sorted({*self.rod.edge_limb.tolist()} - {PASSIVE})
         if len(known) < 2 or known != list(range(len(known))):
             raise ValueError(
-                f"actuation: the rod has edges of the limbs {known}: number two or "
-                "more limbs from 0 on without a gap, or give a table of pulses"
+                f"actuation: the limbs are {known}: number two or more from 0 without "
+                "gaps, or give a table of pulses"
             )
 
     def _refuse_ground_above_rod(self) -> None:

@@ -222,7 +222,7 @@ class ContactModel(Checked):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.rims is not None and self.bodies:
-            raise ValueError("contact: rims feel a plane only: leave the bodies out")
+            raise ValueError("contact: rims touch a plane only: remove the bodies")
         fine = (self.radius > 0.0) & np.isfinite(self.radius)
         for k in np.flatnonzero(~fine).tolist():
             raise ValueError(
@@ -545,7 +545,7 @@ def refuse_overlap(rod: SpaceRod, model: ContactModel, x: Floats) -> None:
     if len(model.radius) != len(rod.edges):
         raise ValueError(
             f"contact: {len(model.radius)} radii for {len(rod.edges)} edges: give "
-            "one an edge"
+            "one per edge"
         )
     d = rod.directors
     found = contacts_of(rod, model, near(rod, model, x, 0.0, d), x, None, d)

@@ -238,7 +238,7 @@ def _directed(rod: Rod) -> tuple[Ints, Ints]:
     return directed, np.array(pairs, dtype=np.int64).reshape(-1, 2)
 
 
-OF_THE_PLANE = "touching is of the plane only: leave it out, or dimension 2"
+OF_THE_PLANE = "touching works in 2D only: remove it, or set dimension to 2"
 
 
 def in_space(world: World, sections: Section | Sequence[Section]) -> SpaceWorld:
@@ -321,14 +321,16 @@ def _contact_model(
     if ground is None:
         return None
     if not isinstance(ground, GroundPlane):
-        raise ValueError("ground: in space it is a plane: choose one, or dimension 2")
+        raise ValueError(
+            "ground must be a plane in 3D: choose one, or set dimension to 2"
+        )
     m = len(world.rod.edges)
     own, radius = _each(m, sections), half_thickness(m, sections)
     flat = [section.width for section in own if isinstance(section, RodMaterial)]
     if 0 < len(flat) < m or np.ptp(radius) > 0.0:
         raise ValueError(
-            "ground: flat rods with round ones, or of several thicknesses, stand on "
-            "it in the plane only: leave dimension at 2"
+            "ground: rods of different thickness, or flat and round ones, work in 2D "
+            "only: set dimension to 2"
         )
     angle = np.radians(ground.angle)
     normal = (-float(np.sin(angle)), float(np.cos(angle)), 0.0)

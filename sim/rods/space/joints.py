@@ -221,7 +221,7 @@ def _hinged(rod: SpaceRod, node: int, axis: HingeAxis, held: float) -> SpaceRod:
     first, *others = edges_at(rod, node)
     a = np.asarray(axis.along, dtype=np.float64)
     if not 0.0 < np.linalg.norm(a) < np.inf:
-        raise ValueError(f"hinge: axis is {a}: give one of some length")
+        raise ValueError(f"hinge: axis is {a}: give a non-zero vector")
     a = a / np.linalg.norm(a)
     p = np.cross(a, np.eye(3)[int(np.argmin(np.abs(a)))])
     p /= np.linalg.norm(p)
@@ -287,8 +287,8 @@ def clamped_end(rod: SpaceRod, end: int, *, stiffness: float = np.inf) -> SpaceR
     around = np.flatnonzero((rod.edges == end).any(axis=1))
     if len(around) != 1:
         raise ValueError(
-            f"a clamp holds the end of a rod, but {len(around)} edges meet at node "
-            f"{end}: end a rod there, and clamp it once"
+            f"a clamp needs a free end, but {len(around)} edges meet at node {end}: "
+            "clamp a free end, once"
         )
     e, n, m = int(around[0]), len(rod.nodes), len(rod.edges)
     last = bool(rod.edges[e, 1] == end)

@@ -171,9 +171,7 @@ class HeightField(Checked):
         super().__post_init__()
         turn = self._turn
         if turn.shape != (3, 3) or not np.allclose(turn @ turn.T, np.eye(3)):
-            raise ValueError(
-                "height field: axes are not three unit vectors across each other"
-            )
+            raise ValueError("height field: axes must be three orthogonal unit vectors")
 
     @property
     def _turn(self) -> Floats:
@@ -242,8 +240,8 @@ def swept(ground: Wave | Terrain) -> HeightField:
     """A height field; its offset is 0, as skins touch it."""
     if ground.offset != 0.0:
         raise ValueError(
-            f"ground: offset is {ground.offset:g} m: in space skins touch it: leave it "
-            "at 0"
+            f"ground: offset is {ground.offset:g} m, but in 3D the skin of a rod "
+            "touches the ground: set it to 0"
         )
     relief = ground.relief
 
@@ -274,12 +272,12 @@ def tabled(
     """
     if min(len(x), len(y)) < 4 or [len(row) for row in z] != [len(y)] * len(x):
         raise ValueError(
-            f"ground: heights z of {len(z)} rows for {len(x)} x and {len(y)} y: give a "
-            "row for each x, of one height for each y, at 4 or more of both"
+            f"ground: {len(z)} rows of heights z for {len(x)} x and {len(y)} y: give a "
+            "row per x with a height per y, for at least 4 x and 4 y"
         )
     for name, values in (("x", x), ("y", y)):
         if (np.diff(values) <= 0.0).any():
-            raise ValueError(f"ground: heights: {name} must rise from place to place")
+            raise ValueError(f"ground: heights: {name} must increase")
     at = unit * np.array(x), unit * np.array(y)
     spline = RectBivariateSpline(at[0], at[1], unit * np.array(z))
 

@@ -214,8 +214,8 @@ def _refuse_bad_directors(rod: SpaceRod) -> None:
     fine = (np.abs(along) <= ACROSS) & (np.abs(size - 1.0) <= ACROSS)
     for k in np.flatnonzero(~fine).tolist():
         raise ValueError(
-            f"rod: the director {rod.directors[k]} of edge {k} is {along[k]:.3g} along "
-            "it: give one of length 1 across it"
+            f"rod: the director {rod.directors[k]} of edge {k} has the component "
+            f"{along[k]:.3g} along it: give a unit vector normal to it"
         )
 
 
@@ -252,7 +252,7 @@ def carried_directors(nodes: Floats, edges: Ints, first: Floats) -> Floats:
     size = float(np.linalg.norm(d))
     if not size > 1e-6 * float(np.linalg.norm(first)):
         raise ValueError(
-            f"rod: the first director {first} is along the first edge: give one across"
+            f"rod: the first director {first} is parallel to the first edge: change it"
         )
     found = [d / size]
     for a, b in pairwise(t):
@@ -290,7 +290,7 @@ def through(
     _refuse_bad_bends(nodes, edges, bends)
     each = [sections] * m if isinstance(sections, RodSection) else list(sections)
     if len(each) != m:
-        raise ValueError(f"rod: {len(each)} sections for {m} edges: give one an edge")
+        raise ValueError(f"rod: {len(each)} sections for {m} edges: give one per edge")
     EI = material.modulus * np.array([s.second for s in each])
     GJ = material.shear * np.array([s.torsion for s in each])
     directors = carried_directors(nodes, edges, np.asarray(first, dtype=np.float64))

@@ -290,15 +290,14 @@ class SpaceLoop(MotionLoop[SpaceMotionStep]):
         remedy = options.steadier
         if turned > WOUND:  # where no h helps
             remedy = (
-                f"a spring about an axis is turned by {np.degrees(turned):.0f} "
-                "degrees, and ends at 180; choose a stiffer one, or none"
+                f"a hinge spring is turned by {np.degrees(turned):.0f} degrees, close "
+                "to its limit of 180: make it stiffer, or remove it"
             )
         return NotConvergedError(
             f"at t = {self.now.time:g} s no step from {h:g} s down to "
             f"{h * options.shortest:.2g} s converges to {options.tolerance:g} m in "
-            f"{options.max_newton} iterations, with edges stretched by "
-            f"{options.strain:g} at most and energy balanced to {options.balance:g}: "
-            f"{remedy}{pairs_named}",
+            f"{options.max_newton} iterations (edge strain up to {options.strain:g}, "
+            f"energy error up to {options.balance:g}): {remedy}{pairs_named}",
             best=self.record(),
         )
 

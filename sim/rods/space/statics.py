@@ -189,7 +189,7 @@ def rest(
     """
     options = options or SpaceOptions()
     if rod.hinge_friction.any():
-        raise ValueError("rest: friction of hinges is of motions: set it to 0")
+        raise ValueError("rest: hinge friction works in motions only: set it to 0")
     system = SpaceSystem(rod, loads)
     first = _State(system, rod.state if start is None else start)
     *_, last = minimise(_RestProblem(system, options), first, options.max_steps)
@@ -203,9 +203,9 @@ def rest(
     if last.end is End.MINIMUM:
         return found
     raise NotConvergedError(
-        f"rod: unbalanced force {found.residual:.2g} N, allowed {found.allowed:.2g} N, "
-        f"{found.negative} negative pivots after {found.steps} steps: smaller load "
-        "steps, or a start closer to rest",
+        f"rod: unbalanced force {found.residual:.2g} N exceeds {found.allowed:.2g} N "
+        f"({found.negative} negative eigenvalues) after {found.steps} steps: use "
+        "smaller load steps, or start closer to rest",
         best=found,
     )
 

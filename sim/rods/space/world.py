@@ -179,8 +179,8 @@ class TurningClamps:
             low, at, name = max(found, default=(0.0, 0.0, ""))
             if low > allowed:
                 raise ValueError(
-                    f"{name}: a clamp that moves or turns, or the held edge behind "
-                    f"it, is {low:.3g} m within it at {at:.3g} s: keep it away"
+                    f"{name}: a moving clamp or its edge is {low:.3g} m inside at "
+                    f"{at:.3g} s: keep the clamp outside"
                 )
 
 
@@ -243,9 +243,11 @@ class SpaceWorld:
 
     def __post_init__(self) -> None:
         if self.rod.law is not StretchLaw.HOOKE:
-            raise ValueError("motion: the stretch law is rubber: choose hooke")
+            raise ValueError(
+                "motion: the stretch law rubber works at rest only: choose hooke"
+            )
         if self.damping.rayleigh:
-            raise ValueError("damping: rayleigh is of the plane only: leave it out")
+            raise ValueError("damping: rayleigh works in 2D only: remove it")
         _refuse_unfitting(self)
         if self.contact is not None:
             refuse_overlap(self.rod, self.contact, self.rod.nodes)
@@ -345,7 +347,7 @@ def _refuse_unfitting(world: SpaceWorld) -> None:
         )
     if world.natural is not None and world.limbs is not None:
         raise ValueError(
-            "motion: natural, and pulses of limbs, both actuate: leave one out"
+            "motion: natural and pulses of limbs exclude each other: remove one"
         )
     if isinstance(world.schedule, Pulses) and world.limbs is not None:
         world.schedule.refuse_missing(world.limbs.count)

@@ -106,7 +106,7 @@ def test_code_from_elsewhere_is_refused():
     class Ridge:
         height: float
 
-    with pytest.raises(InputError, match=r"case\.target is a .*Ridge, and the key"):
+    with pytest.raises(InputError, match=r"case\.target is a .*Ridge, but the key"):
         key(mt.Morph(sheet(), target=Ridge(1.0)))  # type: ignore[arg-type]
     with pytest.raises(InputError, match=r"case is a function: a run is identified"):
         described(lambda: 1, "case")
@@ -115,7 +115,7 @@ def test_code_from_elsewhere_is_refused():
 def test_a_configuration_with_arrays_is_not_built_again():
     changed = replace(sheet(), r0=sheet().r0 + 1e-9)
     config = described(morph(changed), "case")
-    with pytest.raises(InputError, match=r"case\.structure\.r0 is an array that was"):
+    with pytest.raises(InputError, match=r"case\.structure\.r0 is an array made in"):
         build(config, "case")
 
 

@@ -158,7 +158,7 @@ def test_a_file_with_growth_is_refused_where_nothing_grows(tmp_path):
     path.write_text(json.dumps(ROD))
     with pytest.raises(InputError, match="which a morph does not read"):
         structure_file(str(path))
-    with pytest.raises(ValueError, match="a motion has no growth: remove it"):
+    with pytest.raises(ValueError, match="growth does not work in a motion: remove it"):
         MechanismMotionCase(loaded_file(str(path)), duration=1.0, h=0.1)
 
 
@@ -176,9 +176,9 @@ def test_panels_in_mm_are_those_in_metres(tmp_path):
 @pytest.mark.parametrize(
     ("content", "values", "words"),
     [
-        (ROD, {"values": []}, r"list values of the field by which parts grow"),
-        (ROD, {"values": 40}, r"values is 40: list values of the field"),
-        (ROD, {"values": [float("nan")]}, "list values of the field"),
+        (ROD, {"values": []}, "list field values for the growth"),
+        (ROD, {"values": 40}, "values is 40: list field values"),
+        (ROD, {"values": [float("nan")]}, "list field values"),
         (ROD, {"values": [80]}, "the field 80 is outside its table, 20 to 60"),
         (
             {k: v for k, v in ROD.items() if k != "growth"},
@@ -212,7 +212,7 @@ def test_values_of_a_field_that_do_not_fit_are_refused(
         (FLAP, {"hinges": [0], "strain": LAW}, "give either links"),
         (ROD, {"strain": LAW}, "give either links"),
         (ROD, {"springs": [0], "strain": LAW[:1]}, "needs two rows or more"),
-        (ROD, {"springs": [0], "strain": LAW[::-1]}, "with an ascending field"),
+        (ROD, {"springs": [0], "strain": LAW[::-1]}, "their field must increase"),
         (ROD, {"springs": [0], "strain": [[0, -1, 0], [1, 0, 0]]}, "above -1, and u"),
         (ROD, {"springs": [0], "strain": [[0, 0, -1], [1, 0, 0]]}, "u 0 or more"),
         (FLAP, {"hinges": [0], "turn": [[0, 0, -1], [1, 0, 0]]}, r": u 0 or more"),

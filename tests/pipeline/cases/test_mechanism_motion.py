@@ -85,12 +85,12 @@ def test_a_given_velocity_moves_others_with_the_least_energy():
 @pytest.mark.parametrize(
     ("more", "words"),
     [
-        ({"velocities": [[1, 1.0, 0, 0]]}, "contradict"),
+        ({"velocities": [[1, 1.0, 0, 0]]}, "initial velocities violate"),
         ({"velocities": [[9, 1.0, 0, 0]]}, "nodes 0 to 2"),
         ({"drivers": [{"angle": [2, 1, 0]}]}, "a rate or a table"),
         ({"drivers": [{"rate": 1.0}]}, "one of length, angle and place"),
         ({"drivers": [{"angle": [2, 1, 7], "rate": 1.0}]}, "has nodes 0 to 2"),
-        ({"drivers": [{"place": [0, 2], "rate": 1.0}]}, "contradict"),
+        ({"drivers": [{"place": [0, 2], "rate": 1.0}]}, "initial velocities violate"),
         ({"dampers": [{"length": [0, 2], "viscosity": -1.0}]}, "0 or more"),
         ({"dampers": [{"length": [0, 5], "viscosity": 1.0}]}, "0 to 2"),
         ({"masses": [{"nodes": [0, 1], "mass": 0.0}]}, "must be a positive number"),

@@ -197,9 +197,7 @@ def test_of_one_start_it_is_said_that_other_minima_may_be_lower():
     for radius, values in ((5.3, NEWTON), (5.3, {}), (4.0, NEWTON)):
         case = build("triangles_circle", **values, target=Circle(radius))
         said.append(recorded(case)[1].summary().get("minimum", ""))
-    words = (
-        "one start leads to one, others may be lower: {}case.starts=8 looks for them"
-    )
+    words = "a single start finds one minimum: {}case.starts=8 looks for lower ones"
     newton = "case.method=newton "
     assert said == [words.format(""), words.format(newton), ""]
 
@@ -310,13 +308,13 @@ def test_goals_along_an_axis_need_the_literal_method(tmp_path):
 
 def test_nodes_at_one_place_are_refused_before_the_first_step(tmp_path):
     path = written(tmp_path / "one.json", nodes=[[1, 2, 3]], dist=[], leading=[0])
-    with pytest.raises(ValueError, match="all nodes are at one place"):
+    with pytest.raises(ValueError, match="all nodes coincide"):
         MorphCase(structure_file(path), method="newton")
 
 
 def test_contradicting_structures_are_refused_before_the_first_step(tmp_path):
     path = written(tmp_path / "two.json", dist=[[0, 1, 1.0], [0, 1, 4.0]])
-    with pytest.raises(ValueError, match=r"constraints contradict: dist\(0, 1\)"):
+    with pytest.raises(ValueError, match=r"inconsistent constraints: dist\(0, 1\)"):
         MorphCase(structure_file(path), method="newton")
 
 

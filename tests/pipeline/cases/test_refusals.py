@@ -30,7 +30,7 @@ REFUSED = {
         ("symmetries=xy", "symmetries is 'xy': give a list"),
         ("sharpness=0.5", "sharpness must be 1 or more, not 0.5"),
         ("morph_tolerance=0", "tolerance must be positive"),
-        ("places=[3]", "leave symmetries empty"),
+        ("places=[3]", "set symmetries to"),
         ("symmetries=[] places=[3,3]", "each once"),
         *(
             (f"symmetries=[] places={slip}", ": list nodes from 0 to ")
@@ -73,7 +73,7 @@ REFUSED = {
     "miura_plate": [
         ("periods=[[0,2]]", "1 periods are given"),
         ("periods=[[0,2],[0,99]]", "numbered 0 to 24"),
-        ("periods=[[0,2],[0,4]]", "lie in line"),
+        ("periods=[[0,2],[0,4]]", "are parallel"),
     ],
     "own_rod": [
         ("limbs=null nodes=[[0,1],[0,1],[1,1]]", "edge 0 between nodes 0 and 1 has"),
@@ -84,7 +84,7 @@ REFUSED = {
         ("limbs=[0]", "give one for each of the 6 edges"),
         ("held=[7]", "there is no node 7: choose 0 to 6"),
         ("held=[1.5]", "there is no node 1.5: choose 0 to 6"),
-        ("joints=[0]", "joints: node 0 has 1 edges: choose one of two or more"),
+        ("joints=[0]", "joints: node 0 has 1 edges: choose one with 2 or more"),
         ("schedule.limbs=[2]", "there is no limb 2"),
         ("options.max_newton=0", "max_newton must be a whole number"),
         ("duration=inf", "duration must be positive, not inf"),

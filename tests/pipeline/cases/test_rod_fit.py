@@ -227,7 +227,7 @@ def test_a_fit_finds_known_parameters_again(tmp_path, kind):
     [
         (
             {"parameters": ["modulus"]},
-            "'modulus' is none in space: choose of modulus_t",
+            "'modulus' does not exist in 3D: choose of modulus_t",
         ),
         ({"released_from": NodeLoad([1], (0.0, 1.0))}, "in space rods start at rest"),
     ],
@@ -242,7 +242,7 @@ def test_fits_in_space_that_make_no_sense_are_refused(tmp_path, change, words):
         RodFitCase(in_space(tmp_path), odd, ["beta_times"])
     flat = BEAM.replace("dimension: 3", "dimension: 2").replace(", 0]", "]")
     flat = flat.replace("gravity: [0, {g}, {g}]", "gravity: [0, {g}]")
-    with pytest.raises(ValueError, match="of rod files fits are in space: set its"):
+    with pytest.raises(ValueError, match="fits of rod files work in 3D only: set"):
         RodFitCase(in_space(tmp_path, flat), path, ["beta_times"])
 
 

@@ -77,9 +77,9 @@ def test_morphs_are_told_where_they_begin_and_where_they_rest(
     ("words", "said"),
     [
         (["case=star_robot", *START], "no constraints that could branch"),
-        ([*BARS, "case.step=0.5", *START], "step must be 0.2 of L at most"),
+        ([*BARS, "case.step=0.5", *START], "step must be between 0 and 0.2"),
         ([*BARS, "case.seed=-1", *START], "seed must be a whole number"),
-        ([*BARS, *REST], "--branches rest is for morphs"),
+        ([*BARS, *REST], "--branches rest needs a morphing case"),
         ([*BARS, "case=toggle_branches", *START], "two cases are named"),
         (
             ["case=triangles_cylinder", "case.structure.rows=15",

@@ -76,7 +76,7 @@ def test_special_configurations_bring_a_warning():
     r = np.array([[0.0, 0, 0], [2, 0, 0], [3, 0, 0], [1, 0, 0]])
     flat = structure(r, [dist(r, a, b) for a, b in ((0, 1), (1, 2), (2, 3), (3, 0))])
     found = mobility(flat)
-    assert "a special one" in report(found, flat, 8)[-1]
+    assert "the start is singular" in report(found, flat, 8)[-1]
     assert "lead nowhere" in report(found, flat, None)[-1]
 
 
@@ -111,7 +111,7 @@ def test_a_node_that_was_written_twice_is_named(tmp_path, capsys):
     path.write_text(BARS.format(more=", [45, 30, 0]"))
     words = ["case=structure_file", f"case.structure.path={path}"]
     assert called(["mobility", *words, "--out", str(tmp_path)]) == 0
-    assert "warning: nodes 2 and 4 are at one place" in capsys.readouterr().out
+    assert "warning: nodes 2 and 4 coincide" in capsys.readouterr().out
     path.write_text(BARS.format(more=", [45, 30, 0]") + "coin: [[2, 4]]\n")
     assert called(["mobility", *words, "--out", str(tmp_path)]) == 0
-    assert "at one place" not in capsys.readouterr().out
+    assert "coincide" not in capsys.readouterr().out

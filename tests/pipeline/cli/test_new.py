@@ -69,7 +69,7 @@ def test_commands_for_a_file_in_a_subfolder_are_those_of_the_top_folder(
 def test_nothing_is_overwritten(kind, project, capsys, refused):
     del project
     begun(kind, capsys)
-    assert "is there: give another name" in refused("new", kind, "mine")
+    assert "exists: give another name" in refused("new", kind, "mine")
     assert "is no name" in refused("new", kind, "../mine")
 
 

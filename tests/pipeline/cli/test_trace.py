@@ -172,7 +172,7 @@ def test_conf_that_cannot_be_planned_is_said(project, figure, monkeypatch, capsy
     monkeypatch.setattr("pipeline.cli.trace.find_jobs_now", find_jobs_now)
     (project / "conf" / "workflow.yaml").write_text("figures: 3")
     said = told(capsys, figure)
-    assert "conf was not asked, since it cannot be planned: " in said
+    assert "conf was not checked, since planning it failed: " in said
     assert "every link holds" in said
 
 

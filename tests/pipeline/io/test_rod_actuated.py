@@ -179,23 +179,23 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ),
     (
         {"clamps": [{"at": [0, 0, 0], "moves": [[0, 1, 0, 0]]}]},
-        "clamps[0].moves: they begin at 0 s with 1 mm and 0 mm and 0 mm: begin at 0 s",
+        "clamps[0].moves: the first row is 1 mm and 0 mm and 0 mm at 0 s: start with 0",
     ),
     (
         {"clamps": [{"at": [0, 0, 0], "turns": [[1, 0], [1, 9]], "axis": [1, 0, 0]}]},
-        "clamps[0].turns: 1 s comes after 1 s",
+        "clamps[0].turns: 1 s follows 1 s",
     ),
     (
         {
             "clamps": [{"at": [0, 0, 0], "moves": [[0, 0, 0, 0], [1, 0, 0, -30]]}],
             "ground": {"height": -25},
         },
-        "ground: a clamp that moves or turns, or the held edge behind it, is 7 mm",
+        "ground: a moving clamp or its edge is 7 mm",
     ),
     ({"natural": [{"rod": 1, "twist": [[0, 0], [1, 9]]}]}, "there is no rods[1]"),
     ({"natural": [{"rod": 0}]}, "says no change: give bend or twist"),
     ({"natural": [{"rod": 0, "bend": [[0, 0], [1, 9]]}]}, "it needs 3 numbers"),
-    ({"natural": [{"rod": 0, "twist": [[1, 0], [1, 9]]}]}, "let times rise"),
+    ({"natural": [{"rod": 0, "twist": [[1, 0], [1, 9]]}]}, "times must increase"),
     ({"pulses": [{"limb": 0, "time": 1}]}, "no rod has a limb: give"),
 ]
 

@@ -72,7 +72,7 @@ def test_lengths_are_in_the_unit_and_limbs_are_those_of_the_pulses(tmp_path):
             "at: [0, 0]",
             "no node at (9, 9) mm: the nearest is 9.06 mm away, at (10, 0) mm",
         ),
-        ("line: [[0, 0], [0, 0]]", "line: [[0, 0], [50, 0]]", "same: leave one out"),
+        ("line: [[0, 0], [0, 0]]", "line: [[0, 0], [50, 0]]", "coincide: remove one"),
         (
             f"{GIVEN}\nground: {{height: 1}}",
             GIVEN,
@@ -95,12 +95,12 @@ def test_lengths_are_in_the_unit_and_limbs_are_those_of_the_pulses(tmp_path):
         (
             f"{GIVEN}\nfollower_forces: [{{at: [0, 0], along: 1}}]",
             GIVEN,
-            "acts on a free",
+            "needs a free end",
         ),
         (
             "at: [0, 0], moves: [[0, 5, 0]]",
             "at: [0, 0]",
-            "begin at 0 s with 5 mm and 0",
+            "the first row is 5 mm and 0",
         ),
         (
             "arc: {centre: [0, 0], radius: 9, start: 5, end: 5}",

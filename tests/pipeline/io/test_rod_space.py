@@ -327,7 +327,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"dimension": 4}, "choose one of 2, 3"),
     (
         {"rods": [{"line": [[0, 0, 0], [0, 0, 0]]}]},
-        "points of a line in a row are",
+        "consecutive points of a line coincide",
     ),
     (
         {"rods": [{"curve": [[0, 0, 0], [0, 20, 0], [0, 0, 0]]}]},
@@ -363,11 +363,11 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"bodies": [{**PLATE, "moves": [[0, 0, 0]]}]}, "bodies[0].moves[0] is [0, 0, 0]"),
     (
         {"ground": {"heights": {"x": [0, 1, 2, 3], "y": [0, 1], "z": [[0, 0]] * 4}}},
-        "heights z of 4 rows for 4 x and 2 y: give a row for each x",
+        "4 rows of heights z for 4 x and 2 y: give a row per x",
     ),
     (
         {"ground": {"heights": {"x": [0, 1, 1, 3], "y": [0, 1, 2, 3], "z": FLAT}}},
-        "heights: x must rise",
+        "heights: x must increase",
     ),
     ({"ground": {"angle": 85}}, "angle is 85: choose -80 to 80"),
     ({"ground": {"angle": 5, "points": [[0, 0], [1, 1]]}}, "says two grounds"),
@@ -383,7 +383,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ),
     (
         {"follower_forces": [{"at": [0, 0, 0], "along": 1}]},
-        "at (0, 0, 0) mm acts on a free end, but 2 edges meet there",
+        "at (0, 0, 0) mm needs a free end, but 2 edges meet there",
     ),
     ({"follower_forces": [{"at": [0, 50], "along": 1}]}, "2 numbers: give x, y and z"),
     (

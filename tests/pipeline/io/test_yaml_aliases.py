@@ -87,7 +87,7 @@ def test_a_file_in_another_encoding_is_named(project, capsys):
     (project / "conf" / "case" / "old.yaml").write_bytes(b"# gr\xfcn\na: 1\n")
     assert called(["simulate", "case=old"]) == 2
     said = capsys.readouterr().err
-    assert said == "error: conf/case/old.yaml is not UTF-8: save it so\n"
+    assert said == "error: conf/case/old.yaml is not UTF-8: save it as UTF-8\n"
 
 
 @pytest.mark.parametrize(

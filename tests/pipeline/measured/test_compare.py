@@ -157,7 +157,7 @@ def test_a_set_is_compared_from_any_folder(tmp_path, monkeypatch, capsys):
         assert (
             called(["measured", "nist_spheres", "--records", "r", "--out", "out"]) == 0
         )
-        line = f"code        {before.code[:16]} made it, 0 is here now"
+        line = f"code        made by {before.code[:16]}, now 0: the prediction"
         assert (line in capsys.readouterr().out) is said
 
 

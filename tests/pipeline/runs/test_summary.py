@@ -41,8 +41,8 @@ def test_a_target_is_told_as_reached_or_missed_with_its_farthest_node():
     assert said[1].endswith("no small move that is allowed brings it nearer")
     assert said[2].startswith("target missed: node 2 by 23 cm, the farthest of 4 (")
     assert said[2].endswith("(reached is within 0.07 cm, a thousandth of L)")
-    one = result | {"target_reached": False, "minimum": "one start leads to one"}
-    assert "minimum: one start leads to one" in summary_lines(
+    one = result | {"target_reached": False, "minimum": "a single start finds"}
+    assert "minimum: a single start finds" in summary_lines(
         {"result": one, "wall_s": 1.0}
     )
     near = result | {"target_miss": 1e-7, "target_nodes": 1, "target_reached": True}

@@ -128,5 +128,5 @@ def test_a_figure_is_drawn_at_another_width_from_what_the_workflow_names(
         assert picture.width / picture.info["dpi"][0] * 25.4 == pytest.approx(89, abs=1)
     shutil.rmtree("results/compare/circle")
     said = refused("figure", "dejong-3", "--width", "89")
-    assert "dejong-3 shows results/compare/circle, which is not there yet" in said
-    assert "make figure-dejong-3 makes both" in said
+    assert "dejong-3 shows results/compare/circle, which does not exist yet" in said
+    assert "run `make figure-dejong-3`" in said

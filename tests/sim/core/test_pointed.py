@@ -59,5 +59,5 @@ def test_two_tuples_of_the_same_types_are_of_one_type():
 
 
 def test_a_part_that_kernels_do_not_know_is_refused():
-    with pytest.raises(TypeError, match="pointed: list: give arrays and numbers"):
+    with pytest.raises(TypeError, match="argument is list: give arrays and numbers"):
         pointed((np.zeros(2), [1, 2]))

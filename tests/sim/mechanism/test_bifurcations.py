@@ -210,7 +210,7 @@ def test_a_minimum_has_no_way_down():
 @pytest.mark.parametrize(
     ("key", "value", "said"),
     [
-        ("step", 0.5, "step must be 0.2 of L at most"),
+        ("step", 0.5, "step must be between 0 and 0.2"),
         ("step", 0.0, "step must be positive"),
         ("steps", 0, "steps must be a whole number from 1 up"),
         ("residual", -1.0, "residual must be positive"),

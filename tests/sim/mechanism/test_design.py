@@ -87,7 +87,7 @@ def test_lengths_that_do_not_close_end_the_search_with_their_reason():
     made = replace(loop, bodies=((0, 1), (1, 2), (0, 2)))
     goals = Goals(np.array([[-0.05, 0, 0], [1.05, 0, 0], [0.5, 0.0, 0]]))
     steps: list[DesignStep] = []
-    with pytest.raises(NotConvergedError, match="further do not close"):
+    with pytest.raises(NotConvergedError, match="cannot be assembled"):
         steps.extend(design(made, [goals], links_of(made), DesignOptions(limit=0.4)))
     assert steps[-1].F < 0.01 * steps[0].F
     for step in steps:
@@ -152,7 +152,7 @@ def test_structures_without_links_or_with_redundant_rows_are_refused():
         links_of(Structure(SHEET.r0, SHEET.constraints, SHEET.leading))
     doubled = structure_of(load("squares4_stretched_redundant"))
     made = replace(doubled, bodies=((0, 1),))
-    with pytest.raises(ValueError, match="the constraints are redundant"):
+    with pytest.raises(ValueError, match="redundant constraints"):
         next(design(made, TARGETS, links_of(made), DesignOptions()))
 
 

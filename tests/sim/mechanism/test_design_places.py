@@ -102,7 +102,7 @@ def test_a_node_that_is_tied_to_others_is_refused():
         SHEET.constraints.followed_by(ConstraintTable.of([coin(0, 1)])),
         SHEET.leading,
     )
-    with pytest.raises(ValueError, match="the place of node 1 is tied to others"):
+    with pytest.raises(ValueError, match="node 1 has a par or coin constraint"):
         Places(np.array([1])).changed(tied, np.zeros(3))
 
 

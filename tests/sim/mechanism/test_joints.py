@@ -141,7 +141,10 @@ def test_links_that_start_at_their_bound_end_as_those_that_start_beside_it(unit,
             r"length\(0, 1\) is 2 to 1: it is empt",
         ),
         (ranges((ConstraintKind.DIST, (0, 1), 1.0, 1.0)), "it is empty"),
-        (ranges((ConstraintKind.DIST, (0, 7), 1.0, 2.0)), "a node that is not there"),
+        (
+            ranges((ConstraintKind.DIST, (0, 7), 1.0, 2.0)),
+            "node 7, which does not exist",
+        ),
         (
             ranges((ConstraintKind.DIST, (1, 1), 1.0, 2.0)),
             "an edge from a node to itself",

@@ -101,7 +101,7 @@ def test_additional_node_limits_the_distance_of_two_others():
     assert linearise(system_of(made), state(made)).residual < 1e-14
     upper, lower = (np.sqrt(row.constant) for row in rows)
     assert_allclose([upper + lower, upper - lower], [2.0, 0.5])
-    with pytest.raises(ValueError, match="choose limits on either side"):
+    with pytest.raises(ValueError, match="lie between the limits"):
         joints.limited(r, 0, 1, least=1.5, most=2.0, extra=2)
 
 
@@ -178,6 +178,6 @@ def test_a_refusal_names_the_rows_and_a_residual_that_helps():
     made, goals = on_three_parallel_links()
     with pytest.raises(NotConvergedError, match=r"dist\(.*infinitesimal") as refused:
         list(morph_newton(made, goals, NewtonOptions(residual=1e-12, max_steps=20)))
-    told = float(str(refused.value).split("a residual of ")[1].split(",")[0])
+    told = float(str(refused.value).split("set residual to ")[1].split(",")[0])
     *_, end = morph_newton(made, goals, NewtonOptions(residual=told, max_steps=20))
     assert end.gradient <= 1e-9

@@ -265,10 +265,10 @@ def test_panels_with_joined_nodes_fold_as_panels_with_common_nodes():
 @pytest.mark.parametrize(
     ("bodies", "said"),
     [
-        (solids(balls=[(9, 0.1)]), "sphere of node 9 names a node that is not there"),
+        (solids(balls=[(9, 0.1)]), "sphere of node 9 refers to node 9, which does not"),
         (solids(balls=[(0, -0.1)]), "sphere of node 0 has the radius -0.1"),
         (solids(capsules=[(1, 1, 0.1)]), "names a node twice"),
-        (solids(capsules=[(0, 1, 0.1), (1, 0, 0.1)]), "is there twice"),
+        (solids(capsules=[(0, 1, 0.1), (1, 0, 0.1)]), "is listed twice"),
         (solids(panels=[(0, 1, 2, np.nan)]), "has the thickness nan"),
         (solids(panels=[(0, 1, 3, 0.1)]), "triangle of nodes 0, 1 and 3 has no area"),
     ],

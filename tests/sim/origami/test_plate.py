@@ -93,13 +93,15 @@ def test_a_sheet_smaller_than_a_cell_is_refused():
     small = miura(2, 2, width=a, height=b, angle=ACUTE)
     fold = Fold(fraction=0.5, increments=1)
     (cell,) = folded_cells(small, THIN, fold, [[0, 2], [0, 6]])
-    with pytest.raises(ValueError, match="no whole cell with a panel around it"):
+    with pytest.raises(ValueError, match="no cell of the sheet is surrounded"):
         plate_of(cell, THIN)
 
 
 def test_vertices_that_are_no_period_apart_are_refused():
     fold = Fold(fraction=0.5, increments=1)
-    with pytest.raises(ValueError, match="not as far apart as 0 and 1 once folded"):
+    with pytest.raises(
+        ValueError, match="differ in distance or direction from 0 and 1"
+    ):
         list(folded_cells(SHEET, THIN, fold, [[0, 1], [0, 10]]))
 
 

@@ -115,8 +115,8 @@ def test_sides_and_units_and_poses_change_nothing():
     ("points", "neighbours", "said"),
     [
         (np.eye(3), 30, "has 3 points: a smooth surface needs more than 30"),
-        (np.zeros((60, 3)), 30, "point 0 of the target is there more than 30 times"),
-        (np.eye(3), 8, "neighbours of the target is 8: a quadric needs 12"),
+        (np.zeros((60, 3)), 30, "point 0 of the target occurs more than 30 times"),
+        (np.eye(3), 8, "neighbours of the target is 8: give at least 12"),
     ],
 )
 def test_too_few_points_are_refused(points, neighbours, said):
@@ -147,7 +147,7 @@ def test_newton_converges_on_clouds(seed, kind):
 
 def test_points_that_are_no_surface_are_refused():
     filled = np.random.default_rng(3).normal(size=(200, 3))
-    with pytest.raises(NotConvergedError, match="are no surface close to"):
+    with pytest.raises(NotConvergedError, match="do not form a surface near"):
         SmoothCloud.of(filled).closest(2.0 * filled)
 
 
@@ -155,6 +155,6 @@ def test_nodes_whose_goals_jump_are_named_and_what_is_said_helps():
     """Beside outliers nearest points jump, and no step ends there."""
     points, made = spiral(1000) * AXES + LOW.centre, random_structure(1)
     outliers = np.random.default_rng(0).uniform(-2.0, 2.0, (30, 3))
-    with pytest.raises(NotConvergedError, match=r"of nodes 1 jump.*leave outliers out"):
+    with pytest.raises(NotConvergedError, match=r"of nodes 1 jump.*remove outliers"):
         end_of(made, CloudTarget(np.vstack([points, outliers])), 30)
     assert end_of(made, CloudTarget(points), 30).gradient <= 1e-9

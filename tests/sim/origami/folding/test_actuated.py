@@ -55,10 +55,10 @@ def test_what_cannot_be_driven_is_refused():
         next(run(bare, [Moments([0], [1.0])]))
     for creases, moments, increments, said in (
         ([2], [], 1, "0 moments for 1 creases"),
-        ([2, 2], [1.0, 1.0], 1, "named twice"),
+        ([2, 2], [1.0, 1.0], 1, "listed twice"),
         ([2], [np.nan], 1, "nan among moments is not finite"),
         ([2], [1.0], 0, "increments must be a whole number"),
-        ([], [], 1, "name no creases"),
+        ([], [], 1, "has no creases"),
     ):
         with pytest.raises(ValueError, match=said):
             Moments(creases, moments, increments=increments)

@@ -161,7 +161,7 @@ def test_an_unconverged_increment_can_be_let_through_only_by_name():
     )
     steps = list(run(chosen, [Fold([2], [1.9], increments=3)]))
     assert [s.converged for s in steps] == [True, False, False, False]
-    with pytest.raises(ValueError, match="belongs to the paper's rules"):
+    with pytest.raises(ValueError, match="works with contact rules 'paper' only"):
         replace(sheet(compliant_strip(2)), accept_unconverged=True)
 
 
@@ -220,7 +220,7 @@ def test_a_sheet_that_meets_itself_is_refused():
         (lambda: Contact("papre"), "rules is 'papre': choose one of paper, full"),
         (lambda: Contact(ke=-1.0), "contact: ke must be positive"),
         (lambda: Contact(thickness=-1.0), "thickness must be 0 or more"),
-        (lambda: Contact("paper", thickness=1.0), "know no thickness"),
+        (lambda: Contact("paper", thickness=1.0), "have no thickness"),
     ],
 )
 def test_impossible_instructions_are_refused(build, said):

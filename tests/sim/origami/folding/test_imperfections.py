@@ -62,14 +62,14 @@ def test_creases_start_where_they_are_at_rest_before_they_fold():
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"draws": 28}, "28 draws decide nothing, .* give 29 or more"),
-        ({"draws": 0}, "draws is 0: give a whole number from 1 up, or the draws made"),
+        ({"draws": 28}, "28 draws are too few .* give 29 or more"),
+        ({"draws": 0}, "draws is 0: give a whole number from 1 up, or increasing"),
         ({"draws": 61.5}, "draws is 61.5: give a whole number from 1 up"),
-        ({"draws": [200, 61]}, "made after each stage, rising"),
-        ({"draws": [10, 28]}, "28 draws decide nothing"),
-        ({"draws": []}, "0 draws decide nothing"),
+        ({"draws": [200, 61]}, "or increasing ones, the total"),
+        ({"draws": [10, 28]}, "28 draws are too few"),
+        ({"draws": []}, "0 draws are too few"),
         ({"vertices": -1.0}, "vertices must be 0 or more"),
-        ({"reach": [2e-3, 1e-3]}, "give the least and the greatest d0"),
+        ({"reach": [2e-3, 1e-3]}, "give the smallest and largest d0"),
     ],
 )
 def test_imperfections_that_make_no_sense_are_refused(change, said):

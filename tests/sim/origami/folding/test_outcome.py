@@ -148,7 +148,7 @@ def test_softness_holds_a_crease_that_a_load_bends_back():
     *_, last = run(chosen, [fold, press])
     report = fold_report(chosen, [fold, press], last)
     assert report.verdict is FoldVerdict.OPEN
-    assert report.why.endswith("held by softness")
+    assert report.why.endswith("held by softness (compliance)")
 
 
 @pytest.mark.parametrize("whole", [0.02, 1.2])
@@ -182,5 +182,5 @@ def test_creases_that_cannot_arrive_together_are_refused():
     fold = Fold(fraction=0.5, increments=2, together=True)
     with pytest.raises(StartError, match="around vertex 0 at 5% of the folds"):
         list(run(sheet(mesh), [fold]))
-    with pytest.raises(ValueError, match="together, and stages or speeds"):
+    with pytest.raises(ValueError, match="several stages or speeds"):
         replace(fold, creases=[2], angles=[1.5], speeds=[1.0])

@@ -55,14 +55,14 @@ def test_missing_faces_and_assignments_are_said():
         read_pattern(document, scale=1.0, unassigned=Unassigned.FLAT)
     del document["faces_vertices"]
     del document["edges_vertices"]
-    with pytest.raises(ValueError, match="has no faces_vertices, and no edges"):
+    with pytest.raises(ValueError, match="has neither faces_vertices nor edges"):
         read_pattern(document, scale=1.0, unassigned=Unassigned.FLAT)
 
 
 @pytest.mark.parametrize(
     ("letter", "again", "said"),
     [
-        ("M", (1, 0), "is there twice, as [VF] and as M"),
+        ("M", (1, 0), "is listed twice, as [VF] and as M"),
         ("V", (0, 0), "joins a vertex to itself"),
     ],
 )
@@ -116,7 +116,7 @@ def test_frames_tell_how_far_each_edge_is_folded():
 def test_a_sheet_too_small_for_numbers_is_refused():
     """Its inverse is none: 0 times infinity was a warning of numpy."""
     tiny = {"vertices_coords": [[0, 0], [0, 0], [0, 1e-320]]}
-    with pytest.raises(ValueError, match="e-320 long: give places larger numbers"):
+    with pytest.raises(ValueError, match="e-320 long: scale its coordinates up"):
         read_pattern(
             {**tiny, "faces_vertices": [[0, 1, 2]]},
             scale=None,

@@ -102,7 +102,7 @@ def test_folds_of_more_than_half_a_turn_are_refused(fold):
     folds = np.zeros(len(flat.edges))
     folds[flat.creases[0]] = fold
     a, b = flat.edges[flat.creases[0]]
-    with pytest.raises(ValueError, match=f"of edge {a}-{b} not in -180 to 180"):
+    with pytest.raises(ValueError, match=f"of edge {a}-{b} must be within -180"):
         CreasePattern(flat.vertices, flat.panels, folds)
 
 

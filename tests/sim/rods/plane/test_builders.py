@@ -227,5 +227,5 @@ def test_a_tube_is_a_round_rod_less_its_bore():
 def test_a_clamp_between_two_rods_is_refused():
     draft = beam(0.003)
     draft.clamps = [(draft.node((0.03, 0.0)), np.inf)]
-    with pytest.raises(ValueError, match=r"holds an end, but 2 edges meet there"):
+    with pytest.raises(ValueError, match=r"needs a free end, but 2 edges meet there"):
         draft.rod()

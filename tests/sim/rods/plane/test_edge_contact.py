@@ -476,5 +476,5 @@ def test_what_arcs_cannot_do_is_refused():
     with pytest.raises(ValueError, match=r"the arc of node \d+ starts .* below the gr"):
         _refused(GroundPlane(), turned)
     world = World(Ribbon(2.0, 40).rod, GroundPlane(), touching=ARCS)
-    with pytest.raises(ValueError, match="arcs are of motions only: leave them out"):
+    with pytest.raises(ValueError, match="arcs work in motions only: remove them"):
         solve_static(world)

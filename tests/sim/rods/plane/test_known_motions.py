@@ -323,5 +323,7 @@ def test_a_swing_with_friction_comes_to_the_same_place_at_long_steps():
 
 
 def test_reversals_are_located_with_exact_contact_only():
-    with pytest.raises(ValueError, match="locate_reversals is of contact exact, not"):
+    with pytest.raises(
+        ValueError, match="locate_reversals works with contact exact only"
+    ):
         StepOptions(contact=ContactRule.MODIFIED_MASS, locate_reversals=True)

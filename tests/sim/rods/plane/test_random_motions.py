@@ -203,7 +203,7 @@ def test_a_step_far_too_long_ends_on_the_ground_or_not_at_all(height):
     """Of 5 s, and of 50 s, whose shortest part is longer than most landings take."""
     end = _falling(5.0, 10.0, height)[-1]
     assert np.abs(end.x[:, 1]).max() < 1e-4 * 0.025
-    with pytest.raises(NotConvergedError, match=r"lets nodes land within 0\.0001 of"):
+    with pytest.raises(NotConvergedError, match=r"resolves impacts to 0\.0001 of"):
         _falling(50.0, 100.0, height)
 
 

@@ -230,7 +230,7 @@ def _two_pieces() -> None:
         (lambda: _actuated(schedule=Pulses([0.0], [7])), "no limb 7: choose 0 to 6"),
         (
             lambda: World(straight(0.1, 5, SOFT), schedule=LeftOfContact()),
-            r"edges of the limbs \[\]: number two or more limbs from 0 on",
+            r"the limbs are \[\]: number two or more from 0",
         ),
         (lambda: LeftOfContact(period=0.0), "period must be positive, not 0.0"),
         (

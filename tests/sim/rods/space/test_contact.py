@@ -327,7 +327,7 @@ def test_rods_that_start_within_each_other_are_refused():
         ContactModel(np.full(2, R), -1.0)
     with pytest.raises(ValueError, match="radius of edge 1 must be positive, not -0"):
         ContactModel(np.array([R, -R]))
-    with pytest.raises(ValueError, match="1 radii for 2 edges: give one an edge"):
+    with pytest.raises(ValueError, match="1 radii for 2 edges: give one per edge"):
         SpaceWorld(
             _wire((0.0,) * 3, (0.1, 0.0, 0.0), 2), contact=ContactModel(np.full(1, R))
         )

@@ -103,8 +103,8 @@ def test_a_right_angle_bends_and_twists_as_its_legs_do():
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"ground": Wave()}, "in space it is a plane"),
-        ({"touching": PlaneTouching(thickness=1e-4)}, "touching is of the plane only"),
+        ({"ground": Wave()}, "ground must be a plane in 3D"),
+        ({"touching": PlaneTouching(thickness=1e-4)}, "touching works in 2D only"),
     ],
 )
 def test_what_is_of_the_plane_only_is_refused(change, words):
@@ -114,7 +114,7 @@ def test_what_is_of_the_plane_only_is_refused(change, words):
     with pytest.raises(ValueError, match=words):
         in_space(world, RodMaterial())
     mixed = [RodMaterial()] * (len(robot.edges) - 1) + [ROUND]
-    with pytest.raises(ValueError, match="flat rods with round ones"):
+    with pytest.raises(ValueError, match="flat and round ones, work in 2D"):
         in_space(replace(World(far), ground=GroundPlane()), mixed)
 
 

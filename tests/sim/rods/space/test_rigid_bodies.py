@@ -248,7 +248,7 @@ def test_an_edge_is_closest_to_a_body_where_its_distance_is_least():
         (lambda: BarBody((0.0,) * 3, (0.0,) * 3, 1.0), "make a sphere"),
         (
             lambda: HeightField(_paraboloid, axes=np.ones((3, 3))),
-            "three unit vectors across each other",
+            "three orthogonal unit vectors",
         ),
         (
             lambda: SpaceWorld(

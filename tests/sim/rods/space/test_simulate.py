@@ -212,7 +212,7 @@ def test_natural_curvature_that_grows_bends_an_arm():
 
 def test_what_no_motion_can_be_is_refused(rng):
     rod, _ = crooked(rng, StretchLaw.RUBBER)
-    with pytest.raises(ValueError, match="stretch law is rubber: choose hooke"):
+    with pytest.raises(ValueError, match="rubber works at rest only: choose hooke"):
         SpaceWorld(rod)
     rod = replace(rod, law=StretchLaw.HOOKE)
     for gravity in ((0.0, np.nan, 0.0), (0.0, -9.81)):
@@ -224,7 +224,7 @@ def test_what_no_motion_can_be_is_refused(rng):
     bad = SpaceWorld(rod, natural=lambda _: np.full(rod.curvature.shape, np.nan))
     with pytest.raises(ValueError, match=r"natural curvature of shape .*: give finite"):
         next(moves(bad, StepOptions(), 0.1))
-    with pytest.raises(ValueError, match="rayleigh is of the plane only"):
+    with pytest.raises(ValueError, match="rayleigh works in 2D only"):
         SpaceWorld(rod, damping=Damping(rayleigh=True))
     with pytest.raises(ValueError, match=r"duration is 0\.0 s"):
         next(moves(SpaceWorld(rod), StepOptions(), 0.0))
@@ -350,9 +350,9 @@ def test_a_clamp_that_turns_about_its_rod_twists_it():
 
 
 def test_tables_that_no_clamp_follows_are_refused():
-    with pytest.raises(ValueError, match="let times rise"):
+    with pytest.raises(ValueError, match="times must increase"):
         TurningClamp(8, 0, [0, 0, 1], [0.0, 0.0], [0.0, 1.0])
-    with pytest.raises(ValueError, match="moves: they begin at 0 s with 1 m"):
+    with pytest.raises(ValueError, match="moves: the first row is 1 m"):
         TurningClamp(8, 0, [0, 0, 1], moves=[[0, 1, 0, 0]])
     with pytest.raises(ValueError, match="edge 3 is not held: clamp it"):
         _driven(TurningClamp(3, 3, [0, 0, 1]))
@@ -365,7 +365,7 @@ def test_a_clamp_that_goes_into_the_ground_is_refused_with_its_time():
     down = TurningClamp(8, 0, [0, 0, 1], moves=[[0, 0, 0, 0], [1, 0, 0, -0.05]])
     world = _driven(down)
     model = ContactModel(np.full(9, 1e-3), 0.0, LevelGround(height=-0.03))
-    words = "ground: a clamp that moves or turns, or the held edge behind it, is 0.021"
+    words = "ground: a moving clamp or its edge is 0.021"
     with pytest.raises(ValueError, match=words):
         replace(world, contact=model)
     replace(world, contact=replace(model, ground=LevelGround(height=-0.06)))
