@@ -40,8 +40,7 @@ def mobility(
     out: OutIfGiven = None,
     name: Annotated[str, Option(help="Name of the output files.")] = "",
     branches: Annotated[
-        Literal["start", "rest"] | None,
-        Option(help="Follow branches from there: the case's start or rest."),
+        Literal["start", "rest"] | None, Option(help="Follow branches from that state.")
     ] = None,
 ) -> None:
     """Count how a structure can move, and draw its modes.
@@ -131,9 +130,7 @@ def calibrate(
     references: Annotated[
         list[str] | None, Option("--reference", help=f"Known distance: {PAIR}.")
     ] = None,
-    leave_out: Annotated[
-        list[str] | None, Option(help=f"Sphere to omit: {PLACE}.")
-    ] = None,
+    leave_out: Annotated[list[str] | None, Option(help=f"Omitted: {PLACE}.")] = None,
     planned: Planned = "",
 ) -> None:
     """Estimate a mechanism as built from scans of several poses.

@@ -70,9 +70,7 @@ def show(
 
 @command("figure")
 def figure(
-    figure: Annotated[
-        str, Argument(help="Name of the figure.", autocompletion=figures)
-    ],
+    figure: Annotated[str, Argument(help="Figure name.", autocompletion=figures)],
     words: Words = None,
     row: Annotated[
         list[str] | None,
@@ -82,9 +80,7 @@ def figure(
         ),
     ] = None,
     width: Annotated[str | None, Option(help="89, 120 or 183 (mm), or slide.")] = None,
-    no_identity: Annotated[
-        bool, Option("--no-identity", help="Omit run names.")
-    ] = False,
+    no_identity: Annotated[bool, Option("--no-identity", help="Omit runs.")] = False,
     svg: Annotated[bool, Option("--svg", help="Write NAME.svg as well.")] = False,
     out: OutIfGiven = None,
     planned: Planned = "",
@@ -157,10 +153,7 @@ def _check_alone(figure: str, out: Path) -> None:
 @command("trace")
 def trace(
     what: Annotated[
-        str,
-        Argument(
-            metavar="FILE", help="A figure, table or macro file, or a copy of one."
-        ),
+        str, Argument(metavar="FILE", help="A figure, table, macro file, or a copy.")
     ],
     results: Results = RESULTS,
 ) -> None:

@@ -55,15 +55,13 @@ def ingest(
         float | None, Option(metavar="R", help="Radius of the printed spheres.")
     ] = None,
     radius_range: Annotated[
-        tuple[float, float] | None,
-        Option(metavar="A B", help="Range of the radius, if not known."),
+        tuple[float, float] | None, Option(metavar="A B", help="Range of the radius.")
     ] = None,
     seeds_path: Annotated[
         str | None, Option("--seeds", "--seeds-path", help=HELP["seeds_path"])
     ] = None,
     marker_sd_mm: Annotated[
-        float | None,
-        Option(metavar="SD", help="Scatter of a marker in time, along each axis."),
+        float | None, Option(metavar="SD", help="Scatter of markers along each axis.")
     ] = None,
     from_s: Annotated[float, Option(help="First time of markers.")] = -math.inf,
     to_s: Annotated[float, Option(help="Last time of markers.")] = math.inf,
@@ -307,9 +305,7 @@ def virtual_scan(
     config: Annotated[Path, Option(help="File of the virtual lab.")] = SCANNER,
     parts: Annotated[Path, Option(help="File of the printed parts.")] = PARTS,
     scale_mm: ScaleMm = None,
-    ball_radius_mm: Annotated[
-        float | None, Option(help="Radius of the spheres.")
-    ] = None,
+    ball_radius_mm: Annotated[float | None, Option(help="Sphere radius.")] = None,
     seed: Annotated[int | None, Option(help="Seed of the random numbers.")] = None,
     planned: Planned = "",
 ) -> None:

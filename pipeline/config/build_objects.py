@@ -43,9 +43,7 @@ def _check(where: str, value: Any) -> None:
     if isinstance(value, int | float) and LARGEST < abs(value) < math.inf:
         raise InputError(f"{where} is {value!r}: give a number up to {LARGEST:g}")
     if isinstance(value, str) and "${" in value:
-        raise InputError(
-            f"{where} is {value!r}: nested ${{...}} is not read: remove it"
-        )
+        raise InputError(f"{where} is {value!r}: remove the nested ${{...}}")
     if not isinstance(value, Mapping):
         return
     if ARRAY in value:

@@ -172,9 +172,7 @@ def check_cases(words: Iterable[str]) -> None:
     for word in words:
         key, equals, value = word.partition("=")
         if key == "~case":
-            raise InputError(
-                f"{word} is not possible, a simulation needs a case: remove it"
-            )
+            raise InputError(f"{word}: remove it, a simulation needs a case")
         if key.startswith("case.") and equals and not value:
             raise InputError(f"{word} has no value: write {word}VALUE, null for none")
         if key != "case":

@@ -236,9 +236,7 @@ def _words(part: Any) -> Iterator[int]:
     elif isinstance(part, int):
         yield part % 2**64
     else:
-        raise TypeError(
-            f"a kernel argument is {type(part).__name__}: give arrays and numbers"
-        )
+        raise TypeError(f"argument is {type(part).__name__}: give arrays and numbers")
 
 
 class PointedType(types.Type):

@@ -121,9 +121,7 @@ class LigamentHinges:
                 )
         refuse_first(
             (self.friction > 0.0) & (self.stick == 0.0),
-            lambda i: (
-                f"hinge {i} has friction but no stick stiffness: give both or neither"
-            ),
+            lambda i: f"hinge {i} has friction but no `stick`: give both or neither",
         )
 
     def __len__(self) -> int:

@@ -310,9 +310,7 @@ class Ranges:
         table = self.table
         for i in range(len(self)):
             nodes = table.nodes[i, : NODES[table.kind[i]]]
-            name = (
-                f"the range of {self.name(i)} refers to node {{}}, which does not exist"
-            )
+            name = f"range of {self.name(i)} refers to node {{}}, which does not exist"
             refuse_missing(name, nodes.tolist(), n)
             if (nodes[::2] == nodes[1::2]).any():
                 raise ValueError(

@@ -99,9 +99,7 @@ def _check_constraints(r0: Floats, table: ConstraintTable) -> None:
     )
     refuse_first(
         link & ((constant <= 1e-24 * size**2) | (nodes[:, 0] == nodes[:, 1])),
-        lambda i: (
-            f"{table.name(i)} has length zero: merge its nodes, or tie them by coin"
-        ),
+        lambda i: f"{table.name(i)} has length zero: merge its nodes, or add coin",
     )
     _check_loops(table)
     _check_edges(r0, table, size)

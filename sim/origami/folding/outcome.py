@@ -3,9 +3,9 @@
 Each crease is compared with what is asked of it: how far it is beyond it or short of
 it. What is missing is held by
 
-closure  : rigid panels come no nearer to what is asked with creases on their sides
-contact  : they would, but parts of the sheet that touch carry moments as large
-softness : neither; panels that bend, loads, or creases that pull against each other
+closure    : rigid panels come no nearer to what is asked with creases on their sides
+contact    : they would, but parts of the sheet that touch carry moments as large
+compliance : neither; panels that bend, loads, or creases that pull against each other
 
 A crease is on the wrong side where it folds as a mountain in place of a valley.
 """
@@ -59,7 +59,7 @@ class HeldBy(Enum):
     NOTHING = ""
     CONTACT = "contact"
     CLOSURE = "closure"
-    SOFTNESS = "softness"
+    COMPLIANCE = "compliance"
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,7 +199,7 @@ def _held(
         elif force > 0 and pressed[c]:
             out.append(HeldBy.CONTACT)
         else:
-            out.append(HeldBy.SOFTNESS)
+            out.append(HeldBy.COMPLIANCE)
     return tuple(out)
 
 
@@ -243,11 +243,9 @@ def _verdict(
     bent = (asked == 0.0) & ~by(HeldBy.NOTHING)
     if bent.any():
         return FoldVerdict.OPEN, worst(bent)
-    if by(HeldBy.SOFTNESS).any():
-        return (
-            FoldVerdict.OPEN,
-            f"{worst(by(HeldBy.SOFTNESS))}, held by softness (compliance)",
-        )
+    soft = by(HeldBy.COMPLIANCE)
+    if soft.any():
+        return FoldVerdict.OPEN, f"{worst(soft)}, held by compliance"
     return FoldVerdict.FOLDED, ""
 
 

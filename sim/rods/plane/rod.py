@@ -314,9 +314,7 @@ def _refuse_double_edges(edges: Ints) -> None:
 def _refuse_broken_chain(n: int, edges: Ints, count: int) -> None:
     pieces, piece = _components(n, edges)
     if count > 1 and pieces != count:
-        raise ValueError(
-            f"rod: the edges form {pieces} separate rods, not {count}: connect them"
-        )
+        raise ValueError(f"rod: the edges form {pieces} separate rods, not {count}")
     if pieces > count:
         k = int(np.argmax(piece != piece[0]))
         raise ValueError(

@@ -321,9 +321,7 @@ def _contact_model(
     if ground is None:
         return None
     if not isinstance(ground, GroundPlane):
-        raise ValueError(
-            "ground must be a plane in 3D: choose one, or set dimension to 2"
-        )
+        raise ValueError("ground must be a plane in 3D: choose one, or dimension: 2")
     m = len(world.rod.edges)
     own, radius = _each(m, sections), half_thickness(m, sections)
     flat = [section.width for section in own if isinstance(section, RodMaterial)]

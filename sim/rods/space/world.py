@@ -243,9 +243,7 @@ class SpaceWorld:
 
     def __post_init__(self) -> None:
         if self.rod.law is not StretchLaw.HOOKE:
-            raise ValueError(
-                "motion: the stretch law rubber works at rest only: choose hooke"
-            )
+            raise ValueError("motion: stretch law rubber is static only: use hooke")
         if self.damping.rayleigh:
             raise ValueError("damping: rayleigh works in 2D only: remove it")
         _refuse_unfitting(self)

@@ -35,7 +35,7 @@ MISTYPED = [
     ("simulate --case=pentapod", "name a case without dashes, case=NAME"),
     ("simulate case=conf/case/pentapod.yaml", "is a path: write case=pentapod"),
     ("simulate case=conf/case/pentapot.yaml", "did you mean pentapod"),
-    ("simulate case=pentapod ~case", "a simulation needs a case: remove it"),
+    ("simulate case=pentapod ~case", "~case: remove it, a simulation needs a case"),
     ("mobility pentapod", "pentapod has no value: did you mean case=pentapod?"),
     ("mobility case=pentapod case=bumps", "two cases are named: leave"),
     # files that cases wait for

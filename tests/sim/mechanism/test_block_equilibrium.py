@@ -137,7 +137,7 @@ def without_length() -> BlockAssembly:
     [
         (without_length, "hinge 0 has no length"),
         (lambda: two_blocks(stretch=-1.0), "stretch of hinge 0 must be"),
-        (lambda: two_blocks(friction=1.0), "hinge 0 has friction but no stick"),
+        (lambda: two_blocks(friction=1.0), "hinge 0 has friction but no `stick`"),
         (lambda: two_blocks(Grip(2, (0, 0), (0, 0))), "there is no block 2"),
         (
             lambda: two_blocks(Grip(0, (0, 0), (0, 0)), Grip(0, (1, 0), (0, 0))),

@@ -148,7 +148,7 @@ def test_softness_holds_a_crease_that_a_load_bends_back():
     *_, last = run(chosen, [fold, press])
     report = fold_report(chosen, [fold, press], last)
     assert report.verdict is FoldVerdict.OPEN
-    assert report.why.endswith("held by softness (compliance)")
+    assert report.why.endswith("held by compliance")
 
 
 @pytest.mark.parametrize("whole", [0.02, 1.2])
