@@ -171,7 +171,7 @@ def _refuse_rounding(
         more = more if left <= ROUGHEST else ""
         raise ValueError(
             f"rounding of the constraints reaches {left:.1e}, as nodes are {far:.3g} "
-            f"from the origin: move the structure to the origin{more}"
+            f"from the origin: put the origin in their middle{more}"
         )
 
 

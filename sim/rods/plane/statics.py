@@ -456,9 +456,9 @@ class _Equilibrium:
 
     def failure(self) -> NotConvergedError:
         return NotConvergedError(
-            f"after {self.steps} steps the residual is above {self.tolerance:g} of the "
-            "external forces: start closer to equilibrium, or fix parts that roll, "
-            "slide or fall",
+            f"no equilibrium in {self.steps} steps, the residual is above "
+            f"{self.tolerance:g} of the external forces: start closer, or fix what "
+            "rolls, slides or falls",
             best=self.loop.record(),
         )
 

@@ -93,7 +93,7 @@ REFUSED = {
         (
             "dimension=3 ground=null "
             "touching={_target_:sim.rods.plane.contact_geometry.PlaneTouching}",
-            "of the plane only",
+            "works in 2D only",
         ),
     ],
     "ribbon_incline": [

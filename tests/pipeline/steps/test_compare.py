@@ -245,7 +245,7 @@ def test_a_verdict_that_hangs_on_an_unstated_scale_names_it(
     good = replace(config, scan_scale_sd=0.02 / 300.0 / 3**0.5)
     row = run_step(good, ingest, *folders[1:])
     assert row["verdict"] == "differs"
-    assert "not stated" not in row["why"]
+    assert "is unknown" not in row["why"]
 
 
 def test_a_radius_that_the_balls_contradict_is_told_with_the_verdict(folders):

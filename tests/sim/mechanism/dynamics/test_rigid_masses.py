@@ -48,7 +48,7 @@ def test_a_lamina_and_a_rod_are_carried_by_nodes_in_a_plane_and_in_line():
         (RigidMass((0, 1), 1.0, np.zeros(3), np.eye(3)), "outside the line or plane"),
         (
             RigidMass((0, 1, 2, 3), 1.0, np.zeros(3), np.diag([1.0, 1.0, 3.0])),
-            "no body",
+            "inertia is impossible",
         ),
         (RigidMass((0, 1, 2, 3), 1.0, np.zeros(3)), "centre and inertia"),
         (RigidMass((0, 7), 1.0), "nodes 0 to 3"),

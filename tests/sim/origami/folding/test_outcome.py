@@ -180,7 +180,7 @@ def test_creases_that_arrive_together_bend_no_panel():
 def test_creases_that_cannot_arrive_together_are_refused():
     mesh = concentrated_mesh(star([120] * 3, [V] * 3), MATERIAL)
     fold = Fold(fraction=0.5, increments=2, together=True)
-    with pytest.raises(StartError, match="around vertex 0 at 5% of the folds"):
+    with pytest.raises(StartError, match="around vertex 0 at 5% of the target"):
         list(run(sheet(mesh), [fold]))
     with pytest.raises(ValueError, match="several stages or speeds"):
         replace(fold, creases=[2], angles=[1.5], speeds=[1.0])

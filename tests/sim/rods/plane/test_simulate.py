@@ -252,7 +252,7 @@ def _two_pieces() -> None:
         (lambda: StepOptions(contact="sticky"), "choose one of exact, modified_mass"),  # type: ignore[arg-type]
         (lambda: Damping(beta=-1.0), "beta must be 0 or more, not -1.0"),
         (lambda: StarShape(arc_length=0.06), "an arc must stay below a full circle"),
-        (lambda: next(simulate(_actuated(), StepOptions(), -1.0)), "positive time"),
+        (lambda: next(simulate(_actuated(), StepOptions(), -1.0)), "must be positive"),
         (
             lambda: replace(ROBOT, bending=-ROBOT.bending),
             r"bending\[0\] must be positive, not -",
