@@ -84,38 +84,35 @@ def test_hessian_agrees_with_differences_of_the_gradient_to_1e_7(x, first):
     assert abs(hessian - hessian.T).max() < 1e-13 * abs(hessian).max()
 
 
-def test_distance_of_point_and_triangle_is_the_smallest_there_is(rng):
+def from_triangle(p: Floats, x: Floats) -> float:
+    y = x[1] + p[0] * (x[2] - x[1]) + p[1] * (x[3] - x[1])
+    return float(((x[0] - y) ** 2).sum())
+
+
+def between_edges(p: Floats, x: Floats) -> float:
+    a, b = x[0] + p[0] * (x[1] - x[0]), x[2] + p[1] * (x[3] - x[2])
+    return float(((a - b) ** 2).sum())
+
+
+INSIDE = LinearConstraint(np.ones((1, 2)), ub=1.0)
+
+
+@pytest.mark.parametrize(
+    ("squared", "first", "start", "within", "near"),
+    [
+        (from_triangle, 1, 0.3, {"constraints": INSIDE, "method": "SLSQP"}, 1e-12),
+        (between_edges, 2, 0.5, {}, 1e-9),
+    ],
+)
+def test_a_distance_is_the_smallest_there_is(squared, first, start, within, near, rng):
     for _ in range(20):
         x = rng.normal(size=(4, 3))
-
-        def length(p: Floats, x: Floats = x) -> float:
-            y = x[1] + p[0] * (x[2] - x[1]) + p[1] * (x[3] - x[1])
-            return float(((x[0] - y) ** 2).sum())
-
         best = minimize(
-            length,
-            [0.3, 0.3],
-            bounds=[(0, 1), (0, 1)],
-            constraints=LinearConstraint(np.ones((1, 2)), ub=1.0),
-            method="SLSQP",
-            options={"ftol": 1e-16},
-        )
-        assert distance(x, 1) == pytest.approx(np.sqrt(best.fun), rel=1e-6)
-
-
-def test_distance_of_edges_is_the_smallest_there_is(rng):
-    for _ in range(20):
-        x = rng.normal(size=(4, 3))
-
-        def length(p: Floats, x: Floats = x) -> float:
-            a = x[0] + p[0] * (x[1] - x[0])
-            b = x[2] + p[1] * (x[3] - x[2])
-            return float(((a - b) ** 2).sum())
-
-        best = minimize(
-            length, [0.5, 0.5], bounds=[(0, 1), (0, 1)], options={"ftol": 1e-16}
-        )
-        assert distance(x, 2) == pytest.approx(np.sqrt(best.fun), rel=1e-6, abs=1e-9)
+            squared, [start, start], args=(x,), bounds=[(0, 1), (0, 1)],
+            options={"ftol": 1e-16}, **within,
+        )  # fmt: skip
+        expected = pytest.approx(np.sqrt(best.fun), rel=1e-6, abs=near)
+        assert distance(x, first) == expected
 
 
 def test_no_place_is_without_a_zone(rng):

@@ -12,18 +12,13 @@ SOLVERS = ("sim.mechanism", "sim.origami", "sim.rods")
 
 
 @pytest.mark.parametrize("name", SOLVERS)
-def test_every_public_name_is_what_its_module_defines(name):
+def test_every_public_name_is_what_its_module_defines_and_no_folder(name):
     package = importlib.import_module(name)
     assert dir(package)
     for public in dir(package):
         found: Any = getattr(package, public)
         assert found.__module__.startswith(f"{name}.")
         assert found.__name__ == public
-
-
-@pytest.mark.parametrize("name", SOLVERS)
-def test_no_public_name_is_that_of_a_folder(name):
-    package = importlib.import_module(name)
     folders = {module.name for module in pkgutil.iter_modules(package.__path__)}
     assert not folders & set(dir(package))
 
