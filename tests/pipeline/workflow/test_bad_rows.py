@@ -9,6 +9,8 @@ import yaml
 
 from tests.pipeline.conftest import command_in, furnish
 
+pytestmark = [pytest.mark.slow, pytest.mark.together]  # all read one made project
+
 RUN = {"case": "triangles_circle", "overrides": ["case.max_steps=2"]}
 BALL = {"sphere_radius_mm": 6.0, "scale_mm": 40.0, "input_draws": 0}
 SERIES = {"case": "actuator_law", "synthetic": True}
@@ -60,7 +62,6 @@ def made(tmp_path_factory):
     return folder
 
 
-@pytest.mark.slow
 def test_what_can_be_built_is_built(made):
     results = made / "results"
     assert (results / "figure" / "huang-3" / "huang-3.pdf").is_file()
@@ -70,7 +71,6 @@ def test_what_can_be_built_is_built(made):
     assert not (results / "tables" / "comparisons.csv").exists()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("what", REASONS)
 def test_what_is_missing_is_named_with_its_reason(made, what):
     page = (made / "results" / "report" / "index.html").read_text()

@@ -33,6 +33,8 @@ from tests.pipeline.workflow.conftest import (
 )
 from tests.pipeline.workflow.test_study import run_here
 
+pytestmark = pytest.mark.together  # they begin with copies of one project
+
 COSTS = {"costs.csv", "costs.trace.json"}
 KILLING = Path(__file__).with_name("killing")
 MLFLOW = {LOGGER: ""}  # which the others do without
