@@ -305,7 +305,7 @@ def _withhold(
             f"{_have('sphere', loose)} no node: is a part on the wrong joint, or are "
             "the spheres not those of this part? look at labels.csv"
         )
-        return replace(compared, verdict=Verdict.CANNOT_TELL, why=why)
+        return replace(compared, verdict=Verdict.INCONCLUSIVE, why=why)
     if known >= ENOUGH * n:
         return compared
     why = (
@@ -313,7 +313,7 @@ def _withhold(
         f"spheres that fit); missing: {listed(np.flatnonzero(~used))}; scan again so "
         f"that {ENOUGH:.0%} are seen"
     )
-    return replace(compared, verdict=Verdict.CANNOT_TELL, why=why)
+    return replace(compared, verdict=Verdict.INCONCLUSIVE, why=why)
 
 
 def _have(thing: str, many: int) -> str:

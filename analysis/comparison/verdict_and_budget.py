@@ -3,9 +3,9 @@
 The error of the simulation is compared with the validation uncertainty u_val, which
 combines the uncertainties of scan, simulation and input. With the coverage of k = 2:
 
-    differs      the error is larger than chance explains
-    agrees       error + k u_val is below the acceptance margin
-    cannot tell  neither, and what would have to improve
+    differs       the error is larger than chance explains
+    agrees        error + k u_val is below the acceptance margin
+    inconclusive  neither, and what would have to improve
 
 The shape factor alone is not enough, since different shapes can share it. A verdict
 also uses the distances of the nodes after alignment, the rigid lengths and, if the scan
@@ -160,7 +160,7 @@ class Verdict(Enum):
 
     DIFFERS = "differs"
     AGREES = "agrees"
-    CANNOT_TELL = "cannot tell"
+    INCONCLUSIVE = "inconclusive"
 
 
 @dataclass(frozen=True)
@@ -380,6 +380,6 @@ def decide(
     if not failed:
         return Verdict.AGREES, reasons
     largest = max(budget, key=lambda line: np.nan_to_num(getattr(line, failed[0])))
-    return Verdict.CANNOT_TELL, (
+    return Verdict.INCONCLUSIVE, (
         f"{reasons}: first reduce the uncertainty from {largest.source}"
     )

@@ -178,7 +178,7 @@ def foot(of: ShownSet) -> str:
     more = (
         "$E$ = predicted \N{MINUS SIGN} measured. Validation agrees where rms $E$ and "
         rf"{of.k:g}$u_\mathrm{{val}}$, what chance may add, are together within the "
-        "aim, differs where rms $E$ is larger than that chance, and else cannot tell. "
+        "aim, differs where rms $E$ is larger than that chance, else is inconclusive. "
     )
     if any(family.about for family in of.families):
         more += "Lines about a mean: both branches; loop: half their difference. "

@@ -194,7 +194,7 @@ def verdict_of(rows: pd.DataFrame, margin: Floats, k: float) -> tuple[Verdict, C
     if check.differs:
         return Verdict.DIFFERS, check
     accepted = check.error + check.limit <= rms(margin)
-    return (Verdict.AGREES if accepted else Verdict.CANNOT_TELL), check
+    return (Verdict.AGREES if accepted else Verdict.INCONCLUSIVE), check
 
 
 def why(verdict: Verdict, check: Check, aim: float | None, unit: str) -> str:
@@ -361,7 +361,7 @@ def _verdict(name: str, own: pd.DataFrame, terms: SeriesTerms) -> SeriesVerdict:
         what = "the run covers none of the measured values"
         if len(rows):
             what = "no uncertainty of the measurement is stated: give u"
-        return SeriesVerdict(name, Verdict.CANNOT_TELL, what, len(rows))
+        return SeriesVerdict(name, Verdict.INCONCLUSIVE, what, len(rows))
     margin: Floats = np.full(len(rows), terms.margin)
     verdict, check = verdict_of(rows, margin, Acceptance.k)
     unit = _of(str(rows["quantity"].iloc[0]))[1]

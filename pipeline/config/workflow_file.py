@@ -63,7 +63,7 @@ class Compared(Entry):
     unit: Literal["mm", "m", "cm", "inch"] = "mm"
     overrides: Words = ()
     input_draws: Count = 100
-    expect: Literal["", "agrees", "differs", "cannot tell"] = ""
+    expect: Literal["", "agrees", "differs", "inconclusive"] = ""
     scale_is_shared: bool = False
     settings: Settings = Field(default_factory=dict)
     ingest: Settings = Field(default_factory=dict)

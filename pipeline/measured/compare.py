@@ -33,9 +33,9 @@ from pipeline.measured.records import (
     SetAtHand,
     at_hand,
     fitted_rows,
-    forms,
     held_out_records,
     measured_rows,
+    record_sources,
     records_in,
     stacked,
 )
@@ -294,8 +294,9 @@ def shown_groups(
 ) -> dict[str, str]:
     """The group of repeats of each record, by name; alone where no input groups it."""
     by = at.of.records.repeats
-    shipped = {r.name: r.inputs for r in find_records(at.folder, forms(at.of))[0]}
-    known = {**at.of.records.kept, **shipped, **{n: r.inputs for n, r in found.items()}}
+    there, _ = find_records(at.folder, record_sources(at.of))
+    shipped = {r.name: r.inputs for r in there}
+    known = at.of.records.held_out | shipped | {n: r.inputs for n, r in found.items()}
     names = dict.fromkeys(name for own in whose.values() for name in own)
     return {
         name: "|".join(_with_unit(k, known[name].get(k, "")) for k in by) or name

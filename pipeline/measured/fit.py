@@ -123,7 +123,7 @@ def measured_and_predicted(
         FittedRecords(at.predict, chosen.inputs, rows[which])
         for which in (
             [one.fitted for one in of],
-            [one.learnt and not one.fitted for one in of],
+            [one.estimate_model_error and not one.fitted for one in of],
         )
     )
     return at, used, unused

@@ -30,7 +30,7 @@ from analysis.measured.predicted_quantities import (
 )
 from analysis.measured.prediction import COLUMNS
 from pipeline.io.record_files import RECORDS, find_records
-from pipeline.measured.records import at_hand, forms, records_in
+from pipeline.measured.records import at_hand, record_sources, records_in
 from pipeline.measured.set_file import MeasuredSet
 from pipeline.runs.atomic_files import read_json, write_json, write_table
 from pipeline.runs.run_keys import file_digest
@@ -258,7 +258,7 @@ def committed_files(of: MeasuredSet) -> tuple[str, ...]:
 
 def record_files(of: MeasuredSet, folder: Path) -> tuple[str, ...]:
     """The files of another folder that hold its records."""
-    found, _ = find_records(folder, forms(of))
+    found, _ = find_records(folder, record_sources(of))
     files = {record.path for record in found}
     table = folder / RECORDS
     return tuple(map(str, sorted(files | ({table} if table.is_file() else set()))))

@@ -192,10 +192,10 @@ class SetAtHand:
 
         def family(quantity: str) -> Family:
             name, one = self.of.family(quantity, words)
-            repeat_sd = self.repeat_sd.get(one.learnt_from or name, 0.0)
+            repeat_sd = self.repeat_sd.get(one.model_error_from or name, 0.0)
             limits = Limits(one.aim, one.relative, repeat_sd, one.u)
             at = one.at.places if one.at else None
-            return Family(name, limits, one.unit, at, one.learnt_from)
+            return Family(name, limits, one.unit, at, one.model_error_from)
 
         return family
 
@@ -213,9 +213,9 @@ def at_hand(config: Mapping[str, Any]) -> SetAtHand:
     return SetAtHand(of, experiment)
 
 
-def forms(of: MeasuredSet) -> list[RecordSource]:
+def record_sources(of: MeasuredSet) -> list[RecordSource]:
     """How the files of a set are called."""
-    given = [RecordSource(**form.model_dump()) for form in of.records.forms]
+    given = [RecordSource(**form.model_dump()) for form in of.records.filename_patterns]
     return [replace(one, example=_example(of, one)) for one in given]
 
 
@@ -243,7 +243,7 @@ def read_inputs(at: SetAtHand, found: Mapping[str, FoundRecord]) -> Records:
 
 def records_in(at: SetAtHand, folder: Path) -> Records:
     """The records of a folder, and what cannot be predicted among them."""
-    found, odd = find_records(folder, forms(at.of))
+    found, odd = find_records(folder, record_sources(at.of))
     read = read_inputs(at, {record.name: record for record in found})
     return replace(read, refused={**read.refused, **odd})
 
@@ -252,7 +252,7 @@ def held_out_records(at: SetAtHand, there: Mapping[str, FoundRecord]) -> Records
     """Records that the set names but that are not there."""
     absent = {
         name: FoundRecord(name, at.folder / f"{name}.csv", inputs)
-        for name, inputs in at.of.records.kept.items()
+        for name, inputs in at.of.records.held_out.items()
         if name not in there
     }
     return read_inputs(at, absent)

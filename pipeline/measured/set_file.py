@@ -104,12 +104,13 @@ class QuantityEntry(Entry):
     along : what `at` is, with its unit, for axes of figures
     aim : largest acceptable error, in `unit`, or of the measured value if `relative`
     fitted : whether the fit uses it; a quantity derived from fitted ones need not be
-    learnt : its model error is estimated on the fitted records though the fit does not
-        use it, since the thousand frames of a motion would outweigh everything else
+    estimate_model_error : on the fitted records, though the fit does not use the
+        quantity, since the thousand frames of a motion would outweigh everything else
     where : what a record must say of itself, such as its specimen, to belong here
     about : the quantity about which this is half the difference of two branches, with
         which figures show it
-    learnt_from : the entry whose model error and repeats it has; its own if left out
+    model_error_from : the entry whose model error and repeats it has; its own if left
+        out
     u : further standard uncertainty of the measured value, in `unit`, from `u_source`
     """
 
@@ -120,10 +121,10 @@ class QuantityEntry(Entry):
     at: PlaceRange | None = None
     along: str = ""
     fitted: bool = True
-    learnt: bool = False
+    estimate_model_error: bool = False
     where: Texts = Field(default_factory=dict)
     about: str = ""
-    learnt_from: str = ""
+    model_error_from: str = ""
     u: NotNegative = 0.0
     u_source: str = ""
     model_error: ModelErrorEntry = Field(default_factory=ModelErrorEntry)
@@ -183,9 +184,9 @@ class RecordsEntry(Entry):
     Attributes
     ----------
     folder : of the records that are shipped
-    forms : how their files are called; the first that fits counts
+    filename_patterns : how their files are called; the first that fits counts
     fitted : pattern of the names of the records that are fitted; "" fits none
-    kept : held-out records, predicted from these inputs before they are published;
+    held_out : held-out records, predicted from these inputs before they are published;
         each is judged as soon as its file is there
     repeats : inputs in which tests of the same thing agree, such as mass and specimen;
         () where no test was repeated
@@ -194,9 +195,9 @@ class RecordsEntry(Entry):
     """
 
     folder: str
-    forms: list[RecordForm] = Field(min_length=1)
+    filename_patterns: list[RecordForm] = Field(min_length=1)
     fitted: Pattern = ""
-    kept: dict[str, Texts] = Field(default_factory=dict)
+    held_out: dict[str, Texts] = Field(default_factory=dict)
     repeats: Words = ()
     sisters: Words = ()
 
@@ -259,9 +260,9 @@ class MeasuredSet(Entry):
         if any(one.fitted for one in self.inputs.values()) and not self.records.fitted:
             raise ValueError("inputs are fitted, but records.fitted names no record")
         for entry in self.quantities.values():
-            if entry.learnt_from and entry.learnt_from not in self.quantities:
+            if entry.model_error_from and entry.model_error_from not in self.quantities:
                 raise no_such(
-                    "there is no quantity", entry.learnt_from, self.quantities
+                    "there is no quantity", entry.model_error_from, self.quantities
                 )
         for model in self.unfitted.values():
             if model.of not in self.quantities:

@@ -301,7 +301,7 @@ def caption(folder: Path, name: str) -> str:
     return ""
 
 
-TONES = {"agrees": "good", "differs": "bad", "cannot tell": "unsure"}
+TONES = {"agrees": "good", "differs": "bad", "inconclusive": "unsure"}
 FILES = ("measured.csv", "prediction.csv", "left_out.csv", "parameters.csv")
 
 

@@ -327,10 +327,10 @@ def budget_table(judged: Judged, config: ComparisonSettings) -> pd.DataFrame:
     expanded = Contribution(
         f"k = {k:g} times u_val", k * total.S_u, k * total.node_u_mm, k * total.E_u
     )
-    learnt = basis_of(config)
+    basis = basis_of(config)
     lines = [*judged.comparison.budget, total, expanded]
     table = pd.DataFrame([asdict(line) for line in lines])
-    return table.assign(learnt=[learnt.get(line.source, "") for line in lines])
+    return table.assign(basis=[basis.get(line.source, "") for line in lines])
 
 
 def nodes_table(judged: Judged) -> pd.DataFrame:

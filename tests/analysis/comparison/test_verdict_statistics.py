@@ -129,7 +129,7 @@ def test_chance_and_a_longer_link_are_told_apart_however_far_joints_turn():
 
 @pytest.mark.long
 def test_any_part_on_the_wrong_joint_never_agrees_and_bodies_of_it_mostly_differ():
-    """A single link leaves one sphere that may be false: "cannot tell"."""
+    """A single link leaves one sphere that may be false: "inconclusive"."""
     found = verdicts(200, swapped_part, 50_000)
     assert Verdict.AGREES not in found
     assert np.mean([v is Verdict.DIFFERS for v in found]) >= 0.6

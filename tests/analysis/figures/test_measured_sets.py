@@ -183,12 +183,13 @@ def test_branches_lie_half_their_difference_about_the_mean():
 
 def test_verdicts_are_told_together_where_they_are_alike():
     told = [
-        ("lowering", "fitted", "cannot tell"), ("lowering", "left out", "cannot tell"),
-        ("tip_height", "fitted", "cannot tell"), ("tip_height", "left out", "differs"),
-        ("period", "fitted", "cannot tell"), ("period", "left out", "cannot tell"),
+        ("lowering", "fitted", "inconclusive"),
+        ("lowering", "left out", "inconclusive"),
+        ("tip_height", "fitted", "inconclusive"), ("tip_height", "left out", "differs"),
+        ("period", "fitted", "inconclusive"), ("period", "left out", "inconclusive"),
     ]  # fmt: skip
     assert verdicts_in_words(told) == (
-        "cannot tell: lowering, period (fitted, left out), tip height (fitted); "
+        "inconclusive: lowering, period (fitted, left out), tip height (fitted); "
         "differs: tip height (left out)"
     )
     assert verdicts_in_words([]) == "none yet"

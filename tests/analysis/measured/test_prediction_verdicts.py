@@ -79,7 +79,7 @@ def test_a_far_record_is_named_with_the_prediction_it_lies_by():
 
 @pytest.mark.parametrize(
     ("error", "u_input", "verdict"),
-    [(0.1, 0.1, "agrees"), (0.1, 0.3, "cannot tell"), (-0.4, 0.1, "differs")],
+    [(0.1, 0.1, "agrees"), (0.1, 0.3, "inconclusive"), (-0.4, 0.1, "differs")],
 )
 def test_the_three_verdicts(error, u_input, verdict):
     table = compared(*rows_of({"a": [error] * 4}, u_input=u_input))
@@ -91,12 +91,12 @@ def test_the_three_verdicts(error, u_input, verdict):
 
 def test_a_number_without_a_unit_is_said_without_one():
     check = Check(0.0022, 0.0035, 0.007)
-    said = why(Verdict.CANNOT_TELL, check, 0.0075, "1")
+    said = why(Verdict.INCONCLUSIVE, check, 0.0075, "1")
     assert said == (
         "rms of E 0.0022, k u_val 0.007: together beyond the aim of 0.0075: "
         "measure better"
     )
-    assert "0.0022 mm, k u_val 0.007 mm" in why(Verdict.CANNOT_TELL, check, 1.0, "mm")
+    assert "0.0022 mm, k u_val 0.007 mm" in why(Verdict.INCONCLUSIVE, check, 1.0, "mm")
 
 
 def test_one_quantity_is_judged_by_the_family_of_each_record():
@@ -109,7 +109,7 @@ def test_one_quantity_is_judged_by_the_family_of_each_record():
 def test_the_uncertainty_of_the_measured_value_counts():
     table = compared(*rows_of({"a": [0.4]}, u=0.3))
     assert table["u_val"].iloc[0] == pytest.approx(np.hypot(0.1, 0.3))
-    assert judged(table, by_record, 2.0)["verdict"].iloc[0] == "cannot tell"
+    assert judged(table, by_record, 2.0)["verdict"].iloc[0] == "inconclusive"
 
 
 def test_coverage_counts_a_record_once():

@@ -30,9 +30,9 @@ def rows(off, u=0.0, part="held out", quantities=("tip_x_mm", "tip_y_mm")):
         (0.5, SeriesTerms(u=0.2, margin=1), Verdict.DIFFERS, "k u_val 0.4 mm: more"),
         (0.5, SeriesTerms(u=0.2), Verdict.DIFFERS, "more than chance explains; most"),
         (0.3, SeriesTerms(u=0.2, margin=1), Verdict.AGREES, "the aim of 1 mm"),
-        (0.3, SeriesTerms(u=0.2, margin=0.6), Verdict.CANNOT_TELL, "measure better"),
-        (0.3, SeriesTerms(u=0.2), Verdict.CANNOT_TELL, "state a margin"),
-        (0.3, SeriesTerms(margin=1), Verdict.CANNOT_TELL, "uncertainty of the measur"),
+        (0.3, SeriesTerms(u=0.2, margin=0.6), Verdict.INCONCLUSIVE, "measure better"),
+        (0.3, SeriesTerms(u=0.2), Verdict.INCONCLUSIVE, "state a margin"),
+        (0.3, SeriesTerms(margin=1), Verdict.INCONCLUSIVE, "uncertainty of the measur"),
         (0.5, SeriesTerms(0.2, 0.2, 1.2), Verdict.AGREES, "k u_val 0.566 mm"),
     ],
 )
@@ -53,7 +53,7 @@ def test_half_the_step_tells_the_discretisation():
     (found,) = series_verdicts(rows(0.3), SeriesTerms(u=0.1), rows(0.2))
     assert found.u_num == pytest.approx(1.25 * 0.2 / 1.15)
     assert found.k_u_val == pytest.approx(2 * np.hypot(0.1, found.u_num))
-    assert found.verdict is Verdict.CANNOT_TELL
+    assert found.verdict is Verdict.INCONCLUSIVE
     assert "counts as exact" not in found.why
     (without,) = series_verdicts(rows(0.3), SeriesTerms(u=0.1))
     assert without.verdict is Verdict.DIFFERS

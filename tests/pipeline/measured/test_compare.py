@@ -137,7 +137,7 @@ def test_what_is_kept_aside_does_not_count_as_fitted():
         at = at_hand(read_set(name).model_dump(mode="json"))
         before = committed(at.folder)
         assert before is not None
-        assert not set(before.fitted) & set(at.of.records.kept)
+        assert not set(before.fitted) & set(at.of.records.held_out)
 
 
 def test_a_set_is_compared_from_any_folder(tmp_path, monkeypatch, capsys):

@@ -53,7 +53,7 @@ def compared(request, tmp_path_factory):
 
 def conf_kept(conf: dict[str, Any]) -> list[str]:
     """Records that are not there, so that they have no rows."""
-    return list(conf["records"].get("kept", {}))
+    return list(conf["records"].get("held_out", {}))
 
 
 def word(record: str, key: str) -> str:
@@ -159,7 +159,7 @@ def test_uncertainties_and_half_widths_are_of_the_sources_they_name(compared):
     told = json.loads(
         Path(f"data/{conf['name']}/prediction/posterior.json").read_text()
     )
-    of = [conf["quantities"][e].get("learnt_from", e) for e in both["entry"]]
+    of = [conf["quantities"][e].get("model_error_from", e) for e in both["entry"]]
     count = np.array([told["errors"][e]["records"] for e in of])
     t = np.where(count > 0, student.ppf(0.975, np.maximum(count, 1)), 1.959964)
     wide = 1.959964**2 * (exact + both["u_noise"] ** 2) + (t * both["u_model"]) ** 2
@@ -183,7 +183,7 @@ def test_verdicts_are_those_of_the_rule(compared):
         own = rows[(entry == row.quantity) & (part == row.part)]
         aim = aims(conf, entry[own.index], own["measured"])
         E, limit = rms(own["E"]), k * rms(own["u_val"])
-        agrees = "agrees" if E + limit <= rms(aim) else "cannot tell"
+        agrees = "agrees" if E + limit <= rms(aim) else "inconclusive"
         assert row.verdict == ("differs" if limit < E else agrees)
         found = [row.rms_E, k * row.rms_u_val, row.aim, row.mean_E, row.half_width]
         np.testing.assert_allclose(

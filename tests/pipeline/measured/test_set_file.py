@@ -17,7 +17,7 @@ WHOLE = {
     "title": "t",
     "source": "s",
     "licence": "MIT",
-    "records": {"folder": "data/a", "forms": [{"files": "a.csv"}]},
+    "records": {"folder": "data/a", "filename_patterns": [{"files": "a.csv"}]},
     "model": {"_target_": "pipeline.measured.laser_sphere.SphereScans"},
     "quantities": {"force": {"unit": "N", "aim": 0.1}},
 }
@@ -29,13 +29,15 @@ def test_a_shipped_set_is_whole(name):
     experiment = build(of.model, "model")
     for method in ("inputs", "predict", "measured", "refined"):
         assert callable(getattr(experiment, method))
-    forms = [RecordSource(**form.model_dump()) for form in of.records.forms]
+    forms = [RecordSource(**form.model_dump()) for form in of.records.filename_patterns]
     found, odd = find_records(Path(of.records.folder), forms)
     names = [record.name for record in found]
     assert not odd
     if of.records.fitted:
         assert any(re.fullmatch(of.records.fitted, n) for n in names)
-    assert not set(of.records.kept) & set(names), "a record that is there is not kept"
+    assert not set(of.records.held_out) & set(names), (
+        "a record that is there is not kept"
+    )
 
 
 def test_places_of_a_range_print_as_written():
@@ -56,13 +58,13 @@ def test_a_quantity_belongs_to_the_entry_whose_pattern_it_matches():
 
 def test_a_quantity_of_one_specimen_has_an_entry_of_its_own():
     soft = {"unit": "N", "aim": 0.1, "rows": "force", "where": {"specimen": "soft"}}
-    stiff = {**soft, "aim": 3.0, "where": {}, "learnt_from": "soft"}
+    stiff = {**soft, "aim": 3.0, "where": {}, "model_error_from": "soft"}
     quantities = {"soft": soft, "stiff": stiff}
     of = checked(MeasuredSet, {**WHOLE, "quantities": quantities}, "f")
     assert of.family("force", {"specimen": "soft", "clamps": "a"})[0] == "soft"
     assert of.family("force", {"specimen": "other"})[0] == "stiff"
     assert of.family("force", {})[0] == "stiff"
-    wrong = {"stiff": {**stiff, "learnt_from": "hard"}}
+    wrong = {"stiff": {**stiff, "model_error_from": "hard"}}
     with pytest.raises(InputError, match="there is no quantity 'hard'"):
         checked(MeasuredSet, {**WHOLE, "quantities": wrong}, "f")
 
@@ -84,13 +86,19 @@ HELD = {"value": 1.0, "unit": "Pa", "origin": "stated", "source": "x"}
             "aim must be a positive",
         ),
         ({"quantities": {"f": {"unit": "N", "aim": 1.0, "u": 1.0}}}, "say in u_source"),
-        ({"records": {"folder": "a", "forms": [{"files": "("}]}}, "is no pattern"),
-        ({"records": {"folder": "a", "forms": [{"files": 3}]}}, "is no pattern"),
+        (
+            {"records": {"folder": "a", "filename_patterns": [{"files": "("}]}},
+            "is no pattern",
+        ),
+        (
+            {"records": {"folder": "a", "filename_patterns": [{"files": 3}]}},
+            "is no pattern",
+        ),
         (
             {"quantities": {"f": {"unit": "N", "aim": 1.0, "rows": "a{99999999999}"}}},
             "is no pattern",
         ),
-        ({"records": {"folder": "a", "forms": []}}, "forms"),
+        ({"records": {"folder": "a", "filename_patterns": []}}, "filename_patterns"),
         ({"quantity": {}}, "has no key 'quantity'"),
         (
             {"unfitted": {"m": {"of": "length", "aim": 1.0, "inputs": {}}}},

@@ -91,7 +91,7 @@ def test_a_poor_scan_cannot_tell_and_says_what_to_improve(
 ):
     scan = scanned(mechanism[0].nodes_mm, rng, sd_mm=0.5)
     row = run_step(CONFIG, write_ingest(tmp_path / "poor", scan), *folders[1:])
-    assert row["verdict"] == "cannot tell"
+    assert row["verdict"] == "inconclusive"
     assert "reduce the uncertainty from sphere centres" in row["why"]
 
 
@@ -199,7 +199,7 @@ def test_the_budget_calls_a_default_a_default(folders, tmp_path):
     ):
         out = tmp_path / "budget"
         run_step(config, folders[0], folders[1], out, pictured=False)
-        (said,) = pd.read_csv(out / "budget.csv").set_index("source")["learnt"][[PLAY]]
+        (said,) = pd.read_csv(out / "budget.csv").set_index("source")["basis"][[PLAY]]
         assert said.startswith(learnt)
 
 
@@ -275,7 +275,7 @@ def test_the_form_error_of_a_scanner_enters_every_centre(folders):
     budget = pd.read_csv(folders[2] / "budget.csv").set_index("source")
     line = budget.loc["form error of the scanner"]
     assert line.node_u_mm == pytest.approx(3**0.5 * sd, rel=0.1)
-    assert line.learnt == "stated: scan_form_sd_mm"
+    assert line.basis == "stated: scan_form_sd_mm"
     parts = budget.drop(index=["u_val", "k = 2 times u_val"])["S_u"]
     assert np.sqrt((parts**2).sum()) == pytest.approx(row["S_u_val"])
 
