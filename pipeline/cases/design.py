@@ -51,7 +51,7 @@ class DesignCase:
     limit : largest relative change of a length, or displacement of a place over L along
         each of x, y and z
     tolerance : on the gradient of F, whose variables are relative changes
-    sharpness : 1 for the mean of E^2 over the targets; larger: nearer to the worst
+    mean_exponent : 1 for the mean of E^2 over the targets; larger: nearer to the worst
     max_steps : of the search
     morph_tolerance : on the gradient along the constraints at the end of each morph
     residual : largest violation of a constraint, dimensionless
@@ -63,7 +63,7 @@ class DesignCase:
     places: Sequence[int] = ()
     limit: float = 0.2
     tolerance: float = 1e-6
-    sharpness: float = 1.0
+    mean_exponent: float = 1.0
     max_steps: int = 100
     morph_tolerance: float = 1e-9
     residual: float = 1e-10
@@ -85,7 +85,7 @@ class DesignCase:
         return DesignOptions(
             limit=self.limit,
             tolerance=self.tolerance,
-            sharpness=self.sharpness,
+            mean_exponent=self.mean_exponent,
             max_steps=self.max_steps,
             morph=morph,
         )

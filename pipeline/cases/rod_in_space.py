@@ -87,7 +87,7 @@ class GreenhillShaftCase(RestingSpaceRod):
     length: Positive = 0.5
     edges: Edges = 60
     moment: Positive = 1.2
-    rests: Count = 24
+    load_steps: Count = 24
 
     @property
     def radii(self) -> Floats:
@@ -140,7 +140,7 @@ class HelixCase(RestingSpaceRod):
     edges: Edges = 80
     times: Positive = 30.0
     gravity: Positive = GRAVITY
-    rests: Count = 30
+    load_steps: Count = 30
 
     @property
     def radii(self) -> Floats:
@@ -197,7 +197,7 @@ class TendonArmCase(RestingSpaceRod):
     law: str = "rubber"
     edges: int = 24
     gravity: NotNegative = GRAVITY
-    rests: Count = 12
+    load_steps: Count = 12
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -102,13 +102,13 @@ def skin_arrays(case: Any, rod: SpaceRod, state: SpaceState) -> Arrays:
 
 
 class RestingSpaceRod(RodCase):
-    """How a case is run about a rod in space that rests `rests` times on a way.
+    """How a case is run about a rod in space that rests `load_steps` times on a way.
 
     `setting(share)` has its rod, loads and supports by the share of the way.
     """
 
     def steps(self: Any) -> Iterator[SpaceStep]:
-        yield from followed(self.setting, self.rests)
+        yield from followed(self.setting, self.load_steps)
 
     def recorder(self) -> "SpaceRecorder":
         return SpaceRecorder(self)

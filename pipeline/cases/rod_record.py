@@ -190,9 +190,7 @@ def rod_end(start: Floats, x: Floats, v: Floats, time: float) -> Summary:
     return {"largest_displacement": way, "largest_speed": speed, "at_rest": at_rest}
 
 
-def user_end(
-    world: "World | SpaceWorld", last: Any, lengths: LengthUnit, longer: str
-) -> Summary:
+def user_end(world: "World | SpaceWorld", last: Any, lengths: LengthUnit) -> Summary:
     """Where the centre of mass ends, m, how many nodes there are, `rod_end`, in words.
 
     It warns of rods that went through something, of a robot that nothing holds, and of
@@ -201,7 +199,6 @@ def user_end(
     Parameters
     ----------
     last : the last step of the world
-    longer : the key of the case that lets it run longer
     """
     rod, start = world.rod, world.rod.nodes
     size, warnings = float(np.ptp(start, axis=0).max()), []
@@ -222,7 +219,7 @@ def user_end(
         "nodes": len(last.x),
         **rod_end(start, last.x, last.v, last.time),
         "moved": moved_most(start, last.x, lengths),
-        "runs_on": f"{longer}={2.0 * last.time:.3g}",
+        "runs_on": f"case.duration={2.0 * last.time:.3g}",
         **({"warning": "; ".join(warnings)} if warnings else {}),
     }
 

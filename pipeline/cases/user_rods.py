@@ -48,8 +48,6 @@ Rows = Sequence[Sequence[float]]
 class UserRod(MovingSpaceRod):
     """A rod of a user, in SI units unless its file has another; it ends in words."""
 
-    longer = "case.duration"  # lets it run longer
-
     @property
     def in_space(self: Any) -> bool:
         return bool(self.dimension == 3)
@@ -72,7 +70,7 @@ class UserRod(MovingSpaceRod):
         return world
 
     def ends(self, last: Any) -> Summary:
-        return user_end(self.moved_world, last, self.lengths, self.longer)
+        return user_end(self.moved_world, last, self.lengths)
 
 
 @dataclass(frozen=True, eq=False)
@@ -221,8 +219,8 @@ def _actuated(edges: Ints, bends: Ints, limbs: Sequence[int]) -> tuple[Ints, Int
 class RodFileCase(UserRod):
     """A file of `pipeline.io.rod_file`, and how it is stepped.
 
-    lasts : s, in place of the file's duration
-    finer : by which every spacing of the file is divided
+    duration : s, in place of the file's duration
+    refinement : by which every spacing of the file is divided
     dimension : 2, or 3: rods of the plane are free to leave it; a file may be in space
         by itself
     touching : in the plane, edges feel the ground, rods feel rods and themselves; in
@@ -234,17 +232,18 @@ class RodFileCase(UserRod):
     friction: float = 0.8
     actuator: Actuator = field(default_factory=Actuator)
     damping: Damping = field(default_factory=Damping)
-    lasts: Positive | None = None
+    duration: Positive | None = None
     every: Count = 10
     options: StepOptions = CONSERVING
     dimension: int = 2
-    finer: Positive = 1.0
+    refinement: Positive = 1.0
     touching: PlaneTouching | None = None
-    longer = "case.lasts"
 
     def __post_init__(self) -> None:
         super().__post_init__()
         content = self._content
+        if self.duration is None:
+            object.__setattr__(self, "duration", content.duration)
         try:
             self.check()
         except ValueError as error:
@@ -254,15 +253,11 @@ class RodFileCase(UserRod):
 
     @cached_property
     def _content(self) -> DrawnRod | SpaceRobot:
-        return read_rod(self.path, self.finer)
+        return read_rod(self.path, self.refinement)
 
     @property
     def in_space(self) -> bool:
         return self.dimension == 3 or isinstance(self._content, SpaceRobot)
-
-    @property
-    def duration(self) -> float:
-        return self._content.duration if self.lasts is None else self.lasts
 
     @cached_property
     def world(self) -> World:

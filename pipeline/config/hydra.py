@@ -27,7 +27,7 @@ SUCH_AS = {
     "case.pattern.path": "mine.svg, which `morphtrack new pattern mine` writes",
     "case.body.path": "a structure file with `springs` and `loads`",
 }
-SAME = ({"duration", "lasts"}, {"path", "file"})  # for what other cases call so
+FILE_NAMES = {"path", "file"}  # for what other cases call so
 SEVERAL = "gives several values: choose one, or add --multirun to run each"
 UNREAD = (
     "write each KEY=VALUE as one word; quote values with blanks, brackets or quotation "
@@ -122,9 +122,8 @@ def _remedy(
     if len(deeper) == 1:
         return f"did you mean {deeper[0]}?"
     known = [str(key) for key in here if not str(key).startswith("_")] + defaults
-    for alike in SAME:
-        if part in alike and (other := alike.intersection(known)):
-            return f"did you mean {'.'.join([*path, *other])}?"
+    if part in FILE_NAMES and (other := FILE_NAMES.intersection(known)):
+        return f"did you mean {'.'.join([*path, *other])}?"
     return f"it knows {', '.join(known)}{did_you_mean(part, known)}"
 
 

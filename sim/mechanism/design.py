@@ -5,7 +5,7 @@ The power mean of E^2, eq. (5) of [dJ23], at the ends of the morphs to T targets
     F(p) = (1/T sum_t E_t^2q)^(1/q),    l_i = l_i0 (1 + p_g),    link i of group g,
 
 is lowered over the relative changes p of the lengths, or over other numbers that the
-constants of the constraints follow. Its sharpness q goes from the mean, q = 1, towards
+constants of the constraints follow. Its exponent q goes from the mean, q = 1, towards
 the worst case: F <= max E_t^2 <= T^(1/q) F. A morph ends where E^2 is stationary, so
 that to first order neither the motion of the nodes nor that of their nearest points
 counts, and the forces at the end tell (`sim.mechanism.constraint_forces`)
@@ -194,14 +194,14 @@ class DesignOptions(Checked):
     tolerance : on the gradient of F, whose variables are relative changes
     reached : F below which every target counts as reached
     limit : largest relative change of a length
-    sharpness : q, at least 1, of the power mean
+    mean_exponent : q, at least 1, of the power mean
     """
 
     tolerance: Positive = 1e-6
     reached: Positive = 1e-14
     max_steps: Count = 100
     limit: Annotated[Positive, Requirement("below 1", lambda limit: limit < 1.0)] = 0.2
-    sharpness: Annotated[float, within(1.0, np.inf, "1 or more")] = 1.0
+    mean_exponent: Annotated[float, within(1.0, np.inf, "1 or more")] = 1.0
     morph: NewtonOptions = field(default_factory=NewtonOptions)
 
 
@@ -324,7 +324,7 @@ class MorphObjective:
             for target, start in zip(self.targets, starts, strict=True)
         )
         E = np.array([end.E for end in ends])
-        F, shares = power_mean(E, self.options.sharpness)
+        F, shares = power_mean(E, self.options.mean_exponent)
         worth = sum(
             share * _sensitivity(made, end)
             for share, end in zip(shares, ends, strict=True)

@@ -82,7 +82,7 @@ def test_a_sheet_folds_and_a_robot_moves():
     )
     moved = mt.simulate(robot)
     assert moved.steps["y_c"].iloc[-1] < 0.0  # it falls
-    drawn = mt.robots.from_file(str(ROOT / "conf/robot/cantilever.yaml"), lasts=0.01)
+    drawn = mt.robots.from_file(str(ROOT / "conf/robot/cantilever.yaml"), duration=0.01)
     assert mt.simulate(drawn).steps["time"].iloc[-1] == pytest.approx(0.01)
 
 

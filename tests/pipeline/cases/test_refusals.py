@@ -28,7 +28,7 @@ REFUSED = {
         ("limit=1.5", "limit must be below 1, not 1.5"),
         ("symmetries=[x]", "no symmetry x"),
         ("symmetries=xy", "symmetries is 'xy': give a list"),
-        ("sharpness=0.5", "sharpness must be 1 or more, not 0.5"),
+        ("mean_exponent=0.5", "mean_exponent must be 1 or more, not 0.5"),
         ("morph_tolerance=0", "tolerance must be positive"),
         ("places=[3]", "set symmetries to"),
         ("symmetries=[] places=[3,3]", "each once"),

@@ -104,5 +104,5 @@ def test_contacts_that_give_energy_are_told(gave, rubbed, tmp_path):
     (*_, last) = case.steps()
     at_work = float(last.state.clock.at_work)
     last = replace(last, impact=-gave * at_work, friction=rubbed * at_work)
-    said = str(user_end(case.world, last, LengthUnit(), "lasts")["warning"])
+    said = str(user_end(case.world, last, LengthUnit())["warning"])
     assert ("contacts added" in said) is (gave == 0.01)

@@ -18,7 +18,7 @@ def build(name: str, **values: Any) -> Any:
 
 @pytest.mark.parametrize("name", CASES)
 def test_a_run_keeps_frames_and_a_skin_to_look_at(name):
-    case = build(name, edges=12, rests=2)
+    case = build(name, edges=12, load_steps=2)
     steps, recorder = recorded(case)
     assert [step.s for step in steps] == [0, 1, 2]
     first, last = recorder.arrays(steps[0]), recorder.arrays(steps[-1])
@@ -47,7 +47,7 @@ def test_a_curved_wire_winds_up_as_gravity_lets_it():
 
 
 def test_tendons_pull_an_arm_towards_both_their_sides():
-    _, recorder = recorded(build("tendon_arm", rests=2))
+    _, recorder = recorded(build("tendon_arm", load_steps=2))
     told = recorder.summary()
     assert told["x_tip"] > 0.1
     assert told["y_tip"] < -0.05

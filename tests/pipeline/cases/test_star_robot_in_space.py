@@ -109,7 +109,7 @@ def test_one_option_takes_a_robot_of_a_file_into_space(name, near):
     path = str(Path(ROOT) / f"conf/robot/{name}.yaml")
     options, lasts = StepOptions(tolerance=1e-12), 0.6 if name == "swimmer" else 0.14
     cases = [
-        RodFileCase(path, lasts=lasts, every=1000, options=options, dimension=k)
+        RodFileCase(path, duration=lasts, every=1000, options=options, dimension=k)
         for k in (2, 3)
     ]
     *_, flat = cases[0].steps()

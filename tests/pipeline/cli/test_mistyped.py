@@ -53,7 +53,6 @@ MISTYPED = [
     ("simulate case=structure_file case.structure.path=no.yaml", "give the path of a"),
     ("simulate case=rod_file case.path=conf", "(Is a directory): give the path of a"),
     # keys
-    ("simulate case=rod_file case.path=a case.duration=1", "did you mean case.lasts?"),
     ("simulate case=rod_file case.file=a.yaml", "did you mean case.path?"),
     (f"simulate {CIRCLE} case.tolerence=1", "did you mean tolerance?"),
     (f"simulate {CIRCLE} ++case.toleranc=1", "did you mean tolerance?"),

@@ -20,7 +20,7 @@ def test_what_is_up_in_its_plane_is_up_in_the_picture():
 
 
 def test_a_run_is_drawn_with_the_places_of_its_sections(tmp_path):
-    words = ("case=helix", "case.edges=8", "case.rests=1")
+    words = ("case=helix", "case.edges=8", "case.load_steps=1")
     row = run_of("helix", words, tmp_path / "run")
     drawn = draw("space", [row])
     with np.load(tmp_path / "run/steps.npz") as arrays:

@@ -166,7 +166,7 @@ def test_a_hairpin_however_narrow_swings_with_all_its_energy(degrees, tmp_path):
     path.write_text(
         BEAM.replace("[50, 0]]\n", f"[50, 0]]\n  - line: [[50, 0], [10, {high}]]\n")
     )
-    case = RodFileCase(str(path), damping=Damping(beta=0.0), lasts=0.5)
+    case = RodFileCase(str(path), damping=Damping(beta=0.0), duration=0.5)
     steps = list(case.steps())
     moved = max(step.kinetic for step in steps)
     assert moved > 1e-6
@@ -232,7 +232,7 @@ def test_a_short_rod_that_is_clamped_holds_another_in_its_middle(tmp_path):
         path.write_text(
             text.replace("clamps: [{at: [0, 0]}]", f"clamps: [{{at: {clamp}}}]")
         )
-        *_, last = RodFileCase(str(path), lasts=0.2).steps()
+        *_, last = RodFileCase(str(path), duration=0.2).steps()
         ends.append(last.x[np.argmax(last.x[:, 0])])
     assert ends[0][1] < -5e-3
     assert ends[1] == pytest.approx(ends[0], rel=0.01)
@@ -276,7 +276,7 @@ def test_a_marker_goes_where_its_rod_goes_also_lifted_into_space(tmp_path):
 def test_a_finer_robot_has_nodes_twice_as_close(tmp_path):
     path = tmp_path / "beam.yaml"
     path.write_text(BEAM)
-    coarse, fine = (RodFileCase(str(path), finer=f).world.rod for f in (1.0, 2.0))
+    coarse, fine = (RodFileCase(str(path), refinement=f).world.rod for f in (1.0, 2.0))
     assert fine.rest_length[0] == pytest.approx(coarse.rest_length[0] / 2)
     with pytest.raises(ValueError, match="finer must be positive"):
-        RodFileCase(str(path), finer=0.0)
+        RodFileCase(str(path), refinement=0.0)

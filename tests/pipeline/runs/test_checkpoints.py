@@ -109,7 +109,7 @@ KINDS = {
     "ribbon": ["case=ribbon_incline", "case.duration=0.2", "case.ribbon.nodes=40"],
     "own rod": ["case=own_rod", "case.duration=0.3"],
     "rod in space": [
-        "case=rod_file", "case.path=conf/robot/spiral.yaml", "case.lasts=0.1",
+        "case=rod_file", "case.path=conf/robot/spiral.yaml", "case.duration=0.1",
     ],
     "mechanism": ["case=double_pendulum", "case.duration=0.1"],
     "envelope": ["case=reachable_sheet", "case.samples=300"],

@@ -31,9 +31,12 @@ SHEET = triangle_sheet(2, 2, leading="tips")
 TARGETS = (Circle(5.5), Sphere(4.0, (0.1, 0.05, -3.0)))
 
 
-@pytest.mark.parametrize("sharpness", [1.0, 12.0])
-def test_slope_of_the_objective_matches_differences(rng, sharpness):
-    links, options = links_of(SHEET, ["xy"]), replace(EXACT, sharpness=sharpness)
+@pytest.mark.parametrize("mean_exponent", [1.0, 12.0])
+def test_slope_of_the_objective_matches_differences(rng, mean_exponent):
+    links, options = (
+        links_of(SHEET, ["xy"]),
+        replace(EXACT, mean_exponent=mean_exponent),
+    )
     targets = (*TARGETS, Circle(5.4, (0.1, 0.0, 0.0)))
     change = 0.05 * rng.normal(size=10)
     sought = MorphObjective(SHEET, targets, links, options)
@@ -108,7 +111,7 @@ def test_one_link_for_three_goals_has_the_length_of_the_power_mean(q):
     r = np.array([[0.0, 0, 0], [1.0, 0, 0]])
     link = replace(structure(r, [dist(r, 0, 1)]), bodies=((0, 1),))
     targets = [Goals(r * d) for d in (1.0, 1.0, 1.3)]
-    options = DesignOptions(limit=0.3, tolerance=1e-7, sharpness=q)
+    options = DesignOptions(limit=0.3, tolerance=1e-7, mean_exponent=q)
     *_, last = design(link, targets, links_of(link), options)
     length = 1.0 + 0.3 / (1.0 + 2.0 ** (1.0 / (2.0 * q - 1.0)))
     assert 1.0 + last.change[0] == pytest.approx(length, abs=1e-6)
@@ -163,8 +166,8 @@ def test_structures_without_links_or_with_redundant_rows_are_refused():
         ("limit", 1.0),
         ("tolerance", -1.0),
         ("max_steps", 0),
-        ("sharpness", 0.5),
-        ("sharpness", np.inf),
+        ("mean_exponent", 0.5),
+        ("mean_exponent", np.inf),
     ],
 )
 def test_impossible_options_are_refused(field, value):
