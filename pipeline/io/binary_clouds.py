@@ -102,7 +102,7 @@ def read_pcd(path: Path, size: int, choices: Choices) -> Source:
         held = block_reader.whole_records(path, size - offset + 1, 6, count, choices)
         blocks = _ascii(path, header, offset, length, count, choices)
     else:
-        raise _wrong_pcd(path, f"its DATA is {shown(encoding)}")
+        raise _wrong_pcd(path, f"DATA {shown(encoding)} is not supported")
     return Source(
         f"pcd {encoding}", blocks, held, count, comments, viewpoint=_viewpoint(header)
     )
@@ -129,7 +129,10 @@ def _pcd_header(path: Path) -> tuple[dict[str, list[str]], int, int, tuple[str, 
             elif text:
                 name, *values = text.split()
                 if name in entries or not values:
-                    raise _wrong_pcd(path, f"header line {length} is {shown(text)}")
+                    problem = "repeats a name" if values else "has no value"
+                    raise _wrong_pcd(
+                        path, f"header line {length} {problem}: {shown(text)}"
+                    )
                 entries[name] = values
         return entries, file.tell(), length, tuple(comments)
 
@@ -148,12 +151,12 @@ def _record(path: Path, header: dict[str, list[str]]) -> np.dtype[np.void]:
         if kind not in KINDS or width not in SIZES[kind] or not 0 < number <= 1 << 16:
             raise _wrong_pcd(path, f"field {shown(name)} has no known type")
         if name in AXES and number != 1:
-            raise _wrong_pcd(path, f"field {name} has COUNT {number}")
+            raise _wrong_pcd(path, f"field {name} has COUNT {number}, not 1")
         title = name if name in AXES else f"{index} {name}"  # fillers repeat "_"
         fields.append((title, f"<{KINDS[kind]}{width}", (number,)))
     found = [title for title, _, _ in fields if title in AXES]
     if sorted(found) != list(AXES):
-        raise _wrong_pcd(path, "its FIELDS have no single x, y and z")
+        raise _wrong_pcd(path, "its FIELDS must name x, y and z once each")
     return np.dtype(
         [(t, k) if t in AXES else (t, k, n) for t, k, n in fields]  # scalar x, y, z
     )
@@ -347,7 +350,7 @@ def _rotation(path: Path, quaternion: Floats) -> Floats:
     """(3, 3) of the quaternion w, x, y, z."""
     if not abs(np.linalg.norm(quaternion) - 1.0) < 1e-3:
         turn = np.round(quaternion, 3).tolist()
-        raise refused("FORMAT", path, f"{turn} turns a scan, no unit quaternion")
+        raise refused("FORMAT", path, f"rotation {turn} is not a unit quaternion")
     return np.asarray(Rotation.from_quat(quaternion, scalar_first=True).as_matrix())
 
 

@@ -123,8 +123,8 @@ def counts(path: Path) -> list[Count]:
                 Count(int(match[1]), number, at + match.start(1), at + match.end())
             )
             if len(found) > MOST_SCANS:
-                problem = f"has more than {MOST_SCANS} lines of one number alone"
-                raise refused("FORMAT", path, problem, "export one point x y z a line")
+                problem = f"has more than {MOST_SCANS} lines with only one number"
+                raise refused("FORMAT", path, problem, "give one point x y z per line")
         at, line = at + len(data), line + data.count(b"\n")
     return found
 

@@ -28,7 +28,7 @@ if __name__ == "__main__":
     point, data = file["parameters"]["POINT"], file["data"]
     first, last = np.fromfile(sys.argv[1], "<u2", 5)[3:].tolist()
     if last < 65535 and data["points"].shape[2] != last - first + 1:  # else unsaid
-        sys.exit("it breaks off")
+        sys.exit("the file is truncated")
     np.savez(
         sys.stdout.buffer,
         names=np.array(words(point, "LABELS"), dtype=np.str_),

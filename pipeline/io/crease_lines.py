@@ -35,7 +35,7 @@ SIMPLE = re.compile(r"(\*|[\w-]+)?((?:[.#][\w-]+)*)")
 RULE = re.compile(r"([^{}]*)\{([^{}]*)\}")
 COMMENT = re.compile(r"/\*.*?\*/|<!--|-->", re.DOTALL)
 AT_RULE = re.compile(r"@[\w-]+[^{};]*(?:;|\{[^{}]*\})")  # @import, @font-face
-PLAIN = "choose lines by a tag, a class or an id alone"
+PLAIN = "select lines by tag, class or id only"
 
 
 class StyleRule(NamedTuple):
@@ -88,7 +88,7 @@ def _rules(text: str, names: Sequence[str]) -> Iterator[StyleRule]:
     text = AT_RULE.sub(" ", text)
     if "@" in text:
         at = text[text.index("@") :].split("{")[0].strip()
-        raise ValueError(f"the SVG file's <style> has a rule under {at!r}: {PLAIN}")
+        raise ValueError(f"the SVG file's <style> has unsupported {at!r}: {PLAIN}")
     for selectors, body in RULE.findall(text):
         declarations = declared(body, names)
         for selector in selectors.split(",") if declarations else ():
@@ -99,13 +99,13 @@ def _rule(selector: str, declarations: dict[str, str]) -> StyleRule:
     found = SIMPLE.fullmatch(selector)
     if not selector or not found:
         raise ValueError(
-            f"the SVG file's <style> chooses {selector!r}, which is not read: {PLAIN}"
+            f"the SVG file's <style> has the unsupported selector {selector!r}: {PLAIN}"
         )
     for name, value in declarations.items():
         if "!" in value:
             raise ValueError(
-                f"the SVG file's <style> sets {name}: {value} of {selector!r}: remove "
-                "the !"
+                f"the SVG file's <style> sets `{name}: {value}` for {selector!r}: "
+                "remove the part from `!` on"
             )
     tag, rest = found[1] or "", found[2]
     classes = frozenset(re.findall(r"\.([\w-]+)", rest))
@@ -139,7 +139,7 @@ def _copy(
 ) -> ElementTree.Element:
     """A copy of an element within copies of those that are named."""
     if next(made) > MOST:
-        raise ValueError(f"the SVG file draws more than {MOST} elements by <use>")
+        raise ValueError(f"the SVG file has more than {MOST} copies (<use>): use fewer")
     if tag_of(element) != "use":
         copy = ElementTree.Element(element.tag, element.attrib)
         copy.text = element.text
@@ -149,10 +149,10 @@ def _copy(
     name = name.lstrip("#")
     if name not in known:
         raise ValueError(
-            f"the SVG file copies {name!r}, which is not in it: draw the lines"
+            f"the SVG file has no {name!r}, which a <use> refers to: draw the lines"
         )
     if name in within:
-        raise ValueError(f"the SVG file draws {name!r} by <use> within itself")
+        raise ValueError(f"the SVG file's {name!r} has a <use> of itself: remove it")
     moved = f"translate({element.get('x', '0')},{element.get('y', '0')})"
     style = {k: v for k, v in element.attrib.items() if k not in OWN}
     transform = f"{element.get('transform', '')} {moved}".strip()

@@ -134,7 +134,7 @@ def read_dxf(path: str) -> DxfDrawing:
         raise ValueError("the drawing has no lines in its model space: draw them there")
     everywhere = np.vstack([*(piece.corners for piece in pieces), *points])
     if not np.isfinite(everywhere).all():
-        raise ValueError("the drawing has lines that end nowhere: export it again")
+        raise ValueError("the drawing has coordinates nan or inf: export it again")
     named = b"$INSUNITS" in Path(path).read_bytes()  # else ezdxf takes metres
     unit = UNITS.get(int(document.header.get("$INSUNITS", 0))) if named else None
     return DxfDrawing(pieces, np.array(points).reshape(-1, 3), unit)
@@ -236,7 +236,8 @@ def _letter_of_layer(layer: str) -> str | None:
     kinds = [LAYERS[word] for word in WORDS if word in words]
     if len(kinds) > 1:
         raise ValueError(
-            f"the drawing's layer {layer!r} names two kinds: name it after one of "
+            f"the drawing's layer {layer!r} matches two crease types: name it after "
+            "one of "
             f"{', '.join(WORDS)}"
         )
     return kinds[0] if kinds else None
@@ -253,8 +254,8 @@ def _check_layers(pieces: Sequence[DxfPiece]) -> None:
             many = sum(len(one.ends) for one in pieces if one.layer == piece.layer)
             raise ValueError(
                 f"the drawing has {many} black line{'s' * (many > 1)} on layer "
-                f"{piece.layer!r}: name the layer after one of {', '.join(WORDS)}, or "
-                "draw them in the colour of their kind on layer 0"
+                f"{piece.layer!r}, of unknown crease type: name the layer after one of "
+                f"{', '.join(WORDS)}, or use the type's colour on layer 0"
             )
 
 
@@ -269,6 +270,6 @@ def _one_node_each(ends: Floats, points: Floats) -> tuple[Floats, Any]:
             at = ", ".join(f"{x:g}" for x in place)
             raise ValueError(
                 f"the drawing has a POINT at ({at}), where no line ends: put it on a "
-                "node, which it then holds"
+                "node, to fix that node"
             )
     return nodes, number

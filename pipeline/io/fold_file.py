@@ -102,10 +102,10 @@ def _with_places_of_drawing(path: str, message: str) -> str:
     if suffix in (*DRAWINGS, ".dxf"):
         message = NUMBERED.sub(f"the line of the {suffix[1:].upper()} file", message)
         message = message.replace(
-            "assign it M or V", "draw it red or blue (magenta says none)"
+            "assign it M or V", "draw it red or blue (magenta: unassigned)"
         )
     if suffix == ".cp" and JOIN in message:
-        return f"{message}; CP has no such line: save a sheet with holes as FOLD or SVG"
+        return f"{message}; CP has no J lines: save a sheet with holes as FOLD or SVG"
     if suffix != ".svg":
         return message
     return PLACE.sub(lambda at: f"at ({at[1]}, {0.0 - float(at[2]):.6g})", message)

@@ -50,14 +50,14 @@ def _check(path: Path, content: bytes) -> None:
             continue
         if isinstance(event, yaml.ScalarEvent):
             if event.value and len(within) == 1:
-                raise InputError(f"{path} is one value: give lines of `key: value`")
+                raise InputError(f"{path} has no keys: give lines of `key: value`")
             size, depth = 1 + len(event.value) // LETTERS, 0
             written += size
             anchor = event.anchor
         elif isinstance(event, yaml.AliasEvent):
             if any(event.anchor == anchor for anchor, _, _ in within):
                 name = f"*{event.anchor}"
-                raise InputError(f"{where}: {name} stands within what it names")
+                raise InputError(f"{where}: alias {name} contains itself: remove it")
             size, depth = known.get(str(event.anchor), (0, 0))
             anchor = None
         elif isinstance(event, yaml.CollectionEndEvent):
@@ -76,8 +76,8 @@ def _check(path: Path, content: bytes) -> None:
         )
     if depth > DEEPEST + 1:
         raise InputError(
-            f"{path} is nested too deep: give at most {DEEPEST} lists and mappings in "
-            "each other"
+            f"{path} is nested too deep: use at most {DEEPEST} levels of lists and "
+            "mappings"
         )
 
 
@@ -124,7 +124,7 @@ def read_text(path: str, what: str, form: str = "") -> str:
     """The text of a file that is to be `what`, in `form`."""
     check_ends(Path(path))
     if Path(path).is_file() and Path(path).stat().st_size > LARGEST_TEXT:
-        raise InputError(f"{path} has more than 200 MB: give a {what} of fewer")
+        raise InputError(f"{path} has more than 200 MB: give a smaller {what}")
     try:
         content = Path(path).read_bytes()
         wide = content.startswith((BOM_UTF16_LE, BOM_UTF16_BE))
@@ -232,15 +232,15 @@ def _of_entries(path: str) -> str:
     entries = read_entries(path, "file of a case", " or ".join(KINDS))
     if "defaults" in entries or "_target_" in entries:
         raise ValueError(
-            f"{path} is part of a configuration: write case={Path(path).stem}, or its "
-            "case"
+            f"{path} is a configuration file: give case={Path(path).stem}, or the case "
+            "that uses it"
         )
     found = [case for key, case in kinds.items() if key in entries]
     if len(found) != 1:
         keys = ", ".join(KINDS)
         many = "several" if found else "none"
         raise ValueError(
-            f"{path} has {many} of {keys}: a structure, rod or FOLD file has one"
+            f"{path} has {many} of {keys}: a structure, rod or FOLD file needs one"
         )
     if found != ["structure_file"]:
         return found[0]

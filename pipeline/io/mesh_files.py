@@ -160,7 +160,7 @@ def _object(model: Any, name: str, mesh: Trimesh) -> Any:
         _as(lib3mf.Triangle, mesh.faces.astype(np.uint32)),
     )
     if not made.IsManifoldAndOriented():
-        raise ValueError(f"the mesh of {name} is not closed: raise sides")
+        raise ValueError(f"the mesh of {name} is not closed: raise `sides`")
     return made
 
 

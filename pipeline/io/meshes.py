@@ -195,13 +195,13 @@ def _check_glb(path: Path, size: int) -> None:
             for one in mesh["primitives"]
         }
         if any(accessors[k].get("normalized") for k in places - {None}):
-            packed.append("normalized places")
+            packed.append("normalized positions")
     if packed:
-        problem = f"is packed by {' and '.join(packed)}, which is not read"
+        problem = f"uses {' and '.join(packed)}, which is not supported"
         remedy = "export it without compression and quantization, or as PLY"
         raise refused("FORMAT", path, problem, remedy)
     if promised > size:
-        problem = f"promises {promised} numbers or places in {size} bytes"
+        problem = f"declares {promised} values, too many for {size} bytes"
         raise refused("TRUNCATED", path, problem, "copy or export it again")
 
 
@@ -220,7 +220,7 @@ def _check_3mf(path: Path, size: int) -> None:
     with reading(path, "3MF"), zipfile.ZipFile(path) as archive:
         unpacked = sum(item.file_size for item in archive.infolist())
     if unpacked > MOST_PACKED * size:
-        problem = f"unpacks from {size} to {unpacked} bytes, as no mesh does"
+        problem = f"unpacks from {size} to {unpacked} bytes, too many for a mesh"
         raise refused("MEMORY", path, problem, "export it again, or as PLY")
     _check_room(path, unpacked // BYTES_A_CORNER)
 

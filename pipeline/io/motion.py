@@ -66,7 +66,7 @@ def read_motive(path: Path) -> Track:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
-        raise InputError(f"{path} is no text: is it a table of Motive?") from error
+        raise InputError(f"{path} is not text: is it a CSV of Motive?") from error
     rows = list(csv.reader(text.splitlines()))
     stated = dict(zip(rows[0][::2], rows[0][1::2], strict=False))
     unit = stated.get("Length Units", "").strip()
@@ -143,7 +143,8 @@ def read_c3d(path: Path) -> Track:
     if unit not in METRES or not 0.0 < rate < np.inf or len(names) < many:
         raise InputError(
             f"{path}: POINT:UNITS is {unit or 'missing'}, the frame rate {rate:g} Hz, "
-            f"{len(names)} of {many} markers have names: give m, cm or mm and the rest"
+            f"{len(names)} of {many} markers have names: give m, cm or mm, a rate, and "
+            "all names"
         )
     places[(places == 0.0).all(axis=2)] = np.nan  # lost frames are often filled so
     own = np.flatnonzero(~np.isin(names[:many], derived))
@@ -187,7 +188,8 @@ class MarkerMotion:
         if not seen.any():
             raise InputError(
                 f"{self.path}: marker {name} is lost in all {len(found)} frames from "
-                f"{self.time[0]:g} to {self.time[-1]:g} s: choose others, or remove it"
+                f"{self.time[0]:g} to {self.time[-1]:g} s: choose other times, or "
+                "remove the marker"
             )
         return found[seen]
 
@@ -207,13 +209,13 @@ def read_motion(path: Path) -> MarkerMotion:
         or whose times do not rise in even steps
     """
     if not path.is_file():
-        raise InputError(f"{path} does not exist: name a file of markers in time")
+        raise InputError(f"{path} does not exist: give a file of marker motion")
     reader = {".csv": read_csv, ".c3d": read_c3d}.get(path.suffix.lower())
     if reader is None:
         raise InputError(f"{path}: markers are read from .csv, .c3d: export one")
     track = reader(path)
     if not track.names:
-        raise InputError(f"{path} holds no marker: it has frames of nothing")
+        raise InputError(f"{path} has no marker in its frames: export markers")
     check_even(track.time, path)
     scale = METRES[track.unit]
     return MarkerMotion(path, track.time, track.names, track.places * scale)
@@ -294,8 +296,8 @@ def read_series(path: Path) -> pd.DataFrame:
             table = _of_markers(path)
         elif "quantity" not in table:
             raise ValueError(
-                f"{path.name}: give columns time_s, tip_x_mm, tip_y_mm, ..., or "
-                "quantity, at, value, u, part"
+                f"{path.name} has no column time_s or quantity: give time_s, tip_x_mm, "
+                "tip_y_mm, ..., or quantity, at, value, u, part"
             )
         return check_series(table, path.name)
     except (pd.errors.ParserError, pd.errors.EmptyDataError) as error:
@@ -358,8 +360,8 @@ def refuse_stray(path: Path, time: Floats, places: Mapping[str, Floats]) -> None
         k, off = _stray(away)
         if away.max() > most:
             raise InputError(
-                f"{path}, row {k + 2}: {name} is {off:.3g} m away from its neighbours' "
-                f"path at {time[k]:g} s: correct or interpolate this sample"
+                f"{path}, row {k + 2}: {name} is {off:.3g} m off its neighbouring "
+                f"samples at {time[k]:g} s: correct or interpolate this sample"
             )
 
 

@@ -108,7 +108,7 @@ def read_ply(path: Path, size: int, choices: Choices) -> Source:
     face = after[0] if after and count == vertex.count else None
     if face is not None and face.name == "face" and face.count:
         if sum(one.name in CORNERS for one in face.properties if one.length) != 1:
-            raise _wrong(path, "its faces have no list of their corners, or several")
+            raise _wrong(path, "its faces must have exactly one list of vertices")
         salvage = choices.salvage
         if header.format == "ascii":
             skip += vertex.count
@@ -171,7 +171,7 @@ def _header_line(path: Path, header: _Header, text: str) -> None:
         ):
             known.append(Property(name, TYPES[kind]))
         case _:
-            raise _wrong(path, f"header line {header.lines} is {shown(text)}")
+            raise _wrong(path, f"header line {header.lines} is wrong: {shown(text)}")
 
 
 def _lower_axis(name: str) -> str:

@@ -40,8 +40,8 @@ class Thinning:
     def __post_init__(self) -> None:
         if not (self.voxel > 0 and self.most >= OCTANTS):
             raise ValueError(
-                f"voxels of {self.voxel:g} and {self.most} points: give a positive "
-                f"side and at least {OCTANTS} points"
+                f"voxel is {self.voxel:g}, most is {self.most}: give a positive voxel "
+                f"size and at least {OCTANTS} points"
             )
 
 
@@ -297,7 +297,7 @@ def _cloud(
         left = thinned(source.blocks, replace(thinning, voxel=thinning.voxel / unit.mm))
         points, read, finite = left.points, left.read, left.finite
         thinned_to = (
-            f"thinned from {finite} to {len(points)} points, one a voxel of "
+            f"thinned from {finite} to {len(points)} points, one per voxel of "
             f"{left.voxel * unit.mm:.3g} mm",
         )
     else:
@@ -309,7 +309,8 @@ def _cloud(
     points, far = _in_mm(path, points, unit, choices)
     if far:
         triangles = None
-        notes += (f"{far} of {read} points have no possible place and were dropped",)
+        limit = f"{SIZE.largest_mm:.0e} mm"
+        notes += (f"{far} of {read} points beyond {limit} were dropped",)
     return Cloud(
         points,
         path,
@@ -350,7 +351,7 @@ def open_sources(path: Path, choices: Choices) -> list[Source]:
     size = file_size(path)
     reader = READERS.get(path.suffix.lower())
     if reader is None:
-        problem = f"files called {path.suffix or 'without suffix'} are not known"
+        problem = f"the suffix {path.suffix or '(none)'} is not supported"
         remedy = f"export the scan as one of {' '.join(READERS)}"
         raise refused("FORMAT", path, problem, remedy)
     found = reader(path, size, choices)

@@ -78,13 +78,13 @@ def file_size(path: Path) -> int:
     """
     there, remedy = path.exists(), "give the path of a scan"
     if path.is_symlink() and not there:
-        raise refused("MISSING", path, "is a link to no file", remedy)
+        raise refused("MISSING", path, "is a broken link", remedy)
     if not there:
         raise refused("MISSING", path, "there is no such file", remedy)
     if not path.is_file():
         raise refused("FORMAT", path, "is no regular file", remedy)
     if not os.access(path, os.R_OK):
-        raise refused("MISSING", path, "may not be read", "change its permissions")
+        raise refused("MISSING", path, "is not readable", "change its permissions")
     size = path.stat().st_size
     if size == 0:
         raise refused("EMPTY", path, "the file has 0 bytes")
@@ -148,7 +148,7 @@ def package(name: str, path: Path) -> Any:
 def held_points(path: Path, size: int, promised: int) -> int:
     """How many points a file of packed points may hold, if it can be that many."""
     if promised > size / LEAST_BYTES:
-        problem = f"promises {promised} points in {size} bytes"
+        problem = f"declares {promised} points, too many for {size} bytes"
         raise refused("TRUNCATED", path, problem, "copy or export it again")
     if promised == 0:
         raise refused("EMPTY", path, "the header promises 0 points")

@@ -128,7 +128,8 @@ def header_of(path: Path) -> list[str]:
     for sign, name in SEPARATORS.items():
         if len(found) == 1 and sign in found[0]:
             raise InputError(
-                f"{path}: {name} separate its columns: give commas, and decimal points"
+                f"{path}: its columns are separated by {name}: use commas, and decimal "
+                "points"
             )
     return [str(column).strip() for column in found]
 
@@ -163,7 +164,7 @@ def read_columns(path: Path, names: Sequence[str]) -> pd.DataFrame:
             keep_default_na=False,
         ).rename(columns=str.strip)
     if not isinstance(table.index, pd.RangeIndex):
-        raise InputError(f"{path} has rows of more values than its header has names")
+        raise InputError(f"{path} has rows longer than its header: name every column")
     return pd.DataFrame({name: table[name].str.strip() for name in names})
 
 
@@ -225,7 +226,7 @@ def find_records(
         )
     known = {record.path.name for record in found.values()}
     there = {p.name for s in sources for p in (folder / s.within).glob("*")}
-    needed = f", but lacks inputs that the file does not have: {' or '.join(ways)}"
+    needed = f", but not all inputs: give the columns {' or '.join(ways)}"
     odd = {
         Path(n).stem: f"{folder / RECORDS} names {n}"
         + (needed if n in there else ", which is not there")
@@ -242,7 +243,7 @@ def _listed(folder: Path) -> dict[str, dict[str, str]]:
         return {}
     table = read_columns(path, header_of(path))
     if "file" not in table:
-        raise InputError(f"{path} has no column file: add the file of each row")
+        raise InputError(f"{path} has no column `file`: add the file of each row")
     twice = table["file"][table["file"].duplicated()]
     if len(twice):
         raise InputError(f"{path} names {twice.iloc[0]} twice: remove one row")
@@ -351,7 +352,7 @@ def _agreed(
         closer = CLOSER if apart[0].strip() == "#" else 0.0  # else a label
         if apart[0] == apart[1] and np.any(abs(own - other) > closer * abs(own)):
             raise InputError(
-                f"{path}: {key} is {inputs[key]} by its name or columns, {listed[key]} "
+                f"{path}: {key} is {inputs[key]} in its name or columns, {listed[key]} "
                 f"in {RECORDS}: correct one of them"
             )
     return {**inputs, **listed}

@@ -114,7 +114,7 @@ def _sized(value: Any, dimension: int, before: str) -> tuple[Any, ...]:
 
 def _of_space(value: Any, info: ValidationInfo) -> Any:
     if value and _dimension(info) == 2:
-        raise ValueError("is of space: leave it out, or say `dimension: 3`")
+        raise ValueError("works in 3D only: remove it, or set `dimension: 3`")
     return value
 
 
@@ -180,8 +180,8 @@ class MaterialEntry(Entry):
             value = getattr(self, name)
             if value < least:
                 raise ValueError(
-                    f"says {name} {value:g}, in {unit}, less than {least:g}: write "
-                    f"{value * factor:g} if it is in {other}"
+                    f"has {name} {value:g} {unit}, less than {least:g}: write "
+                    f"{value * factor:g} if the value is in {other}"
                 )
         return self
 
@@ -206,7 +206,7 @@ class ArcEntry(Entry):
 
 def _of_plane(value: Any, info: ValidationInfo) -> Any:
     if _dimension(info) == 3:
-        raise ValueError("is of the plane: draw a curve")
+        raise ValueError("works in 2D only: give a `curve`")
     return value
 
 
@@ -244,7 +244,7 @@ class RodHingeEntry(Entry):
     def _some(self) -> Self:
         if self.axis is None and (self.spring or self.friction):
             what = "a spring" if self.spring else "friction"
-            raise ValueError(f"has {what} about no axis: give an axis")
+            raise ValueError(f"has {what} but no `axis`: give both")
         return self
 
 
@@ -314,7 +314,7 @@ class RigidEntry(DrivenEntry, OneOf):
     @model_validator(mode="after")
     def _turns(self) -> Self:
         if self.about is not None and self.turns is None:
-            raise ValueError("says about what it turns, but no turns: give both")
+            raise ValueError("has `about` but no `turns`: give both")
         return self
 
 
@@ -364,7 +364,7 @@ class DistributedEntry(TimedEntry):
     @model_validator(mode="after")
     def _some(self) -> Self:
         if not {"force", "along", "across"} & self.model_fields_set:
-            raise ValueError("says no load: give force, along or across")
+            raise ValueError("has no load: give force, along or across")
         return self
 
 
@@ -414,7 +414,7 @@ class GroundEntry(Entry):
         others = self.wave, self.points, self.heights
         if plane + sum(one is not None for one in others) > 1:
             raise ValueError(
-                "says two grounds: give height and angle, wave, points, or heights"
+                "has two grounds: keep either height and angle, wave, points or heights"
             )
         return self
 
@@ -455,7 +455,7 @@ class NaturalEntry(Entry):
     @model_validator(mode="after")
     def _some(self) -> Self:
         if self.bend is None and self.twist is None:
-            raise ValueError("says no change: give bend or twist")
+            raise ValueError("has no change: give bend or twist")
         return self
 
 

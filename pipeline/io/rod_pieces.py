@@ -149,8 +149,8 @@ def refuse_missed(
                 if j != k and far < half[k] + half[j]:
                     raise ValueError(
                         f"the end of rods[{k}] at {shown(rod.nodes[end])} m is "
-                        f"{far:.2g} m from the axis of rods[{j}]: to join them use the "
-                        "same point, in the line or curve of both, else move it away"
+                        f"{far:.2g} m from the axis of rods[{j}]: to join them give "
+                        "both rods the same point, otherwise move the end away"
                     )
 
 
@@ -192,11 +192,11 @@ def _turning(
         k = int(np.argmin(apart))
         place = f"{shown(at)} m"
         if apart[k] > NEAR * longest:
-            raise ValueError(f"hinges: there is no node at {place}: name one of a rod")
+            raise ValueError(f"hinges: no rod has a node at {place}: give such a node")
         if k in ends and not shared[k]:
             raise ValueError(
-                f"hinges: one rod ends at {place}, with nothing that turns against it: "
-                "pin it, or let another begin there"
+                f"hinges: only one rod ends at {place}, so nothing rotates against it: "
+                "pin it, or start another rod there"
             )
         found.append(k)
     return found
@@ -325,8 +325,8 @@ class TendonRoom(NamedTuple):
         """What it may be at most, in the unit of the file."""
         a, b = self.across / metre, self.aside / metre
         if self.round:
-            return f"less than {a:g} from it"
-        return f"less than +-{a:g} along `across`, +-{b:g} square to it"
+            return f"less than {a:g} from the axis"
+        return f"less than +-{a:g} along `across`, +-{b:g} normal to `across`"
 
 
 def tendon_of(
@@ -355,8 +355,8 @@ def tendon_of(
     for at, (a, b) in zip(s / metre, offset, strict=True):
         if not room.holds(a, b):
             raise ValueError(
-                f"at {at:g} of its length it is {a / metre:g} and {b / metre:g} off "
-                f"the axis, outside the section: route it {room.limits(metre)}"
+                f"at arc length {at:g} the tendon is {a / metre:g} and {b / metre:g} "
+                f"off the axis, outside the section: route it {room.limits(metre)}"
             )
     before = sum(len(rod.edges) for rod in rods[:k])
     edges = way.edges + before
@@ -375,8 +375,8 @@ def _piece_of(
     end = ends[-1] if entry.end is None else metre * entry.end
     if not begin < end <= ends[-1] + slack:
         raise ValueError(
-            f"it goes from {entry.begin:g} to {end / metre:g} of its rod, which is "
-            f"{ends[-1] / metre:g} long: begin before its end, within the rod"
+            f"it goes from {entry.begin:g} to {end / metre:g} along its rod, which is "
+            f"{ends[-1] / metre:g} long: give `begin` < `end`, within the rod"
         )
     k, last = next(
         (k, last) for k, last in zip(own, ends, strict=True) if last > begin + slack
@@ -437,5 +437,5 @@ def _offsets(entry: TendonEntry, metre: float, s: Floats) -> Floats:
     if table.ndim == 1:
         return np.tile(table, (len(s), 1))
     if not (np.diff(table[:, 0]) > 0.0).all():
-        raise ValueError("arc lengths of its offsets do not rise: order its rows")
+        raise ValueError("arc lengths in `offset` must increase: sort its rows")
     return np.column_stack([np.interp(s, table[:, 0], table[:, k]) for k in (1, 2)])

@@ -229,8 +229,8 @@ class RodPlaces:
             k = int(np.argmin(apart))
             if not apart[k] <= NEAR * length[k]:
                 raise ValueError(
-                    f"markers: {name} is {apart[k]:.3g} m from the axis of any rod: "
-                    "name a point of one"
+                    f"markers: {name} is {apart[k]:.3g} m from the nearest rod's axis: "
+                    "give a point on an axis"
                 )
             own.append(k)
             shares.append(share[k])
@@ -325,7 +325,7 @@ def refuse_apart(rods: Sequence[Sequence[int]], points: Floats, unit: str) -> No
     what = "that" if node in (rods[b][0], rods[b][-1]) else "a node"
     raise ValueError(
         f"the end of rods[{-minus_a}] is {distance:.2g} {unit} from {what} of "
-        f"rods[{b}]: use the same point, in the line or curve of both"
+        f"rods[{b}]: join them, by the same point in the line or curve of both"
     )
 
 
@@ -357,9 +357,9 @@ def refuse_overlap(
             if abs(u[0] * v[1] - u[1] * v[0]) < LIES * (u @ v):
                 x, y = points[node]
                 raise ValueError(
-                    f"rods[{one}] and rods[{other}] lie on each other from ({x:.6g}, "
-                    f"{y:.6g}) {unit} on: turn one of them (an arc by its `end`), or "
-                    "list the point under hinges"
+                    f"rods[{one}] and rods[{other}] start in the same direction at "
+                    f"({x:.6g}, {y:.6g}) {unit}: change one of them (an arc by its "
+                    "`end`), or list the point under hinges"
                 )
 
 

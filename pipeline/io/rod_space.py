@@ -98,7 +98,7 @@ class SpaceRobot(DrawnFile):
         """What starts within what, as a file names it."""
         own, rod = self.rods[error.edge], self.world["rod"]
         at = rod.nodes[rod.edges[error.edge, 0]]
-        where = f"rods[{own}] starts {error.depth:.3g} m"
+        where = f"at the start rods[{own}] is {error.depth:.3g} m"
         body = body_of(error.other)
         if 0 <= body < len(self.bodies):
             return f"{where} within bodies[{body}], near {shown(at)} m: move them apart"
@@ -106,8 +106,8 @@ class SpaceRobot(DrawnFile):
             return f"{where} below the ground, near {shown(at)} m: lift it"
         return (
             f"{where} within rods[{self.rods[error.other]}], near {shown(at)} m: move "
-            "them apart, make them thinner, let joined ones part at 60 degrees or "
-            "more, or leave the ground out, without which nothing touches"
+            "them apart, make them thinner, join them at 60 degrees or more, or "
+            "remove `ground` (without ground there is no contact)"
         )
 
 
@@ -339,16 +339,16 @@ class DrawnInSpace(RodPlaces):
         longest = max(float(rod.rest_length.max()) for rod in self.rods)
         if apart[k] > NEAR * longest:
             raise ValueError(
-                f"no rod ends at {shown(at)} m, where a clamp holds one: divide a rod "
-                "there into two"
+                f"the clamp at {shown(at)} m is not at the end of a rod: divide the "
+                "rod there into two"
             )
         if k >= len(free):
             joint = self.joints[k - len(free)]
             if joint.turns or stiffness < np.inf:
-                other = "and a hinge" if joint.turns else "with a stiffness"
+                other = "hinge" if joint.turns else "stiffness"
                 raise ValueError(
-                    f"rods meet at {shown(at)} m, where a clamp is {other}: clamp the "
-                    "end of a rod there, or leave the other out"
+                    f"rods meet at {shown(at)} m, where a clamp has a {other}: clamp a "
+                    f"free end, or remove the {other}"
                 )
             return -1, k - len(free)
         p, end = free[k]

@@ -110,7 +110,7 @@ def entry_of(name: str, maker: Callable[..., Any], types: Mapping[Any, Any]) -> 
 class JointEntry(OneOf):
     """One joint: its kind, and what it joins."""
 
-    remedy = "give one kind of joint an entry"
+    remedy = "give one type of joint per entry"
 
     __annotations__ = {k: entry_of(k, getattr(Draft, k), SIZED) for k in JOINTS}
 
@@ -164,8 +164,8 @@ RANGES = {
     "triple": ConstraintKind.TRIPLE,
 }
 ANGLE = (
-    "[a, b, c, d, least, most]: degrees between the directions a to b and c to d, 0 "
-    "where they are the same; at a node b, [b, a, b, c] is 180 if a, b, c are in line"
+    "[a, b, c, d, least, most]: degrees between the vectors a to b and c to d, 0 if "
+    "parallel; [b, a, b, c] is the angle at node b, 180 if straight"
 )
 Length = Annotated[float, Field(ge=0.0, le=LONGEST)] | None
 Degrees = Annotated[float, Field(ge=0.0, le=180.0)] | None
@@ -403,8 +403,8 @@ def _growth(entry: GrowthEntry, name: str, rows: Sequence[Sequence[int]]) -> Gro
     given = turns, bool(entry.turn), bool(grows), bool(entry.strain)
     if given not in ((True, True, False, False), (False, False, True, True)):
         raise ValueError(
-            f"{name}: give either links, springs and panels with `strain`, or hinges "
-            "with `turn`: rows of field, value and u"
+            f"{name}: give either links, springs or panels with `strain`, or hinges "
+            "with `turn` (both have rows [field, value, u])"
         )
     springs, hinges, panels = (
         np.array(part, dtype=np.int64)

@@ -104,7 +104,7 @@ def check_start(structure: Structure) -> None:
     if not misfit[worst] > CLOSED:
         return
     i = int(np.searchsorted(table.first_row, worst, side="right")) - 1
-    begin = f"the start and its constraints contradict: {table.name_of_row(worst)}"
+    begin = f"the start violates a constraint: {table.name_of_row(worst)}"
     constant = float(table.constant[i])
     if table.kind[i] == ConstraintKind.DIST:
         length = float(apart[np.searchsorted(links, i)])
@@ -114,8 +114,8 @@ def check_start(structure: Structure) -> None:
                 f"{length:.4g} apart: move its nodes, or leave out the length"
             )
         raise ValueError(
-            f"{begin} holds {constant:.4g} for nodes {length:.4g} apart: dist holds "
-            f"squared lengths, here {length**2:.4g}; write links, or move its nodes"
+            f"{begin} is {constant:.4g} for nodes {length:.4g} apart: dist takes "
+            f"squared lengths, here {length**2:.4g}; use `links`, or move its nodes"
         )
     if table.kind[i] in (ConstraintKind.PAR, ConstraintKind.COIN):
         own = linear.c[table.first_row[i] : table.first_row[i + 1]]
@@ -124,7 +124,7 @@ def check_start(structure: Structure) -> None:
         value = float(linear.c[worst]) + constant
     raise ValueError(
         f"{begin} should be {constant:.4g} and is {value:.4g} at the start: move its "
-        "nodes, or write joints, whose constants are those of the nodes"
+        "nodes, or use `joints`, whose constants follow from the nodes"
     )
 
 
@@ -142,9 +142,9 @@ def _check_squares(structure: Structure, c: Floats) -> None:
     if (as_length <= LIKELIER * as_square).all():
         i = int(links[off][0])
         raise ValueError(
-            f"{table.name(i)} holds {given[off][0]:.6g} for nodes {apart[0]:.6g} "
-            f"apart ({int(off.sum())} rows): dist holds squared lengths, here "
-            f"{square[off][0]:.6g}; write links, which hold lengths"
+            f"{table.name(i)} is {given[off][0]:.6g} for nodes {apart[0]:.6g} apart "
+            f"(and so in {int(off.sum())} rows): dist takes squared lengths, here "
+            f"{square[off][0]:.6g}; use `links` for lengths"
         )
 
 
@@ -160,7 +160,7 @@ SHAPES: dict[str, Callable[..., Target]] = {
 class ShapeEntry(OneOf):
     """One of the shapes."""
 
-    remedy = "give one shape, or nodes with places"
+    remedy = "give one shape, or nodes with positions"
 
     __annotations__ = {
         name: entry_of(f"{name.title()}Entry", shape, {float: Positive, Vector: Point})
@@ -266,8 +266,8 @@ def read_content(path: str, model: type[Content]) -> Content:
     for key in LOADING:
         if key in entries and key not in model.model_fields:
             raise InputError(
-                f"{path} has {key}, which a morph does not read: case=loaded_file "
-                "finds its equilibrium, case=mechanism_motion moves it"
+                f"{path} has {key}, which a morph does not support: use "
+                "case=loaded_file for its equilibrium, case=mechanism_motion for motion"
             )
     return checked(model, entries, path, counted(entries.get("nodes")))
 
@@ -375,7 +375,7 @@ def _check_leading(content: StructureFile) -> None:
     if content.goals is not None and content.leading is None:
         raise ValueError("`goals` without `leading`: name the nodes they are for")
     if content.leading == []:
-        raise ValueError("`leading` is empty: name a node, or leave it out: all lead")
+        raise ValueError("`leading` is empty: name a node, or remove it to lead all")
 
 
 def _owners(content: StructureFile) -> list[str]:

@@ -47,7 +47,7 @@ def read_ptx(path: Path, choices: Choices) -> list[Source]:
     marks = block_reader.counts(path)
     starts = [a for a, b in pairwise(marks) if b.line == a.line + 1]
     if not starts or len(marks) != 2 * len(starts) or starts[0] is not marks[0]:
-        raise _wrong(path, 1, "does not begin a scan with its columns and its rows")
+        raise _wrong(path, 1, "must be a scan's number of columns, before its rows")
     stops = [*(mark.start for mark in starts[1:]), path.stat().st_size]
     return [
         _scan(path, columns, down, stop, choices)
@@ -94,13 +94,13 @@ def _pose(path: Path, start: Count) -> Floats:
     """(4, 3): a rotation over a translation; points are rows to its left."""
     head = block_reader.head(path, len(WIDTHS), start.start)
     if not begins_ptx([*head, ""]):
-        raise _wrong(path, start.line, "does not begin the ten lines of a scan")
+        raise _wrong(path, start.line, "does not start a PTX header of ten lines")
     matrix = np.array([line.split() for line in head[6:]], dtype=np.float64)
     rotation = matrix[:3, :3]
     wrong = np.abs(rotation @ rotation.T - np.eye(3)).max()
     ends = np.array_equal(matrix[:, 3], [0.0, 0.0, 0.0, 1.0])
     if not (wrong < RIGID and ends and np.linalg.det(rotation) > 0):
-        raise _wrong(path, start.line + 6, "begins a matrix that is no rigid motion")
+        raise _wrong(path, start.line + 6, "starts a matrix that is not a rigid motion")
     return matrix[:, :3]
 
 
@@ -165,7 +165,7 @@ def _counted(
     """The scans of a file in which each begins with its count."""
     marks = block_reader.counts(path)
     if not marks:
-        problem = f"its count of points begins with {start.count}"
+        problem = f"its count of points, {start.count}..., is too large"
         raise refused("FORMAT", path, problem)
     found, stops = [], [*(m.start for m in marks[1:]), path.stat().st_size]
     for mark, stop in zip(marks, stops, strict=True):
@@ -183,8 +183,8 @@ def _check_text(path: Path) -> None:
     if data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
         raise refused("FORMAT", path, "is UTF-16 text", "save it as UTF-8")
     if found := BINARY.search(data):
-        problem = f"is no text: byte {found.group()!r} at offset {found.start()}"
-        remedy = "export the scan as UTF-8 text, or give the file its format's name"
+        problem = f"is not text: byte {found.group()!r} at offset {found.start()}"
+        remedy = "export the scan as UTF-8 text, or correct the file's suffix"
         raise refused("FORMAT", path, problem, remedy)
 
 
@@ -244,7 +244,7 @@ def _no_points(path: Path, head: list[str], choices: Choices) -> ScanFileError:
         return refused("DECIMAL", path, problem, "say so with --decimal-comma")
     number = head.index(data[-1]) + 1
     problem = f"line {number} does not hold three numbers: {shown(data[-1])}"
-    return refused("FORMAT", path, problem, "export one point x y z a line")
+    return refused("FORMAT", path, problem, "give one point x y z per line")
 
 
 def _refuse_ambiguous(path: Path, data: list[str], layout: Layout) -> None:
@@ -279,13 +279,10 @@ def _refuse_numbered(path: Path, data: list[str], layout: Layout) -> None:
     before = 0 < first < 3 and len(columns) >= first + 3 and varies
     problem = ""
     if whole[0] and all(int(b) == int(a) + 1 for a, b in pairwise(columns[0])):
-        problem = (
-            f"its first column counts from {columns[0][0]}, as numbers of points do"
-        )
+        problem = f"its first column counts from {columns[0][0]}, like point numbers"
     elif before and not any(whole[first : first + 3]):
-        problem = (
-            f"whole numbers stand in its first column{'s' * (first > 1)}, as of rows"
-        )
+        s = "s" * (first > 1)
+        problem = f"whole numbers in its first column{s} look like row numbers"
     if problem:
         remedy = "write a first line that names the columns, as: number x y z"
         raise refused("FORMAT", path, f"{problem}: {shown(data[0])}", remedy)

@@ -68,13 +68,13 @@ def robot_joints(text: str) -> list[UrdfJoint]:
                 raise ValueError(f"{what} {name!r} is there twice: name each once")
     ordered = _from_the_root(links, joints)
     if all(joint.kind == "fixed" for joint in ordered):
-        raise ValueError("no joint of the robot moves: name one that does")
+        raise ValueError("all joints of the robot are fixed: give one that moves")
     return ordered
 
 
 def _robot(text: str) -> ElementTree.Element:
     if "<!ENTITY" in text:
-        raise ValueError("the URDF file defines entities: write them out")
+        raise ValueError("the URDF file defines entities: replace them by their text")
     try:
         robot = ElementTree.fromstring(text)
     except ElementTree.ParseError as error:
@@ -180,7 +180,7 @@ def _from_the_root(links: list[str], joints: list[UrdfJoint]) -> list[UrdfJoint]
                 )
         if joint.child in above:
             raise ValueError(
-                f"link {joint.child!r} hangs on two joints, "
+                f"link {joint.child!r} has two parent joints, "
                 f"{above[joint.child].name!r} and {joint.name!r}: a URDF file is a "
                 "tree; close loops in a structure file"
             )
@@ -198,7 +198,7 @@ def _from_the_root(links: list[str], joints: list[UrdfJoint]) -> list[UrdfJoint]
         ordered += found
         reached = [joint.child for joint in found]
     if len(ordered) < len(joints):
-        raise ValueError("links of the robot hang on each other in a ring: make a tree")
+        raise ValueError("links of the robot form a closed loop: make them a tree")
     return ordered
 
 

@@ -127,7 +127,7 @@ def test_slips_in_a_structure_file_are_answered_with_what_to_write(
 
 def test_springs_in_a_morph_are_answered_with_the_cases_that_take_them(tmp_path):
     path = written(tmp_path / "square.json", springs=[[0, 2, 1.0]])
-    with pytest.raises(InputError, match="case=loaded_file finds its equilibrium"):
+    with pytest.raises(InputError, match="use case=loaded_file for its equilibrium"):
         structure_file(path)
 
 

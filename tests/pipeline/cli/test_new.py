@@ -84,5 +84,5 @@ def test_the_schema_knows_what_a_file_may_hold(capsys):
     assert {"hinge", "prismatic", "limited", "planar"} <= joints
     assert len(joints) == 12
     angle = found["$defs"]["RangesFile"]["properties"]["angle"]["description"]
-    assert "between the directions a to b and c to d" in angle
+    assert "between the vectors a to b and c to d" in angle
     assert {"springs", "hinges", "loads", "supports"} <= set(found["properties"])

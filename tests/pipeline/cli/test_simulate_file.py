@@ -65,7 +65,7 @@ def test_a_bad_value_in_a_file_is_one_line(file, refused):
     [
         (["a.yaml", "b.svg"], "a.yaml and b.svg are several files: give one"),
         (["a.yaml", "case=miura"], "a.yaml and case=miura both name what runs: leave"),
-        (["conf/case/miura.yaml"], "is part of a configuration: write case=miura"),
+        (["conf/case/miura.yaml"], "is a configuration file: give case=miura"),
         (["a.ply"], "a.ply: no case reads .ply files: give one of .fold, .cp"),
     ],
 )

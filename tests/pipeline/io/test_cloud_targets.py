@@ -19,7 +19,7 @@ def test_a_mesh_is_a_target_in_the_scale_of_the_case(tmp_path):
 @pytest.mark.parametrize(
     ("name", "content", "words"),
     [
-        ("shape.step", "ISO-10303-21;\n", "shape.step: files called .step are not"),
+        ("shape.step", "ISO-10303-21;\n", "shape.step: the suffix .step is not"),
         ("empty.obj", "# nothing\n", "no triangles"),
         ("points.xyz", "0 0 0\n1 0 0\n0 1 0\n", r"points.xyz: .* no triangles: is it"),
         ("two.stl", "solid\nvertex 0 0 0\nvertex 1 0 0\nendsolid\n", "after 2 corners"),

@@ -211,7 +211,7 @@ def test_a_file_that_was_never_written_is_refused_at_once(tmp_path):
 def test_a_link_to_itself_is_no_file(tmp_path):
     path = tmp_path / "a.xyz"
     path.symlink_to(path)
-    with pytest.raises(ScanFileError, match=r"E-MISSING .* is a link to no file"):
+    with pytest.raises(ScanFileError, match=r"E-MISSING .* is a broken link"):
         read_views([path], Unit.MM, Choices(), PickOptions(6.0))
 
 

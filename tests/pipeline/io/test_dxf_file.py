@@ -185,7 +185,7 @@ BAD: dict[str, tuple[Any, str, str]] = {
         structure_file, dxf(BAR).replace("1\n21", "1O\n21"), "is not DXF (DXFStr"
     ),
     "a line of no length": (structure_file, dxf(line((1, 1), (1, 1))), "of no length"),
-    "nan": (structure_file, dxf(line((0, np.nan), (1, 0))), "end nowhere"),
+    "nan": (structure_file, dxf(line((0, np.nan), (1, 0))), "coordinates nan or inf"),
     "a colour": (fold_file, dxf(line((0, 0), (1, 0), colour=30)), ": use red, blue"),
     "a loose end": (fold_file, dxf(line((0, 0), (1, 0), colour=1)), "the rim of the"),
     "only help": (fold_file, dxf(line((0, 0), (1, 0), layer="aux")), "no lines of the"),
@@ -195,7 +195,7 @@ BAD: dict[str, tuple[Any, str, str]] = {
         "1 black line on layer 'mountainous': name the layer after one of mountain"
     ),
     "two kinds": (
-        fold_file, dxf(line((0, 0), (0, 1), "mountain_valley")), "names two kinds: name"
+        fold_file, dxf(line((0, 0), (0, 1), "mountain_valley")), "two crease types"
     ),
     "in space": (
         fold_file, dxf(BAR.replace("31\n0.0", "31\n2.0")), "2 deep along z: draw"

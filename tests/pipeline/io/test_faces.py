@@ -177,7 +177,7 @@ def test_points_that_are_no_mesh_have_no_triangles(tmp_path):
             "a.ply",
             textured().replace(b"vertex_indices", b"corner_numbers"),
             "E-FORMAT",
-            "no list of their corners",
+            "must have exactly one list of vertices",
         ),
         ("a.ply", text_ply()[:-14], "E-FORMAT", "holds no corners of a face"),
         ("a.ply", ply("<", [[0, 1, 9]]), "E-FORMAT", "corner 9, but there are 4"),

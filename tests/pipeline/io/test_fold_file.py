@@ -280,7 +280,7 @@ BAD: dict[str, tuple[str, str]] = {
     ),
     "apart.cp": (
         drawn.as_cp([*drawn.rim(0, 0, 4, 4), *drawn.rim(1, 1, 2, 2)]),
-        "CP has no such line: save a sheet with holes as FOLD or SVG",
+        "CP has no J lines: save a sheet with holes as FOLD or SVG",
     ),
     "short.cp": ("2 1.0 0\n", "line 1 is '2 1.0 0'"),
     "kind.cp": ("7 1 0 0 1\n", "line 1 is of kind '7'"),
@@ -299,11 +299,11 @@ BAD: dict[str, tuple[str, str]] = {
     "turned.svg": (f'<svg><g transform="rotate()">{RIM}</g></svg>', "without numbers"),
     "absent.svg": (
         f'<svg>{RIM}<use href="#gone"/></svg>',
-        "copies 'gone', which is not in it",
+        "has no 'gone', which a <use> refers to",
     ),
     "within.svg": (
         f'<svg>{RIM}<g id="a"><use href="#a"/></g></svg>',
-        "draws 'a' by <use> within itself",
+        "file's 'a' has a <use> of itself",
     ),
     "laughs.svg": (
         "<svg>"
@@ -346,15 +346,15 @@ BAD: dict[str, tuple[str, str]] = {
     ),
     "in_groups.svg": (
         f"<svg><style>g > .m{{stroke:red}}</style>{RIM}</svg>",
-        "chooses 'g > .m', which is not read: choose lines by a tag, a class",
+        "has the unsupported selector 'g > .m': select lines by tag, class",
     ),
     "printed.svg": (
         f"<svg><style>@media print {{.m{{stroke:red}}}}</style>{RIM}</svg>",
-        "has a rule under '@media print': choose lines by a tag, a class",
+        "has unsupported '@media print': select lines by tag, class",
     ),
     "important.svg": (
         f"<svg><style>.m{{stroke:red !important}}</style>{RIM}</svg>",
-        "sets stroke: red !important of '.m': remove the !",
+        "sets `stroke: red !important` for '.m': remove the part from `!`",
     ),
     "edge.fold": (
         '{"vertices_coords": [[0, 0]], "edges_vertices": [[0, 3]]}',
@@ -400,7 +400,7 @@ BAD: dict[str, tuple[str, str]] = {
     "undriven.svg": (
         drawn.as_svg([*drawn.rim(0, 0, 2, 2), (1, 0, 1, 2, "U")]),
         "the line of the SVG file with ends at (1, 0) and at (1, 2) has neither fold "
-        "angle nor assignment: draw it red or blue (magenta says none), or leave all "
+        "angle nor assignment: draw it red or blue (magenta: unassigned), or leave all "
         "such edges flat by case.pattern.unassigned=flat",
     ),
 }

@@ -167,7 +167,7 @@ HEAD = "time_s,a_x_m,a_y_m,a_z_m\n"
             csv_of(HEAD + "0,1,1,1\n1,1,oops,1\n"),
             "row 3: a_y_m must be a finite",
         ),
-        (csv_of("time_s\n0\n1\n"), "holds no marker"),
+        (csv_of("time_s\n0\n1\n"), "has no marker"),
         (csv_of(HEAD + "1e308,1,1,1\n-1e308,1,1,1\n"), "goes from 1e.308 s"),
     ],
 )

@@ -104,7 +104,7 @@ def test_a_las_file_that_promises_more_than_it_can_hold_is_refused(tmp_path):
     content[107:111] = (2**31).to_bytes(4, "little")  # number of point records
     path.write_bytes(bytes(content))
     with pytest.raises(
-        ScanFileError, match=r"E-TRUNCATED .* promises 2147483648 points"
+        ScanFileError, match=r"E-TRUNCATED .* declares 2147483648 points"
     ):
         read_cloud(path, Unit.MM)
 

@@ -54,7 +54,7 @@ def test_a_file_is_known_by_its_keys(content, case, name, tmp_path):
         (LINE | ROBOT, "has several of `nodes`, `rods`, `vertices_coords`: a struct"),
         ({"points": []}, "has none of `nodes`, `rods`, `vertices_coords`: a struct"),
         ([1, 2], "is no file of a case: give an object with `nodes` or `rods` or"),
-        ({"_target_": "x"}, "is part of a configuration: write case=mine, or its case"),
+        ({"_target_": "x"}, "is a configuration file: give case=mine, or the case"),
     ],
 )
 def test_what_is_not_sure_is_refused_with_the_choices(content, words, tmp_path):

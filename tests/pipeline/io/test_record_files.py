@@ -81,24 +81,26 @@ def test_a_listed_file_that_tells_too_little_is_not_said_to_be_missing(tmp_path)
     (tmp_path / "records.csv").write_text("file,design\nother.csv,all\n")
     found, odd = find_records(tmp_path, [form])
     assert [record.name for record in found] == ["all_1"]
-    assert odd["other"].endswith("that the file does not have: file,design,specimen")
+    assert odd["other"].endswith(
+        "not all inputs: give the columns file,design,specimen"
+    )
 
 
 @pytest.mark.parametrize(
     ("source", "name", "listed", "words"),
     [
-        (BEAM, "plus_5g_a", "mass_g\nplus_5g_a.csv,6", "mass_g is 5 by its name or"),
+        (BEAM, "plus_5g_a", "mass_g\nplus_5g_a.csv,6", "mass_g is 5 in its name or"),
         (
             RecordSource(r"(?P<level>m1_u\d+)\.csv"),
             "m1_u30",
             "level\nm1_u30.csv,m1_u60",
-            "level is m1_u30 by its name or columns, m1_u60 in records.csv: correct",
+            "level is m1_u30 in its name or columns, m1_u60 in records.csv: correct",
         ),
         (
             RecordSource("means.csv", ("scan",)),
             "means",
             "scan\nmeans.csv,SPH102",
-            "scan is SPH101 by its name or columns, SPH102 in records.csv",
+            "scan is SPH101 in its name or columns, SPH102 in records.csv",
         ),
     ],
 )
@@ -172,8 +174,8 @@ def test_a_column_that_is_missing_is_said_by_name_or_table(tmp_path):
         ("", "is empty: give a header and its rows"),
         ("design,specimen\nA,1\xe9\n", "is not UTF-8"),
         ("design,specimen,x_mm\n", "has no row"),
-        ("design;specimen;x_mm\nA;1;0,5\n", "semicolons separate its columns"),
-        ("design\tspecimen\tx_mm\nA\t1\t0.5\n", "tabs separate its columns"),
+        ("design;specimen;x_mm\nA;1;0,5\n", "its columns are separated by semicolons"),
+        ("design\tspecimen\tx_mm\nA\t1\t0.5\n", "its columns are separated by tabs"),
     ],
 )
 def test_a_file_that_cannot_be_told_into_records_leaves_others_alone(

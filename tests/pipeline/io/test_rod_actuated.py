@@ -193,7 +193,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
         "ground: a moving clamp or its edge is 7 mm",
     ),
     ({"natural": [{"rod": 1, "twist": [[0, 0], [1, 9]]}]}, "there is no rods[1]"),
-    ({"natural": [{"rod": 0}]}, "says no change: give bend or twist"),
+    ({"natural": [{"rod": 0}]}, "has no change: give bend or twist"),
     ({"natural": [{"rod": 0, "bend": [[0, 0], [1, 9]]}]}, "it needs 3 numbers"),
     ({"natural": [{"rod": 0, "twist": [[1, 0], [1, 9]]}]}, "times must increase"),
     ({"pulses": [{"limb": 0, "time": 1}]}, "no rod has a limb: give"),

@@ -151,7 +151,7 @@ def test_rods_that_miss_each_other_are_named_with_the_gap(start, said, tmp_path)
 def test_rods_that_lie_on_each_other_are_refused_by_the_place(rods, tmp_path):
     path = tmp_path / "back.yaml"
     path.write_text(BEAM.replace("[50, 0]]\n", f"[50, 0]]\n  - {rods}\n"))
-    words = r"rods\[\d\] and rods\[\d\] lie on each other from \(50, 0\) mm on: turn"
+    words = r"rods\[\d\] and rods\[\d\] start in the same direction at \(50, 0\) mm: "
     with pytest.raises(ValueError, match=words) as caught:
         read_rod(str(path))
     assert "\n" not in str(caught.value)
@@ -187,7 +187,7 @@ def test_a_point_of_a_curve_that_another_rod_has_joins_them(tmp_path):
     assert away[node] < 1e-12
     assert np.count_nonzero(rod.edges == node) == 3
     path.write_text(path.read_text().replace("[[20, 31], [20", "[[21, 32], [20"))
-    with pytest.raises(ValueError, match="same point, in the line or curve of both"):
+    with pytest.raises(ValueError, match="join them, by the same point in the line"):
         read_rod(str(path))
 
 

@@ -248,11 +248,11 @@ def test_a_bennett_loop_turns_as_its_closed_form_says(tmp_path):
             [{"at": [50, 0, 0], "axis": [0, 0, 0]}],
             "hinges[0].axis is [0.0, 0.0, 0.0], of no",
         ),
-        ([{"at": [50, 0, 0], "spring": 1}], "a spring about no axis: give an axis"),
+        ([{"at": [50, 0, 0], "spring": 1}], "a spring but no `axis`: give both"),
         ([{"at": [50, 0, 0], "axis": [0, 1]}], "it needs 3 numbers"),
         ([{"at": [50, 0, 0], "axis": [0, 0, 1], "spring": -1}], "spring"),
         ([[50, 0, 0], {"at": [50, 0, 0], "axis": [0, 0, 1]}], "there are two at (50"),
-        ([{"at": [0, 0, 0], "axis": [0, 0, 1]}], "nothing that turns against it"),
+        ([{"at": [0, 0, 0], "axis": [0, 0, 1]}], "so nothing rotates against it"),
         ([{"axis": [0, 0, 1]}], "at"),
     ],
 )
@@ -266,5 +266,5 @@ def test_an_axis_in_the_plane_is_refused(tmp_path):
         "dimension": 2, "rods": [{"line": [[0, 0], [9, 0]]}], "gravity": [0, -9.81],
         "hinges": [{"at": [5, 0], "axis": [0, 0, 1]}],
     }  # fmt: skip
-    with pytest.raises(InputError, match=r"hinges\[0\]\.axis is of space"):
+    with pytest.raises(InputError, match=r"hinges\[0\]\.axis works in 3D only"):
         made(tmp_path, **flat)

@@ -18,8 +18,8 @@ from sim.rods.space.simulate import SpaceMotionStep, moves
 from sim.rods.space.statics import SpaceRest, rest
 from tests.helpers.refusals import refused_in_one_line
 
-ROOM = "outside the section: route it less than +-1 along `across`, +-1.5 square to it"
-NO_END = "no rod ends at (50, 9, 0) mm, where a clamp holds one: divide a rod there"
+ROOM = "outside the section: route it less than +-1 along `across`, +-1.5 normal to"
+NO_END = "clamp at (50, 9, 0) mm is not at the end of a rod: divide the rod there"
 E, NU, SIDES = 3e9, 0.3, (2e-3, 3e-3)
 FRAME: dict[str, Any] = {
     "unit": "mm",
@@ -233,11 +233,11 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ),
     (
         {"hinges": [[50, 0, 0]], "clamps": [{"at": [50, 0, 0]}]},
-        "a clamp is and a hinge",
+        "a clamp has a hinge",
     ),
     (
         {"clamps": [{"at": [50, 0, 0], "stiffness": 1}]},
-        "is with a stiffness: clamp the",
+        "has a stiffness: clamp a free end",
     ),
     ({"clamps": [{"at": [50, 9, 0]}]}, NO_END),
     ({"tendons": [{"rod": 2, "offset": [0, 0], "tension": 1}]}, "there is no rods[2]"),
@@ -249,14 +249,14 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"tendons": [{"rod": 0, "offset": [0, 0], "tension": -1}]}, "tension must be"),
     (
         {"tendons": [{"rod": 0, "offset": [0, 0], "tension": 1, "end": 60}]},
-        "tendons[0]: it goes from 0 to 60 of its rod, which is 50 long",
+        "tendons[0]: it goes from 0 to 60 along its rod, which is 50 long",
     ),
     (
         {
             "rods": [{"line": [[0, 0, 0], [50, 0, 0], [99, 0, 0]]}, SPAN["rods"][1]],
             "tendons": [{"rod": 0, "offset": [0, 0], "tension": 1}],
         },
-        "is 0 mm from the axis of rods[1]: to join them use the same point",
+        "is 0 mm from the axis of rods[1]: to join them give both rods the same point",
     ),
     (
         {
@@ -283,7 +283,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
             "load": None,
             "ground": {"height": 0},
         },
-        "rods[0] starts 0.5 mm below the ground, near (0, 0, 0.5) mm: lift it",
+        "start rods[0] is 0.5 mm below the ground, near (0, 0, 0.5) mm: lift it",
     ),
     (
         {"section": {"tape": {"thickness": 0.1, "width": 9, "camber": 1}}},

@@ -234,7 +234,7 @@ def test_a_table_of_heights_is_the_field_it_was_read_from(tmp_path):
     assert off[3] == pytest.approx(off[2])
     assert_allclose(found[3][1], found[0][1], atol=1e-5)
     flat = {"rods": [{"line": [[0, 40], [40, 40]]}], "ground": grounds[-1]}
-    with pytest.raises(InputError, match="heights is of space"):
+    with pytest.raises(InputError, match="heights works in 3D only"):
         made(tmp_path, {**SLAB, **flat})
 
 
@@ -337,8 +337,8 @@ BAD: list[tuple[dict[str, Any], str]] = [
         {"dimension": 2},
         "[0, 0, 0], 3 numbers: give x and y in the plane, or say `dimension: 3`",
     ),
-    ({"hinges": [[0, 0, 0]]}, "one rod ends at (0, 0, 0) mm, with nothing that turns"),
-    ({"hinges": [[9, 0, 0]]}, "hinges: there is no node at (9, 0, 0) mm"),
+    ({"hinges": [[0, 0, 0]]}, "only one rod ends at (0, 0, 0) mm, so nothing rotates"),
+    ({"hinges": [[9, 0, 0]]}, "hinges: no rod has a node at (9, 0, 0) mm"),
     (
         {
             "rods": [{**BEAM["rods"][0], "limb": 0}],
@@ -357,7 +357,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ),
     (
         {"bodies": [{**PLATE, "about": [0, 0, 0]}]},
-        "says about what it turns, but no turns",
+        "has `about` but no `turns`",
     ),
     ({"bodies": [{**PLATE, "turns": [[0, 0], [1, 9]]}]}, "bodies[0]: turns are about"),
     ({"bodies": [{**PLATE, "moves": [[0, 0, 0]]}]}, "bodies[0].moves[0] is [0, 0, 0]"),
@@ -370,7 +370,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
         "heights: x must increase",
     ),
     ({"ground": {"angle": 85}}, "angle is 85: choose -80 to 80"),
-    ({"ground": {"angle": 5, "points": [[0, 0], [1, 1]]}}, "says two grounds"),
+    ({"ground": {"angle": 5, "points": [[0, 0], [1, 1]]}}, "has two grounds"),
     ({"clamps": [{"at": [0, 25, 0]}]}, "no rod ends at (0, 25, 0) mm"),
     ({"pins": [[9, 9, 9]]}, "there is no node at (9, 9, 9) mm: the nearest"),
     (
@@ -424,7 +424,7 @@ def test_a_section_that_turns_far_from_edge_to_edge_is_refused(tmp_path):
 def test_twist_and_across_are_refused_in_the_plane(tmp_path):
     rod = {"line": [[0, 0], [50, 0]], "twist": 5}
     content = {**SLAB, "rods": [rod]}
-    with pytest.raises(InputError, match=r"rods\[0\]\.twist is of space"):
+    with pytest.raises(InputError, match=r"rods\[0\]\.twist works in 3D only"):
         made(tmp_path, content)
 
 

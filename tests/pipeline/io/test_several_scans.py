@@ -71,10 +71,10 @@ def test_ptx_scans_come_in_their_poses(tmp_path, suffix, mark):
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (rows(FIRST), "line 1 does not begin a scan"),
-        (ptx(FIRST, 2.0 * np.eye(3), PLACE), "line 7 begins a matrix that is no rigid"),
-        (ptx(FIRST, -np.eye(3), PLACE), "no rigid motion"),
-        ("1\n4\n" + rows(FIRST), "line 1 does not begin the ten lines"),
+        (rows(FIRST), "line 1 must be a scan's number"),
+        (ptx(FIRST, 2.0 * np.eye(3), PLACE), "line 7 starts a matrix that is not"),
+        (ptx(FIRST, -np.eye(3), PLACE), "not a rigid motion"),
+        ("1\n4\n" + rows(FIRST), "line 1 does not start a PTX header"),
         (ptx(FIRST, np.eye(3), PLACE) + "1 2 3 4\n", "promises 4 points, more"),
         (ptx(FIRST, np.eye(3), PLACE)[:-10], "the file holds 3 of them"),
     ],

@@ -106,13 +106,13 @@ def test_reactions_are_told_by_body_and_joint(tmp_path):
 BAD: dict[str, tuple[dict[str, Any], str]] = {
     "a length for its square": (
         {"dist": [[0, 1, 1.4142]]},
-        "dist(0, 1) holds 1.4142 for nodes 1.41421 apart (1 rows): dist holds squared "
-        "lengths, here 2; write links",
+        "dist(0, 1) is 1.4142 for nodes 1.41421 apart (and so in 1 rows): dist takes "
+        "squared lengths, here 2; use `links`",
     ),
     "another length": (
         {"dist": [[0, 1, 1.0]]},
-        "dist(0, 1) holds 1 for nodes 1.414 apart: dist holds squared lengths, here 2; "
-        "write links",
+        "dist(0, 1) is 1 for nodes 1.414 apart: dist takes squared lengths, here 2; "
+        "use `links`",
     ),
     "a link that is too short": (
         {"links": [[0, 1, 1.0]]},
@@ -137,12 +137,12 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "two joints in one": (
         {"joints": [{"line_point": {"line": [0, 1], "point": 2}, "fixed": {}}]},
-        "names fixed, line_point: give one kind of joint an entry",
+        "names fixed, line_point: give one type of joint per entry",
     ),
-    "a joint of nothing": ({"joints": [{"hinge": None}]}, "names none: give one kind"),
+    "a joint of nothing": ({"joints": [{"hinge": None}]}, "names none: give one type"),
     "a target of nothing": ({"target": {"plane": None}}, "names none: give one shape"),
     "places of nothing": ({"target": {"nodes": None}}, "target"),
-    "no joint": ({"joints": [{}]}, "names none: give one kind"),
+    "no joint": ({"joints": [{}]}, "names none: give one type"),
     "axes": ({"fixed": [[0, "q"]]}, "fixed[0] is [0, 'q']: give a node, or [node"),
     "node of a link": ({"links": [[0, 7]]}, "links[0]: node 7 is not there"),
     "two targets": (
