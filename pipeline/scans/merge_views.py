@@ -235,8 +235,8 @@ def _check_unit(clouds: list[Cloud], unit: Unit, options: PickOptions) -> None:
     hint = other_unit(points, unit, options, HINT.fewest)
     if hint:
         raise InputError(
-            f"E-UNIT {clouds[0].path}: in {unit.value} the points of all views fall "
-            f"together; {hint}"
+            f"E-UNIT {clouds[0].path}: in {unit.value} the points of all views nearly "
+            f"coincide; {hint}"
         )
 
 
@@ -269,8 +269,8 @@ def check_overlap(clouds: list[Cloud], seen: Bools) -> None:
     if len(apart):
         one, other = clouds[views[0]].path, clouds[views[apart[0]]].path
         raise InputError(
-            f"E-NO-OVERLAP {other}: shares no sphere with {one}, nor through others: "
-            "scan views that overlap, use --register, or merge them into one file and "
+            f"E-NO-OVERLAP {other}: shares no sphere with {one}, not even via other "
+            "views: scan with overlap, use --register, or merge them into one file and "
             "give --registration-mm"
         )
 
@@ -392,7 +392,7 @@ def _match(view: Spheres, whole: Spheres) -> tuple[Ints, RigidMotion, float, str
     labels = label_spheres(Mechanism(whole[0], tuple(pairs)), *view, SEARCH)
     other, own = labels.labelled, labels.sphere[labels.labelled]
     if len(own) < FEWEST:
-        problem = f"shares {len(own)} spheres with the other views, not {FEWEST}"
+        problem = f"shares {len(own)} spheres with other views, below {FEWEST}"
         return own, RigidMotion(np.eye(3), np.zeros(3)), np.inf, problem
     x, y = view[0][own], whole[0][other]
     motion = fit_rigid_motion(x, y)

@@ -36,7 +36,7 @@ def no_sphere_hint(
     elif picks.noise > HINT.rough * R:
         what = (
             f"{many} spheres of radius {R:g} mm with {picks.noise:.2g} mm rms, too "
-            "rough to be any"
+            "rough for spheres"
         )
     elif many < HINT.fewest and (
         hint := other_unit(points, unit, options, HINT.fewest)
@@ -81,7 +81,7 @@ def radius_remark(used: float, own: float, sd: float, slack: float = 0.0) -> str
         return ""
     return (
         f"the spheres are {own / used:.4f} times as large as stated, {own:.4g} +- "
-        f"{sd:.2g} mm for {used:g}: ingest with --sphere-radius-mm {own:.4g} if that "
+        f"{sd:.2g} mm, not {used:g}: ingest with --sphere-radius-mm {own:.4g} if that "
         "is the printed radius, else check the scanner's scale"
     )
 
@@ -102,9 +102,9 @@ def unnoticed_radius(picks: Picks, options: PickOptions) -> list[str]:
     share = 100.0 * sd / used
     seen, refused = (100 * HINT.odd, 100 * HINT.wrong)
     return [
-        f"shared errors leave a standard deviation of {share:.2g} % to the radius: one "
-        f"less than {max(HINT.sure * share, seen):.2g} % off is not noticed, less than "
-        f"{max(HINT.certain * share, refused):.2g} % off not refused"
+        f"common errors give the radius a standard deviation of {share:.2g} %: errors "
+        f"of it below {max(HINT.sure * share, seen):.2g} % are not noticed, below "
+        f"{max(HINT.certain * share, refused):.2g} % not refused"
     ]
 
 
@@ -136,7 +136,7 @@ def other_unit(points: Floats, unit: Unit, options: PickOptions, fewest: int) ->
     if len(found[best].spheres) < fewest:
         return ""
     return (
-        f"read as {best.value} it has {len(found[best].spheres)}: rerun with --unit "
+        f"in {best.value} there are {len(found[best].spheres)}: rerun with --unit "
         f"{best.value} if that is the file's unit"
     )
 

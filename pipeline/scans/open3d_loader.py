@@ -28,8 +28,8 @@ def open3d() -> ModuleType:
         import open3d  # as a statement: keys of runs follow it
     except (ImportError, OSError) as error:
         raise InputError(
-            f"Open3D cannot be loaded ({error}): install what it links with "
-            f"{SYSTEM_LIBRARIES}"
+            f"Open3D cannot be loaded ({error}): install its libraries by "
+            f"`{SYSTEM_LIBRARIES}`"
         ) from error
     module: ModuleType = open3d
     return module

@@ -79,7 +79,7 @@ def _sphere(number: int, sphere: FittedSphere, name: str) -> dict[str, Any]:
     sd = float(np.sqrt(np.trace(sphere.covariance) / 3.0))
     text = (
         f"sphere {number}: ({x:.3f}, {y:.3f}, {z:.3f}) mm, sd {sd:.4f} mm; radius "
-        f"{sphere.radius:g} mm, by itself {sphere.free_radius:.3f} +- "
+        f"{sphere.radius:g} mm, free fit {sphere.free_radius:.3f} +- "
         f"{sphere.free_radius_sd:.3f} mm; rms {sphere.rms:.3f} mm, {sphere.points} "
         f"points, {sphere.cap:.0%} visible"
     )

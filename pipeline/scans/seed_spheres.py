@@ -78,7 +78,7 @@ def clicked(points: Floats) -> Floats:
     shown = points[:: max(1, -(-len(points) // MOST_POINTS))]
     cloud = o3d.geometry.PointCloud(o3d.utility.Vector3dVector(shown))
     window = o3d.visualization.VisualizerWithEditing()
-    if not window.create_window("shift and click the spheres, then Q"):
+    if not window.create_window("Shift-click the spheres, then press Q"):
         raise InputError("no window can be opened: give places with --at")
     window.add_geometry(cloud)
     window.run()

@@ -117,8 +117,8 @@ def check_names(
     name, count = many.most_common(1)[0]
     if count > 1:
         raise InputError(
-            f"{name} is the name of {count} poses: give each pose once, in a folder of "
-            "its own name"
+            f"{count} poses have the name {name}: give each pose once, in a folder "
+            "with a unique name"
         )
     for name, node in left_out:
         if name not in many:
@@ -249,7 +249,7 @@ def compared_again(
     if not (folders.simulated / "run.json").is_file():
         raise InputError(
             f"{folders.simulated} has no run.json, so its case is not known: simulate "
-            "it with morphtrack simulate, or leave the second one out (--no-again)"
+            "it with `morphtrack simulate`, or skip this repeat with --no-again"
         )
     config = _made_of(as_built, run_record(folders.simulated)["config"])
     simulated = out / "simulated"
@@ -378,7 +378,7 @@ def write_as_built(
 ) -> None:
     """Write the structure with its constants as estimated, in the case's unit."""
     made = built(nominal, found.model, found.model.constants(found.theta), scale_mm)
-    note = f"as built: constants of a drawing with {len(nominal.r0)} nodes, calibrated"
+    note = f"as built: calibrated constants of a mechanism with {len(nominal.r0)} nodes"
     write_json(path, {"description": note, **document(made)})
 
 

@@ -108,7 +108,7 @@ def draw_labels(spheres: Path, compared: Path) -> None:
     write_picture(compared / "labels.png", figure)
 
 
-NOT_MEASURED = TargetFile(None, "morphtrack deviation has not looked for the target")
+NOT_MEASURED = TargetFile(None, "target not measured: run `morphtrack deviation`")
 
 
 def run_step(
@@ -181,8 +181,8 @@ def _with_worst_length(judged: Judged) -> Judged:
         return judged
     node, apart, u = _worst_node(judged)
     if judged.comparison.checks.length.differs:
-        judged = judged.because(f"most link {_length_text(judged)[0]}")
-    return judged.because(f"most node {node}: {apart:.2f} mm, u {u:.2f} mm")
+        judged = judged.because(f"largest for link {_length_text(judged)[0]}")
+    return judged.because(f"largest at node {node}: {apart:.2f} mm, u {u:.2f} mm")
 
 
 def _with_mirror_warning(judged: Judged, nodes_mm: Floats) -> Judged:

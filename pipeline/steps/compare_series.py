@@ -97,9 +97,7 @@ def _unmarked(series: pd.DataFrame, steps: pd.DataFrame) -> str:
     near = close_to(name, {COORDINATE.sub(r"\g<marker>", c) for c in known})
     if near:
         return f"; {near}"
-    return (
-        f"; a file of rods names points to be recorded: `markers: {{{name}: [x, y]}}`"
-    )
+    return f"; to record a point, add `markers: {{{name}: [x, y]}}` to the rod file"
 
 
 def _row(error: SeriesError, verdicts: list[SeriesVerdict]) -> dict[str, Any]:

@@ -119,7 +119,7 @@ def read_target(directory: Path, scale_mm: float, spheres: Path) -> TargetFile:
         )
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(
-            f"{path} lacks or spoils {error}: run morphtrack deviation again"
+            f"{path} has no valid {error}: run `morphtrack deviation` again"
         ) from error
     return TargetFile(placed, "")
 
@@ -149,8 +149,8 @@ def run_step(
     run, table = read_simulated(simulated), read_spheres(spheres)
     if not len(run.target_edges):
         raise InputError(
-            f"the target of {simulated} has no lines that could be printed: its nodes "
-            "have points or goals of their own"
+            f"the target of {simulated} has no lines to print, only points or goals of "
+            "nodes: give the case a shape as target"
         )
     wires = Wires.of(config.scale_mm * run.target_vertices, run.target_edges)
     try:

@@ -123,7 +123,7 @@ def caption_in(directory: Path) -> str:
 OF_STUDY = "="  # in the label of a row that a study gives: what varies, and its value
 SYNTHETIC = "Synthetic data: computed by simulation, not measured"
 COMPUTED = "All is computed; nothing is measured."
-TIMED = "Times are those of the machine; all else is computed."
+TIMED = "Run times are measured; all else is computed."
 
 
 def caption_of(

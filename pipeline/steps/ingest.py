@@ -113,8 +113,8 @@ def _placed_picks(
     if wrong:
         names = ", ".join(clouds[v].name for v in wrong)
         warning = (
-            f"{names}: from the stated place the scanner would see the back of "
-            "spheres: its places are not used"
+            f"{names}: the measured side of spheres is not visible from the stated "
+            "scanner positions: they are not used"
         )
         return pick(points, view, config, options), [warning]
     return picks, []

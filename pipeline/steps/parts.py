@@ -130,8 +130,8 @@ def mechanism(case: MorphCase, parts: Parts) -> PrintedMechanism:
             case = replace(case, structure=done.structure)  # which closes its loops
         except ValueError as error:
             raise ValueError(
-                f"with lengths {parts.spacing_mm:g} mm apart {error}, or lower "
-                "spacing_mm"
+                f"with lengths that differ by {parts.spacing_mm:g} mm: {error}, or "
+                "lower spacing_mm"
             ) from error
     z = closed(system_of(case.structure), case.structure, case.residual)
     nodes = parts.scale_mm * z[: len(case.structure.r0)]

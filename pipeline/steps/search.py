@@ -53,7 +53,7 @@ from pipeline.terminal import (
 JOURNAL = "trials.log"  # in the folder of the job, while it runs
 LOST = (
     "a worker of the search was killed, or lacked memory or disk: "
-    "the same command goes on with what has ended"
+    "run the same command again to continue from the finished runs"
 )
 STATES = {
     "finished": optuna.trial.TrialState.COMPLETE,

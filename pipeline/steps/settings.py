@@ -62,7 +62,7 @@ class Ingest:
         if at is not None and not (len(at) == 3 and all(map(math.isfinite, at))):
             raise ValueError(f"scanner_at_mm is {self.scanner_at_mm}: give x, y, z")
         if self.register and self.seeds_path is not None:
-            raise ValueError("register moves the views away from seeds: give only one")
+            raise ValueError("seeds do not fit views that register moves: give one")
 
     @property
     def options(self) -> "PickOptions":
@@ -240,43 +240,43 @@ class FigureConfig:
 
 HELP = {
     # ingest
-    "unit": "Unit of the files' numbers, which no file states: mm, cm, m or inch.",
-    "largest_radius_mm": "Upper end of --radius-range, for --sphere-radius-mm.",
+    "unit": "Unit of the coordinates if the files state none: mm, cm, m or inch.",
+    "largest_radius_mm": "Upper limit of the sphere radius; see --sphere-radius-mm.",
     "registration_mm": "Standard deviation of a view's place in a merged cloud.",
     "repeatability_mm": "Standard deviation of centres among repeated scans.",
     "decimal_comma": "Numbers are written as 1,25.",
-    "register": "Views in frames of their own: place them by the spheres they share.",
+    "register": "Register views in separate frames by the spheres they share.",
     "salvage": "Keep the good points of damaged files.",
-    "seeds_path": "Look only at the places of this file of morphtrack pick.",
+    "seeds_path": "Search only at the positions in this file of `morphtrack pick`.",
     "scanner_at_mm": "Place X Y Z of the scanner; E57 and PTX files state it.",
     # compare, deviation, input_uncertainty
-    "scale_mm": "mm of the print per unit of the case; else the structure's unit.",
-    "gate_mm": "Largest distance of the target's points from where the nodes place it.",
+    "scale_mm": "mm of the print per unit of the case; default: the structure's unit.",
+    "gate_mm": "Largest distance of scanned target points from the expected target.",
     "k": "Coverage factor of the verdict.",
     "S_margin": "Largest acceptable error of S.",
     "node_margin_mm": "Largest acceptable root mean square of the node distances.",
     "E_margin": "Largest acceptable error of E.",
-    "registration_sd_mm": "Of each sphere, from merging views, beyond that of ingest.",
-    "scan_scale_sd": "Relative, of the scanner's scale.",
-    "scan_form_sd_mm": "Of a sphere's centre along each axis, from the scanner's form.",
-    "print_scale_sd": "Relative, of the printer.",
-    "printing_sd_mm": "Of a node's place on its bodies, along each axis.",
-    "joint_play_sd_mm": "Of a node in the directions that rigid bodies leave it.",
+    "registration_sd_mm": "Sd of a sphere's centre by merging views, besides ingest's.",
+    "scan_scale_sd": "Relative standard deviation of the scanner's scale.",
+    "scan_form_sd_mm": "Sd of a sphere's centre, per axis, by distortion of the scan.",
+    "print_scale_sd": "Relative standard deviation of the printer's scale.",
+    "printing_sd_mm": "Sd of a node's position on its bodies, per axis.",
+    "joint_play_sd_mm": "Sd of a node in the directions that rigid bodies leave free.",
     "draws": "Number of simulated prints.",
     "seed": "Seed of the random numbers.",
     # compare_series
     "along": "Column of the run's steps.csv that `at` refers to.",
-    "synthetic": "The measurements were computed.",
+    "synthetic": "Mark the measurements as computed.",
     "u": "Standard uncertainty of a measured value whose row states none.",
-    "u_simulated": "Of a simulated value: modulus, sections, discretisation.",
+    "u_simulated": "Standard uncertainty of a simulated value (modulus, mesh, ...).",
     "margin": "Largest acceptable error, root mean square.",
     # calibrate
-    "links": "own, equal (alike by nominal length) or nominal.",
-    "bodies": "The same for edges of bodies.",
-    "joints": "The same for offsets of joints.",
-    "link_play": "Links have play, another one in each pose.",
+    "links": "Link lengths: own, equal (per nominal length) or nominal.",
+    "bodies": "Edge lengths of bodies: own, equal or nominal.",
+    "joints": "Offsets of joints: own, equal or nominal.",
+    "link_play": "Links have play, different in each pose.",
     "joint_play": "Joints have play too.",
-    "scatter": "Centres scatter more than their scans state.",
+    "scatter": "Estimate an extra scatter of the sphere centres.",
     "scale": "Estimate the scanner's scale from a --reference.",
     "again": "Simulate and compare every pose again.",
 }
@@ -358,7 +358,7 @@ def _pair(text: str) -> tuple[int, int]:
 def _place(text: str) -> tuple[str, int]:
     pose, _, node = str(text).rpartition(":")
     if not (pose and node.isdigit()):
-        raise ValueError(f"{text!r} to leave out is no place: give {PLACE}")
+        raise ValueError(f"cannot leave out {text!r}: give {PLACE}")
     return pose, int(node)
 
 

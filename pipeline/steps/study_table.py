@@ -90,9 +90,9 @@ def shortfalls(study: Mapping[str, Any], table: pd.DataFrame) -> Iterator[str]:
         varied = {name for member in study["members"] for name in member["point"]}
         known = ", ".join(c for c in _numbers(table) if c not in varied)
         yield (
-            f"{STUDIES / study['study']}.yaml: no run found a number "
-            f"{', '.join(sorted(absent))}, which response names: "
-            + (f"take one of {known}" if known else "its runs find none")
+            f"{STUDIES / study['study']}.yaml: no run has the number "
+            f"{', '.join(sorted(absent))} of `response`: "
+            + (f"take one of {known}" if known else "its runs have none")
         )
 
 
@@ -156,8 +156,8 @@ def begin(words: Sequence[str]) -> tuple[str, list[str]]:
         name = folders[-1].name
         if folders[-1] != study_directory(name) or name in study_names():
             raise InputError(
-                f"{FOLDER}{folders[-1]}: give {study_directory('NAME')}, with a NAME "
-                "that conf/study has not"
+                f"{FOLDER}{folders[-1]} is not allowed: give "
+                f"{study_directory('NAME')}, with a NAME that is not in conf/study"
             )
     (study_directory(name) / MEMBERS).unlink(missing_ok=True)
     return name, [] if folders else [f"{FOLDER}{study_directory(name)}"]

@@ -55,7 +55,7 @@ def picked(display: str, out: Path, clicks: list[str]) -> int:
         env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     ) as picking:  # fmt: skip
         try:
-            title = "shift and click"
+            title = "Shift-click"
             found = xdotool("search", "--sync", "--onlyvisible", "--name", title)
             window = found.splitlines()[0]
             xdotool("sleep", "2", "mousemove", "--window", window, "960", "540")

@@ -151,7 +151,7 @@ def test_a_sphere_that_is_elsewhere_is_named_and_can_be_left_out(
 
 def test_one_scan_twice_is_refused(built, tmp_path, refuses):
     said = refuses(*pose_words(built, ("wide", "wide")))
-    assert "wide-comparison is the name of 2 poses" in said
+    assert "2 poses have the name wide-comparison" in said
     copied = shutil.copytree(built / "poses" / "wide", tmp_path / "again")
     words = [*pose_words(built, ("wide",)), *folders_of(copied)]
     assert "are the same scan" in refuses(*words)

@@ -211,7 +211,7 @@ def test_what_differs_names_the_node_that_is_off_most(
     row = run_step(CONFIG, write_ingest(tmp_path, scanned(true, rng)), *folders[1:])
     assert row["verdict"] == "differs"
     assert row["worst_node"] == at
-    told = f"most node {at}: {row['worst_mm']:.2f} mm, u {row['worst_u_mm']:.2f} mm"
+    told = f"at node {at}: {row['worst_mm']:.2f} mm, u {row['worst_u_mm']:.2f} mm"
     assert told in row["why"]
 
 
@@ -223,7 +223,7 @@ def test_a_link_of_another_length_is_named_and_no_printer_in_its_place(
     true[3] += (0.3, 0.3, 0.55)
     row = run_step(CONFIG, write_ingest(tmp_path, scanned(true, rng)), *folders[1:])
     assert row["verdict"] == "differs"
-    assert f"most link {row['worst_length']}; most node 3:" in row["why"]
+    assert f"largest for link {row['worst_length']}; largest at node 3:" in row["why"]
     i, j, at, drawn = re.match(
         r"(\d+)-(\d+): ([\d.]+) mm scanned, ([\d.]+) mm", row["worst_length"]
     ).groups()
@@ -421,4 +421,4 @@ def test_every_option_says_what_it_is(capsys):
     for command in ("compare", "deviation"):
         told = options_of(command, capsys)
         assert "mm of the print per unit of the case" in told["--scale-mm"]
-        assert "Relative, of the printer. [default: " in told["--print-scale-sd"]
+        assert "of the printer's scale. [default: " in told["--print-scale-sd"]

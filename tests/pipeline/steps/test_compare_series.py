@@ -83,7 +83,7 @@ def test_a_refined_run_tells_what_is_discretised(tip, capsys):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (TIP.replace("tip", "head"), "names points to be recorded: `markers: {head: ["),
+        (TIP.replace("tip", "head"), "to record a point, add `markers: {head: ["),
         (TIP.replace("tip_x_mm", "tipp_x_mm"), "; did you mean tip?"),
         (
             TIP.replace("_mm", "_cm"),
@@ -97,7 +97,10 @@ def test_a_refined_run_tells_what_is_discretised(tip, capsys):
             TIP.replace("1.1", "?"),
             "row 3: tip_x_mm must be a finite number or empty, not '?'",
         ),
-        (TIP.replace("time_s", "time"), "give columns time_s, tip_x_mm"),
+        (
+            TIP.replace("time_s", "time"),
+            "no column time_s or quantity: give time_s, tip_x_mm",
+        ),
     ],
 )
 def test_a_file_of_markers_that_cannot_be_compared_is_refused(tip, text, said, refused):

@@ -170,9 +170,9 @@ def strayed(rng: np.random.Generator) -> Floats:
     [
         (
             lambda rng: balls(rng) / 1000,
-            ["E-NO-SPHERES", "read as m it has 6: rerun with --unit m"],
+            ["E-NO-SPHERES", "in m there are 6: rerun with --unit m"],
         ),
-        (strayed, ["E-UNIT", "read as inch it has 6"]),
+        (strayed, ["E-UNIT", "in inch there are 6"]),
         (plane, ["E-NO-SPHERES", "a.xyz: no sphere", "check radius and unit"]),
         (
             lambda rng: plane(rng, lost=101),
@@ -203,7 +203,7 @@ def test_a_scan_in_which_nothing_fits_is_refused_with_what_would(
         ("--sphere-radius-mm -6", "radius_mm must be positive, not -6"),
         ("--registration-mm -1", "registration_mm"),
         ("--seeds nowhere.csv", "nowhere.csv cannot be read (No such file"),
-        ("--seeds nowhere.csv --register", "register moves the views"),
+        ("--seeds nowhere.csv --register", "seeds do not fit views"),
         ("--seeds {folder}/far.csv", "are the seeds in mm?"),
         (f"--out {__file__}", "test_ingest.py is a file, no directory"),
         ("--sphere-color 6", "no option --sphere-color: did you mean --sphere-radius-"),
@@ -263,7 +263,7 @@ def test_rough_lumps_are_no_spheres(rng, refuses, monkeypatch):
     monkeypatch.setattr(
         "pipeline.scans.no_sphere_hints.HINT", HintThresholds(rough=0.001)
     )
-    assert "too rough to be any" in refuses(balls(rng))
+    assert "too rough for spheres" in refuses(balls(rng))
 
 
 def test_views_are_settled_before_their_points_are_kept(rng):
@@ -340,8 +340,8 @@ def test_a_radius_is_doubted_no_more_than_shared_errors_let_it_be_told(rng):
     assert no_sphere_hint(shared, points, Unit.MM, options) == ""
     (said,) = unnoticed_radius(shared, options)
     assert "standard deviation of 0.82 % to the radius" in said
-    assert "less than 2.5 % off is not noticed" in said
-    assert "less than 4.1 % off not refused" in said
+    assert "below 2.5 % are not noticed" in said
+    assert "below 4.1 % not refused" in said
     merged = replace(shared, joint_radius=None)
     one = own_radius(replace(merged, excess=None))[1]
     assert own_radius(merged)[1] == pytest.approx(one * np.sqrt(237.0))
