@@ -77,7 +77,7 @@ P = ParamSpec("P")
 
 DONE, FAILED, REFUSED, INTERRUPTED = 0, 1, 2, 130
 UNMAPPED = "failed to map segment"  # the loader's words of memory it could not have
-RIGHTS = "give this user the right to, or work in a copy of the folder"
+RIGHTS = "give this user access rights, or work in a copy of the folder"
 PLACE = "a file or a broken link stands where a folder belongs: move it away"
 BY_HAND = {
     errno.EFBIG: "raise the limit of a file's size (ulimit -f)",
@@ -221,9 +221,9 @@ def _remedy(error: BaseException) -> str:
         error = error.__cause__
     if lacks_memory(error):
         return ": free memory, or use fewer --cores; the same command tries it again"
-    rest = ", then the same command goes on where it was"
+    rest = ", then run the same command again to resume"
     if is_failing_disk(error):
-        return f": look at the disk, or the way to it{rest}"
+        return f": check the disk or its connection{rest}"
     number = error.errno if isinstance(error, OSError) else None
     if number in BY_HAND:
         return f": {BY_HAND[number]}{rest}"

@@ -75,7 +75,7 @@ def write_picture(path: Path, figure: "Figure") -> None:
 def _plain(value: Any) -> Any:
     if isinstance(value, np.ndarray | np.generic):
         return value.tolist()
-    raise TypeError(f"{type(value).__name__} has no form in JSON")
+    raise TypeError(f"{type(value).__name__} cannot be written as JSON")
 
 
 def check_ends(path: Path) -> None:
@@ -106,8 +106,8 @@ def point_to(link: Path, directory: Path) -> None:
     """
     if link.exists() and not link.is_symlink():
         raise InputError(
-            f"{link} is to be a link to {directory}, and something else has its name: "
-            "move it away, then the same command goes on where it was"
+            f"{link} must be a link to {directory}, but something else has its name: "
+            "move it away, then run the same command again to resume"
         )
     link.parent.mkdir(parents=True, exist_ok=True)
     temporary = link.with_name(f".{link.name}.{os.getpid()}.tmp")

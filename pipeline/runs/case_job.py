@@ -26,7 +26,7 @@ def sound_case(config: Mapping[str, Any]) -> Any:
     if not isinstance(every, int) or every < 1:
         raise InputError(f"record_every must be 1 or more, not {every}")
     if "case" not in config:
-        raise InputError("what is composed holds no case: name one of conf/case")
+        raise InputError("the configuration has no case: name one of conf/case")
     case: Any = build(config["case"], "case")
     if not hasattr(case, "steps"):
         raise InputError("case has no _target_: name a class of pipeline.cases")

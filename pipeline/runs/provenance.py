@@ -96,7 +96,7 @@ def _link(key: str, depth: int, results: Path, job_now: JobNow | None) -> Link:
 def _edited(directory: Path, record: Record) -> list[str]:
     troubles = [f"edited: {phrase}" for phrase in edits(directory)]
     if key_of(record["identity"]) != directory.name:
-        troubles.append("edited: its identity in run.json does not give its key")
+        troubles.append("edited: its identity in run.json does not match its key")
     return troubles
 
 
@@ -108,7 +108,7 @@ def changes(record: Record, job_now: JobNow | None, results: Path) -> list[str]:
     except InputError as error:
         return [f"file: {one_line(error)}"]
     if job_now is not None and now is None:
-        found.append("config: conf does not ask for it any more")
+        found.append("config: no entry of conf requests it any more")
     return found
 
 
@@ -223,6 +223,6 @@ def key_of_address(address: str, results: Path) -> str:
     if (results / "runs" / ending / "run.json").is_file():
         return ending
     raise InputError(
-        f"{address} is the place of no run in {results}: give one that ends in the key "
-        "of a run, as index.html#run-KEY"
+        f"{address} points to no run in {results}: give an address that ends in the "
+        "key of a run, as index.html#run-KEY"
     )

@@ -118,7 +118,7 @@ def differences(then: Record, now: Job, results: Path = RESULTS) -> Iterator[str
     if old["code"] != new["code"]:
         yield from few("code", _modules(stored_code(old, results), parts_of_job(now)))
     if old.get("records") != new.get("records"):
-        yield "records: run.json holds results in another form"
+        yield "records: run.json has results in another format"
     yield from few("versions", _values(old["versions"], new["versions"]))
     yield from few("file", _files(then, now))
     yield from few("config", _settings(old["config"], now))
@@ -171,7 +171,7 @@ def _files(then: Record, now: Job) -> Iterator[str]:
     """Files from outside that differ; where there are more or fewer, how many."""
     old, new = list(then["identity"]["files"]), list(now.identity["files"])
     if len(old) != len(new):
-        yield f"{len(old)} files were read, {len(new)} are"
+        yield f"{len(old)} files were read, now {len(new)}"
         return
     for path, before, after in zip(now.paths, old, new, strict=False):
         if before != after:

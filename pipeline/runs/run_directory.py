@@ -31,8 +31,7 @@ KINDS: Mapping[type, tuple[str, ...]] = {
 }
 WITHIN = ("config", "versions", "upstream")
 REMEDY = (
-    "a damaged folder of results can be removed, its run is made again when it is "
-    "asked for"
+    "remove the damaged folder of results; its run is repeated when it is needed again"
 )
 
 Numbers = dict[str, Any]
@@ -290,10 +289,10 @@ def printable_run(name: str) -> Path:
     path = simulated_run(name)
     if not (path / "run.json").is_file() or (path / "structure.json").is_file():
         return path  # one without run.json is refused where it lacks something
-    other = "what was measured of it, a CSV file, goes into `morphtrack compare_series`"
+    other = "compare its measurements (CSV) by `morphtrack compare_series`"
     if (path / "pattern.fold").is_file():
-        other = "`morphtrack show RUN --fold FILE.fold` writes a sheet"
+        other = "write the sheet by `morphtrack show RUN --fold FILE.fold`"
     raise InputError(
-        f"{path} has no nodes to print and scan, which mechanisms have, such as those "
-        f"of case=structure_file; {other}"
+        f"{path} has no nodes to print and scan: give the run of a mechanism, as of "
+        f"case=structure_file; or {other}"
     )

@@ -42,9 +42,9 @@ WHERE_IMPORTED = {
 # else that a run imports counts, what writes its numbers (runs.files) first of all.
 CARRIERS = {
     "pipeline.terminal": "output and errors",
-    "pipeline.config.hydra": "composes; what it composes stands in the key",
-    "pipeline.config.config_files": "which files conf holds; says what is refused",
-    "pipeline.runs.run_attempts": "who makes a run, where, when, of what code: RECORDS",
+    "pipeline.config.hydra": "composes configurations, which are in the key",
+    "pipeline.config.config_files": "lists the files of conf; reports errors",
+    "pipeline.runs.run_attempts": "user, host, time and code of a run: RECORDS",
     "pipeline.runs.run_keys": "digests of contents and runs",
     "pipeline.runs.run_directory": "where runs are",
     "sim.core.modules": "digests of code",

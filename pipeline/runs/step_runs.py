@@ -267,7 +267,7 @@ def link_files(run: Path, out: Path) -> None:
     for name in sorted(names - {DIGESTS} - earlier.keys()):
         if (out / name).exists() and not _is_same(run / name, out / name):
             raise InputError(
-                f"{out / name} is there, and no run wrote it: give another folder"
+                f"{out / name} exists and is not of a run: give another folder"
             )
     for name in earlier.keys() - names:
         (out / name).unlink(missing_ok=True)

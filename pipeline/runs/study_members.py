@@ -92,7 +92,8 @@ class Study(Entry):
         is_search = self.design is Design.ADAPTIVE
         is_sampled = self.design not in (Design.LIST, Design.GRID)
         wrong = {
-            "a list has no runs: name some under runs": is_list and not self.runs,
+            "the design is list, but `runs` is empty: name some": is_list
+            and not self.runs,
             "nothing varies: name values under vary": not (is_list or self.vary),
             f"samples must be 1 or more, not {self.samples}": is_sampled
             and self.samples < 1,
@@ -115,8 +116,8 @@ class Study(Entry):
         """The values of each run, `fixed` left out."""
         if self.design is Design.ADAPTIVE:
             raise InputError(
-                f"{self._file}: the runs of an adaptive study are found as it "
-                f"goes: make study NAME={self.name}"
+                f"{self._file}: an adaptive study chooses its runs one by one: run "
+                f"`make study NAME={self.name}`"
             )
         if self.design is Design.LIST:
             return list(self.runs)
@@ -253,7 +254,7 @@ def read_members(name: str, results: Path = RESULTS) -> dict[str, Any]:
         if name not in study_names():
             raise no_such("conf/study has no study", name, study_names())
         raise InputError(
-            f"the study {name} was not planned yet: make study NAME={name}"
+            f"the study {name} is not planned yet: run `make study NAME={name}`"
         )
     value: dict[str, Any] = read_json(path)
     return value

@@ -43,20 +43,20 @@ NUMBER_UNITS = {  # where a solver is in SI units
 UNITS = {name: unit for unit, names in NUMBER_UNITS.items() for name in names.split()}
 OF_A_FILE = ("EquilibriumCase",)  # in the units of a structure file instead
 DEFINITIONS = {  # once, below the numbers that it is about
-    "E": "E is how far all nodes are from their goals (rms; nodes without a goal count "
-    "as there), S how spread out they are, both over L, their size at rest",
-    "strain_energy": "strain_energy is in panels and creases, contact_energy in what "
-    "touches",
-    "largest_strain": "largest_strain is that of panels and creases, in their "
-    "planes or by bending, panel_strain that of panels alone",
+    "E": "E is the rms distance of all nodes from their goals (0 for nodes without a "
+    "goal), S the spread of the nodes, both divided by L, their size at rest",
+    "strain_energy": "strain_energy is of panels and creases, contact_energy of "
+    "contacts",
+    "largest_strain": "largest_strain is of panels and creases, in plane or by "
+    "bending, panel_strain of panels only",
     "displacement": "displacement is of the watched coordinate, since the last phase "
     "began",
     "x_c": "x_c and the like are the centre of mass at the end",
 }
 BY_STOP = {
-    "change": "a step changes it no more",
-    "gradient": "no small move that is allowed brings it nearer",
-    "duration": "the time that was asked for is over",
+    "change": "it has converged",
+    "gradient": "no small admissible motion brings it nearer",
+    "duration": "the requested time is over",
     "minimum": "everything is in balance, and stable",
 }
 
@@ -104,8 +104,8 @@ def _aimed(result: Mapping[str, Any]) -> list[str]:
     if result["target_reached"]:
         return [f"target reached: node {node} within {miss}{of}"]
     return [
-        f"target missed: node {node} by {miss}{of} (reached is within {allowed}, a "
-        "thousandth of L)"
+        f"target missed: node {node} by {miss}{of} (tolerance {allowed}, a thousandth "
+        "of L)"
     ]
 
 
@@ -115,7 +115,7 @@ def _asked(record: Mapping[str, Any]) -> str:
     folding = [p for p in phases if str(p.get("_target_", "")).endswith(".Fold")]
     if not folding or folding[-1].get("angles"):
         return ""
-    return f" at {folding[-1].get('fraction', 1.0):g} of the folds assigned"
+    return f" at {folding[-1].get('fraction', 1.0):g} of the assigned folds"
 
 
 def _rest(result: Mapping[str, Any]) -> str:
@@ -125,7 +125,7 @@ def _rest(result: Mapping[str, Any]) -> str:
     fastest = f"the fastest node at {short(result['largest_speed'])} m/s"
     if result["at_rest"]:
         return f"; at rest: {fastest}"
-    return f"; still moving: {fastest}; {result['runs_on']} runs twice as long"
+    return f"; still moving: {fastest}; for twice the time: {result['runs_on']}"
 
 
 def definitions(record: Mapping[str, Any]) -> list[str]:
@@ -191,10 +191,10 @@ KINDS = {"M": "mountain", "V": "valley", "F": "flat", "J": "join", "B": "border"
 CONFIGURATIONS = {  # sim.mechanism.bifurcations.CrossingKind
     "rigid": "nothing moves: the only first-order motions are rigid ones",
     "regular": "regular: one smooth set of configurations, dimension {dimension}",
-    "isolated": "isolated: {null_space} first-order motions that lead nowhere",
+    "isolated": "isolated: {null_space} first-order motions, none of them finite",
     "branches": "{branches} branches of dimension {dimension} meet",
-    "cone": "no simple bifurcation: a null space of {null_space} dimensions, "
-    "directions of {dimension}; samples of them are followed",
+    "cone": "no simple bifurcation: null space of dimension {null_space}, directions "
+    "of dimension {dimension}; only samples are followed",
 }
 
 
@@ -280,7 +280,7 @@ def _reached(result: Mapping[str, Any]) -> list[str]:
         )
     lines.append(
         f"cells: {result['cells']}, {result['new_in_last_100']} of them new in the "
-        "last 100 samples: near 0, more samples show little more"
+        "last 100 samples (near 0: more samples add little)"
     )
     return lines
 
@@ -334,8 +334,8 @@ def _left_out(directory: Path) -> str:
         return ""
     which = f"node {lost[0]}" if len(lost) == 1 else f"nodes {', '.join(lost)}"
     return (
-        f" (no sphere at {which}: S, E and distances are of the other "
-        f"{len(rows) - len(lost)}, also of the simulation)"
+        f" (no sphere at {which}: S, E and distances, also those simulated, use the "
+        f"other {len(rows) - len(lost)} nodes)"
     )
 
 

@@ -73,6 +73,6 @@ def test_a_film_needs_room_and_an_ffmpeg_that_ends_well(small_disk, tmp_path):
     )
     assert (told.returncode, _names(where)) == (1, before)
     assert len(told.stderr.splitlines()) == 1, told.stderr
-    assert "ffmpeg ended with 3: there is no such codec: --gif does" in told.stderr
+    assert "ffmpeg failed with status 3 (there is no such codec): use" in told.stderr
     assert run(small_disk, "show", where.name, "--gif").returncode == 0
     assert _names(where) == {*before, "moving.gif"}

@@ -40,12 +40,12 @@ TOLD = {
     "of another user": (
         f"mkdir results; chown 65534 results; {ANYBODY}",
         2,
-        "give this user the right to",
+        "give this user access rights",
     ),
     "runs of another user": (
         f"mkdir -p results/runs; chown 65534 results/runs; {ANYBODY}",
         2,
-        "give this user the right to",
+        "give this user access rights",
     ),
 }
 
@@ -114,7 +114,7 @@ def test_too_few_open_files_for_snakemake_are_told_before_anything_is_planned(pr
     ("folder", "file", "told"),
     [
         (0o555, 0o444, ""),
-        (0o111, 0o444, "Permission denied: 'rec': give this user the right to"),
+        (0o111, 0o444, "Permission denied: 'rec': give this user access rights"),
         (0o444, 0o444, "Permission denied: 'rec/records.csv': give this user"),
         (0o555, 0o000, "Permission denied: 'rec/own_weight_a.csv': give this user"),
     ],

@@ -165,7 +165,7 @@ def test_a_run_is_compared_with_what_conf_asks_for(project, capsys):
     )
     (project / "conf/workflow.yaml").write_text("figures: {}")
     said = told(capsys, out / "steps.csv")
-    assert "OUT OF DATE: config: conf does not ask for it any more" in said
+    assert "OUT OF DATE: config: no entry of conf requests it any more" in said
 
 
 def test_conf_that_cannot_be_planned_is_said(project, figure, monkeypatch, capsys):
@@ -197,7 +197,7 @@ def test_a_file_beside_a_record_that_is_none_is_refused(plan, content, refused):
     run = Path("results/runs") / plan[1].key
     (run / "run.json").write_text(content)
     (run / "beside.csv").write_text("a,b\n")
-    assert "made again when it is asked for" in refused(
+    assert "its run is repeated when it is needed" in refused(
         "trace", str(run / "beside.csv")
     )
 
@@ -229,6 +229,6 @@ def test_an_address_of_no_run_is_refused_with_one_that_leads_to_one(
     place, plan, refused
 ):
     assert plan
-    assert f"index.html#{place} is the place of no run in results" in refused(
+    assert f"index.html#{place} points to no run in results" in refused(
         "trace", f"index.html#{place}"
     )

@@ -129,6 +129,8 @@ def test_a_pointer_takes_the_place_of_nothing_but_a_pointer(make, tmp_path):
     """A file of that name was lost without a word."""
     link = tmp_path / "case"
     make(link)
-    with pytest.raises(InputError, match="something else has its name: move it away"):
+    with pytest.raises(
+        InputError, match="but something else has its name: move it away"
+    ):
         point_to(link, tmp_path / "runs")
     assert [path.name for path in tmp_path.iterdir()] == ["case"]

@@ -100,4 +100,4 @@ def test_a_disk_that_fails_says_nothing_about_what_is_on_it(
     assert command(failing)() == 1  # type: ignore[arg-type]
     said = capsys.readouterr().err
     assert said.count("\n") == 1
-    assert "look at the disk" in said
+    assert "check the disk" in said

@@ -30,7 +30,7 @@ from pipeline.terminal import InputError
 )
 def test_a_damaged_record_is_one_line_with_what_to_do(tmp_path, text):
     (tmp_path / "run.json").write_text(text)
-    with pytest.raises(InputError, match=r"run\.json .* can be removed, its run is"):
+    with pytest.raises(InputError, match=r"run\.json .* remove the damaged folder"):
         run_record(tmp_path)
 
 

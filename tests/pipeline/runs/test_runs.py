@@ -178,9 +178,9 @@ def test_a_disk_that_may_only_be_read_is_refused_in_one_line(capsys):
 
     assert main() == 2
     assert capsys.readouterr().err == (
-        "error: [Errno 30] Read-only file system: 'results': give this user the right "
-        "to, or work in a copy of the folder, then the same command goes on where it "
-        "was\n"
+        "error: [Errno 30] Read-only file system: 'results': give this user access "
+        "rights, or work in a copy of the folder, then run the same command again to "
+        "resume\n"
     )
 
 

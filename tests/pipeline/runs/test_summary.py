@@ -8,7 +8,7 @@ def test_a_fold_says_how_many_creases_are_off():
     phase = {"_target_": "sim.origami.fold_and_load_phases.Fold", "fraction": 0.5}
     config = {"case": {"phases": [phase]}}
     half = {"result": result, "wall_s": 1.0, "identity": {"config": config}}
-    assert "fold: folded at 0.5 of the folds assigned" in summary_lines(half)
+    assert "fold: folded at 0.5 of the assigned folds" in summary_lines(half)
     off = {"fold_off": "2 of 4 creases are more than 5 degrees from what was asked"}
     assert "fold: folded" in summary_lines({"result": result, "wall_s": 1.0})
     said = summary_lines({"result": result | off, "wall_s": 1.0})
@@ -38,9 +38,9 @@ def test_a_target_is_told_as_reached_or_missed_with_its_farthest_node():
     aim = {"target_node": 2, "target_miss": 23.0, "target_allowed": 0.07}
     result = aim | {"E": 0.1, "stop": "gradient", "unit": "cm", "target_nodes": 4}
     said = summary_lines({"result": result | {"target_reached": False}, "wall_s": 1.0})
-    assert said[1].endswith("no small move that is allowed brings it nearer")
+    assert said[1].endswith("no small admissible motion brings it nearer")
     assert said[2].startswith("target missed: node 2 by 23 cm, the farthest of 4 (")
-    assert said[2].endswith("(reached is within 0.07 cm, a thousandth of L)")
+    assert said[2].endswith("(tolerance 0.07 cm, a thousandth of L)")
     one = result | {"target_reached": False, "minimum": "a single start finds"}
     assert "minimum: a single start finds" in summary_lines(
         {"result": one, "wall_s": 1.0}
@@ -54,9 +54,9 @@ def test_a_target_is_told_as_reached_or_missed_with_its_farthest_node():
 def test_numbers_in_si_units_have_them_and_words_are_told_once():
     record = {"result": {"stop": "duration", "energy": 0.5, "x_c": 0.25}, "wall_s": 1.0}
     assert summary_lines(record)[0] == "energy = 0.5 J, x_c = 0.25 m"
-    assert summary_lines(record)[1].endswith(": the time that was asked for is over")
+    assert summary_lines(record)[1].endswith(": the requested time is over")
     (said,) = definitions({"result": {"E": 0.1, "S": 1.0}})
-    assert said.startswith("E is how far all nodes are from their goals")
+    assert said.startswith("E is the rms distance of all nodes from their goals")
     case = {"_target_": "pipeline.cases.equilibrium.EquilibriumCase"}
     of_a_file = record | {"identity": {"config": {"case": case}}}
     assert summary_lines(of_a_file)[0] == "energy = 0.5, x_c = 0.25"

@@ -29,8 +29,8 @@ def _of_import(cause: Exception) -> Exception:
 @pytest.mark.parametrize(
     ("error", "status", "remedy"),
     [
-        (OSError(errno.EFBIG, "File too large"), 1, "(ulimit -f), then the same"),
-        (OSError(errno.ENOSPC, "No space"), 1, "make room, then the same command"),
+        (OSError(errno.EFBIG, "File too large"), 1, "(ulimit -f), then run the same"),
+        (OSError(errno.ENOSPC, "No space"), 1, "make room, then run the same"),
         (ImportError("a.so: failed to map segment from shared object"), 1, "free mem"),
         (_of_import(OSError("b.so: failed to map segment")), 1, "free memory"),
         (PermissionError(errno.EACCES, "Permission denied", "results"), 2, "the right"),

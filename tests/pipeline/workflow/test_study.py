@@ -69,7 +69,7 @@ def test_a_run_that_does_not_converge_is_a_row_with_its_reason(command, project)
     done = command("study", "mine")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "note: 1 of 2 runs failed: NotConvergedError: E still changes" in done.stdout
-    assert "mine.yaml: no run found a number nonsense, reason, which" in done.stdout
+    assert "mine.yaml: no run has the number nonsense, reason of `" in done.stdout
     rows = {row["case.max_steps"]: row for row in table(project)}
     assert rows["1000"]["status"] == "finished"
     assert rows["3"]["status"] == "failed"
@@ -154,7 +154,7 @@ def test_the_plots_show_numbers_true_and_false():
 def test_what_response_may_name_are_results_that_are_numbers():
     rows = pd.DataFrame({"status": ["finished"], "reason": "", "a": 1, "text": "x"})
     asked = {"study": "mine", "response": ["none"], "members": [{"point": {"a": 1}}]}
-    assert next(shortfalls(asked, rows)).endswith("names: its runs find none")
+    assert next(shortfalls(asked, rows)).endswith("`response`: its runs have none")
     (said,) = shortfalls(asked, rows.assign(E=0.5, on=True))
     assert said.endswith("take one of E, on")
 
@@ -179,7 +179,7 @@ def test_a_refused_value_is_a_row_and_the_others_run(project):
         ({"vary": {"case.target.radius": 3}}, "give a list of values"),
         ({"design": "gird"}, "design is 'gird': choose one of grid, list"),
         ({"design": "sobol"}, "samples must be 1 or more, not 0"),
-        ({"design": "list", "vary": None}, "a list has no runs"),
+        ({"design": "list", "vary": None}, "list, but `runs` is empty"),
         ({"case": "nothing"}, "nothing"),
         ({"case": None}, "has no case"),
         ({"vay": {}}, "no key 'vay'"),
