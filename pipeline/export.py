@@ -214,9 +214,9 @@ def _describe(crate: ROCrate, held: Contents) -> None:
     crate.name = "morphtrack: shape-morphing simulations and scans"
     many = f"{len(held.jobs)} of {len(held.jobs) + len(held.missing)} results"
     crate.description = (
-        f"Code, configurations, data and results: {many}. Unzip it, check it by "
-        "sha256sum -c SHA256SUMS and run make figures: with results/runs in place "
-        "nothing runs again; without, every run is made anew under the same key."
+        f"Code, configurations, data and results: {many}. Unzip, run `sha256sum -c "
+        "SHA256SUMS`, then `make figures`. With results/runs in place nothing runs "
+        "again; without it, every run is repeated under the same key."
     )
     crate.license = crate.add(
         ContextEntity(crate, LICENSE, {"@type": "CreativeWork", "name": "MIT License"})
@@ -259,7 +259,7 @@ def _absent(crate: ROCrate, path: Path, digest: str) -> None:
                 "@type": "CreativeWork",
                 "name": path.name,
                 "sha256": digest,
-                "description": f"not in this archive; was read as {path}",
+                "description": f"not in this archive; was read from {path}",
             },
         )
     )

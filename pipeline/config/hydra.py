@@ -192,7 +192,7 @@ def hydra_errors() -> Iterator[None]:
         if error.errno is not None:  # OmegaConf's own has no number, nor the file
             raise
         raise InputError(
-            f"a file of conf is {str(error).rpartition(': ')[2]}, no mapping: give "
+            f"a file in conf/ is {str(error).rpartition(': ')[2]}, no mapping: give "
             "lines of `key: value`"
         ) from error
 
@@ -201,7 +201,7 @@ def _holding(part: bytes) -> str:
     """The file of conf that has these bytes."""
     files = (path for path in sorted(CONF.rglob("*.yaml")) if path.is_file())
     found = (str(path) for path in files if part in path.read_bytes())
-    return next(found, "a file of conf")
+    return next(found, "a file in conf/")
 
 
 def _yaml_message(error: "MarkedYAMLError") -> str:
@@ -233,7 +233,8 @@ def check_settings() -> None:
         for key in ("callbacks", "launcher", "sweeper"):
             if block.get(key) not in (None, {"params": {}}):
                 raise InputError(
-                    f"{path} sets hydra.{key}: remove it, and type hydra/{key}=NAME"
+                    f"{path} sets hydra.{key}: remove it, and add hydra/{key}=NAME to "
+                    "the command"
                 )
 
 
@@ -360,8 +361,8 @@ def _put_own_file(case: Any) -> None:
                 raise InputError(without_value(f"case.{name}.path"))
             if file not in (None, part["path"]):
                 raise InputError(
-                    f"case.path is {file} and case.{name}.path is {part['path']}: "
-                    "write one file, as case.path"
+                    f"case.path is {file}, but case.{name}.path is {part['path']}: "
+                    "give case.path only"
                 )
             return
 

@@ -37,7 +37,7 @@ def _scan(value: Any) -> tuple[str, ...] | VirtualScan:
         return tuple(value)
     if isinstance(value, Mapping) and list(value) == ["virtual"]:
         return VirtualScan.model_validate(value["virtual"] or {})
-    raise ValueError(f"is {value!r}: give a list of files, or virtual: {{seed: 1}}")
+    raise ValueError(f"is {value!r}: give a list of files, or `virtual: {{seed: 1}}`")
 
 
 class Compared(Entry):
@@ -97,7 +97,7 @@ def _cases(value: Any) -> dict[str, Any]:
         return {name: [f"case={name}"] for name in value}
     if isinstance(value, Mapping):
         return {str(label): words for label, words in value.items()}
-    raise ValueError(f"must be names, or labels with overrides, not {value!r}")
+    raise ValueError(f"must be case names, or `label: overrides`, not {value!r}")
 
 
 Cases = Annotated[dict[str, Words], BeforeValidator(_cases)]

@@ -191,7 +191,7 @@ class BlockMechanism(Experiment):
             if f"{one.name}_{specimen}" in parameters
         }
         if not own:
-            raise InputError(f"{record.name}: nothing is known of specimen {specimen}")
+            raise InputError(f"{record.name}: the set has no input of {specimen}")
         ligaments = Ligaments(**own)
         if record.words["clamps"] == "stiff":
             ligaments = replace(ligaments, give=0.0)
@@ -335,11 +335,12 @@ def words_of(record: FoundRecord) -> dict[str, str]:
     clamps = re.sub(r"[^a-z]", "", given.get("clamps", "")) + name
     if "counterrot" in clamps + how:
         raise InputError(
-            f"{record.path}: how counter-rotating clamps turn blocks is not stated"
+            f"{record.path}: counter-rotating clamps are not supported: leave it out"
         )
     if not re.search("cent(re|er)clamp|freefloat", how):
         raise InputError(
-            f"{record.path}: loading {loading!r} does not state which blocks are held"
+            f"{record.path}: loading {loading!r} is not supported: give centre_clamp "
+            "or free_floating"
         )
     free = given.get("free_floating", "") not in ("", "0", "no", "false")
     return {
@@ -355,7 +356,7 @@ def _specimen(record: FoundRecord, name: str) -> str:
     listed = record.inputs.get("specimen", "").strip()
     if named and listed and named != listed:
         raise InputError(
-            f"{record.path}: specimen {named} by its name, {listed} by records.csv: "
+            f"{record.path}: specimen is {named} in its name, {listed} in records.csv: "
             "correct one of them"
         )
     if not named and not listed:
@@ -444,12 +445,13 @@ def _check_force(path: Path, closing: Floats, resisting: Floats) -> None:
     if high - low < DEAD:
         raise InputError(
             f"{path}: the specimen was not loaded: force_N varies by {high - low:.3f} "
-            f"N up to a closing of {PLACES[-1]:g} mm, outliers apart: leave it out"
+            f"N up to {PLACES[-1]:g} mm of closing, without outliers: leave the record "
+            "out"
         )
     far = np.quantile(closing, [0.1, 0.9])
     rise = resisting[closing >= far[1]].mean() - resisting[closing <= far[0]].mean()
     if rise < 0:
         raise InputError(
-            f"{path}: force_N is {-rise:.3g} N larger closed than open, but must be "
-            "negative where the specimen resists closing: reverse a sign"
+            f"{path}: force_N increases by {-rise:.3g} N from open to closed, but must "
+            "decrease: reverse the sign of force_N or of position_mm"
         )

@@ -40,7 +40,7 @@ def committed_posterior(job: Job) -> Path:
     """The file of a job that has the result of the fit."""
     found = [Path(path) for path in job.paths if Path(path).name == POSTERIOR]
     if not found:
-        raise InputError(f"{job.name}: neither a fit nor a {POSTERIOR} is at hand")
+        raise InputError(f"{job.name} has no fit and no {POSTERIOR}: fit the set")
     return found[0]
 
 

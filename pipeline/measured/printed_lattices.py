@@ -111,7 +111,7 @@ class LatticeTracks(Experiment):
         if at[0] < first - BEYOND or at[-1] > last + BEYOND:
             raise InputError(
                 f"{record.path}: {TEMPERATURE} goes from {at[0]:g} to {at[-1]:g}, but "
-                f"strips were measured from {first:g} to {last:g} C: leave others out"
+                f"strips were measured from {first:g} to {last:g} C: remove other rows"
             )
         return RecordInputs(
             record.name, words={"design": design}, state={TEMPERATURE: at}
@@ -166,9 +166,9 @@ class LatticeTracks(Experiment):
         most = np.linalg.svd(np.linalg.lstsq(*about)[0])[1]
         if np.abs(most - 1.0).max() > SIZE:
             raise InputError(
-                f"{record.path}: cold, {record.name} is {most[1]:.3g} to {most[0]:.3g} "
-                f"times as large as designed, with struts of {self.spacing_mm:g} mm: "
-                "give both coordinates in mm"
+                f"{record.path}: at its lowest temperature {record.name} is "
+                f"{most[1]:.3g} to {most[0]:.3g} times as large as designed (struts of "
+                f"{self.spacing_mm:g} mm): give both coordinates in mm"
             )
 
     def frames(self, record: FoundRecord) -> tuple[Floats, list[Floats]]:
@@ -192,7 +192,7 @@ class LatticeTracks(Experiment):
         if stated in self.designs:
             if len(named) == 1 and named != [stated] == [record.of.get("design")]:
                 raise InputError(
-                    f"{record.path}: design {named[0]} by its name, {stated} by its "
+                    f"{record.path}: design is {named[0]} in its name, {stated} in its "
                     "column: correct one of them"
                 )
             return stated

@@ -311,8 +311,8 @@ def shortened(
         there, of = (len(q[over[key]].at) for q in (found, predicted))
         if there < of:
             why[key] = (
-                f"measured at {there} of {of} predicted places: give a record of the "
-                "whole way in both directions, or its travel"
+                f"measured at {there} of {of} predicted points: give a record of the "
+                "full travel in both directions, or state its travel"
             )
     return why
 

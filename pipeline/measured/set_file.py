@@ -159,12 +159,12 @@ class InputEntry(Entry):
     @model_validator(mode="after")
     def _knows_what_it_draws(self) -> "InputEntry":
         if self.u is None and not self.fitted:
-            raise ValueError("has no u: give one, 0 where it is held, or fitted: true")
+            raise ValueError("has no u: give u (0 for a constant), or `fitted: true`")
         if self.fitted and self.u == 0:
-            raise ValueError("is fitted, but its u is 0: leave u out, or fitted")
+            raise ValueError("is fitted, but its u is 0: remove `u` or `fitted`")
         if self.fitted and self.value == 0 and self.u is None:
             raise ValueError(
-                "is fitted from 0 without u: give one, it is the step's size"
+                "is fitted from 0 without u: give u, the size of the first step"
             )
         return self
 

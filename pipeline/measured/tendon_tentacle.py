@@ -169,7 +169,8 @@ class TendonTentacle(Experiment):
         if far > FARTHEST or not FIRST_BELOW[0] < below < FIRST_BELOW[1]:
             raise InputError(
                 f"{record.path}: marker 1 is {below:g} below the root, the farthest "
-                f"marker {far:g} away: give metres, y down in frames, z up in means"
+                f"marker {far:g} away: give metres, y down in frames (with time_s), z "
+                "up in means"
             )
         if frames:
             _refuse_unrest(record)
@@ -272,16 +273,16 @@ def _refuse_unrest(record: FoundRecord) -> None:
     if lasts < SWING or apart > SWING / 2.0:
         raise InputError(
             f"{record.path}: {len(table)} frames in {lasts:.3g} s cannot show rest: "
-            f"give a swing of {SWING:g} s, with frames at most {SWING / 2.0:g} s apart"
+            f"give {SWING:g} s or more, with frames at most {SWING / 2.0:g} s apart"
         )
     moved = (table[half:].mean() - table[:half].mean()).drop("time_s").abs()
     if moved.max() > RESTING:
         column = table[moved.idxmax()]
         away = (column - column.median()).abs()
         raise InputError(
-            f"{record.path}: {column.name} moves by {moved.max():.3g} m between its "
-            f"halves, more than {RESTING:g}: give frames at rest, without outliers "
-            f"(row {away.argmax() + 2}: {away.max():.3g} m)"
+            f"{record.path}: {column.name} moves by {moved.max():.3g} m from the first "
+            f"half of the record to the second, more than {RESTING:g}: give frames at "
+            f"rest, without outliers (row {away.argmax() + 2}: {away.max():.3g} m)"
         )
 
 

@@ -89,7 +89,9 @@ def _named(
     log = results / "log" / step / f"{name}.log"
     lines = log.read_text(errors="replace").splitlines() if log.is_file() else []
     errors = [line for line in lines if line.startswith("error: ")]
-    reason = (errors or ["it has not run: make figures"])[-1].removeprefix("error: ")
+    reason = (errors or ["it has not run: run `make figures`"])[-1].removeprefix(
+        "error: "
+    )
     return _without_run(f"{step}/{name}", step, name) | {"reason": reason}
 
 

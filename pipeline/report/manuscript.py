@@ -291,10 +291,10 @@ def write_paper(comparisons: Sequence[Mapping[str, Any]], results: Path) -> Path
     """Fill the template with the comparisons that are no controls."""
     tested = [c for c in comparisons if c["expect"] != "differs"]
     if not tested:
-        raise InputError("no comparison has finished: make demo")
+        raise InputError("no comparison has finished: run `make demo`")
     for figure in FIGURES:
         if not (results / "figure" / figure / "caption.tex").is_file():
-            raise InputError(f"the figure {figure} is not there: make figure-{figure}")
+            raise InputError(f"no figure {figure}: run `make figure-{figure}`")
     filling = Environment(
         "<%", "%>", "<<", ">>", trim_blocks=True,
         loader=FileSystemLoader(TEMPLATES), undefined=StrictUndefined,

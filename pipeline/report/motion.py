@@ -47,7 +47,7 @@ class MovingShape(Drawing):
             raise ValueError("a step has no node")
         for nodes in (self.links, self.faces, self.inner, self.creases[:, :2]):
             if nodes.size and not 0 <= nodes.min() <= nodes.max() < self.r.shape[1]:
-                raise ValueError(f"of {self.r.shape[1]} nodes one is {nodes.max()}")
+                raise ValueError(f"no node {nodes.max()}: only {self.r.shape[1]} exist")
 
 
 def read_moving_shape(directory: Path) -> MovingShape | None:

@@ -160,9 +160,9 @@ def _made(part: Path, film: Path) -> Iterator[None]:
         yield
         film.replace(part)
     except subprocess.CalledProcessError as error:
-        why = (error.stderr or "").strip().rpartition("\n")[2] or "no word of why"
+        why = (error.stderr or "").strip().rpartition("\n")[2] or "no reason given"
         raise RunFailedError(
-            f"ffmpeg ended with {error.returncode}: {why}: --gif does without it"
+            f"ffmpeg failed with status {error.returncode} ({why}): use --gif instead"
         ) from error
     finally:
         film.unlink(missing_ok=True)

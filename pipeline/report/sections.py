@@ -288,7 +288,8 @@ def _picture(job: Mapping[str, Any], room: float) -> dict[str, str]:
             return {"data": f"data:image/{kind};base64,{data}"}
     if path.is_file():
         return {"why": "too large for this page: open its file"}
-    return {"why": f"{path} is missing: remove {job['directory']} and make figures"}
+    remedy = f"remove {job['directory']} and run `make figures`"
+    return {"why": f"{path} is missing: {remedy}"}
 
 
 def caption(folder: Path, name: str) -> str:

@@ -78,7 +78,7 @@ def _start(results: Path) -> Process | None:
             start_new_session=True,  # Ctrl-C is for the command
         )
     except OSError as error:
-        _warn(f"MLflow is not written: {error}: `morphtrack track` logs the runs")
+        _warn(f"MLflow cannot log: {error}: run `morphtrack track` later")
         return None
     os.environ[LOGGER] = str(process.pid)
     return process
@@ -93,7 +93,8 @@ def _conclude(process: Process, seconds: float) -> None:
         _left.append(process)
         if seconds:
             _warn(
-                f"MLflow needs more than {seconds:g} s: process {process.pid} goes on"
+                f"MLflow needs more than {seconds:g} s: process {process.pid} goes on "
+                "logging in the background"
             )
         return
     for line in text.splitlines():
@@ -101,7 +102,7 @@ def _conclude(process: Process, seconds: float) -> None:
     if process.returncode:
         _warn(
             "the process that logs to MLflow failed, results/mlflow/log.txt says why: "
-            "`morphtrack track` logs the runs"
+            "run `morphtrack track` later"
         )
 
 
@@ -142,8 +143,8 @@ def follow(results: Path, since: float) -> Iterator[str]:
         what = f"run {ids[0]}" if len(ids) == 1 else f"{len(ids)} runs"
         yield f"MLflow   {what} in {logger.store.name}"
     if logger.trouble:
-        remedy = "`morphtrack track` logs the runs"
-        yield f"warning: MLflow has to wait: {logger.trouble}: {remedy}"
+        remedy = "run `morphtrack track` later"
+        yield f"warning: MLflow cannot log: {logger.trouble}: {remedy}"
 
 
 def _input(seconds: float) -> bytes | None:
@@ -191,7 +192,7 @@ def main() -> None:
     try:
         lines = list(follow(Path(results), float(since)))
     except (InputError, OSError) as error:
-        lines = [f"warning: MLflow is not written: {one_line(error)}"]
+        lines = [f"warning: MLflow cannot log: {one_line(error)}"]
     with contextlib.suppress(BrokenPipeError):  # the command did not wait
         sys.stdout.write("".join(f"{line}\n" for line in lines))
         sys.stdout.flush()

@@ -121,7 +121,7 @@ def prepare(file: Path, artifacts: str, *, thorough: bool = False) -> str:
     for suffix in reversed(SUFFIXES):
         with contextlib.suppress(FileNotFoundError):
             Path(f"{file}{suffix}").replace(f"{aside}{suffix}")
-    return f"{file} is {why}: it is now {aside.name}, and the runs fill a new one"
+    return f"{file} is {why}: renamed to {aside.name}; runs are logged to a new one"
 
 
 def _opened(file: Path) -> "contextlib.closing[sqlite3.Connection]":

@@ -303,10 +303,9 @@ class Plan:
         if not unit or unit_named(unit).mm == entry.scale_mm:
             return
         raise InputError(
-            f"{WORKFLOW}: comparisons.{entry.name}: its structure is written in "
-            f"{unit}, and scale_mm {entry.scale_mm:g} is that of `shared`: write "
-            f"scale_mm: {unit_named(unit).mm:g} into the entry, or what the print is "
-            "scaled to"
+            f"{WORKFLOW}: comparisons.{entry.name}: its structure is in {unit}, but "
+            f"scale_mm {entry.scale_mm:g} comes from `shared`: write `scale_mm: "
+            f"{unit_named(unit).mm:g}`, or the print's scale, into the entry"
         )
 
     def modules(self, step: str, name: str) -> tuple[str, ...]:

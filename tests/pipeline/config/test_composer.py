@@ -66,7 +66,7 @@ def test_a_file_of_one_s_own_has_one_name_for_every_case(case, key):
         with pytest.raises(InputError, match=r"no value yet: write case\.path=FILE, "):
             composer.compose("simulate", words)
         both = [*words, f"{key}=a.yaml", "case.path=b.yaml"]
-        with pytest.raises(InputError, match="write one file, as"):
+        with pytest.raises(InputError, match="give case"):
             composer.compose("simulate", both)
 
 

@@ -91,7 +91,7 @@ def test_a_loading_is_told_however_it_is_spelt(loading, support):
         (
             "T1_rubber_stretch_nuts_0.00_-30.50",
             {},
-            "'stretch' does not state which blocks",
+            "'stretch' is not supported: give centre",
         ),
         ("new_7", {"specimen": "T1"}, "its loading is unknown: give centre_clamp"),
         (NAME, {"note": "dead record: not loaded"}, "dead record: not loaded"),
@@ -99,7 +99,7 @@ def test_a_loading_is_told_however_it_is_spelt(loading, support):
         (NAME, {"loading": "counter_rotating_clamp"}, "counter-rotating clamps"),
         ("new_7", {"loading": "centre_clamp"}, "give its specimen in records"),
         ("L2_centerclamp", {}, "give travel_min_mm and travel_max_mm"),
-        (NAME, {"specimen": "T1-r"}, "specimen L2 by its name, T1-r by records.csv"),
+        (NAME, {"specimen": "T1-r"}, "specimen is L2 in its name, T1-r in records.csv"),
     ],
 )
 def test_what_cannot_be_predicted_is_named_with_its_reason(name, said, reason):
@@ -116,9 +116,9 @@ def test_the_force_that_resists_closing_is_what_is_measured(tmp_path):
 @pytest.mark.parametrize(
     ("fault", "reason"),
     [
-        ("sign", "reverse a sign"),
+        ("sign", "reverse the sign"),
         ("gap", r"row 102: time_s goes from 7.92 to 13: .* gaps up to 2 s"),
-        ("dead", r"varies by 0\.02. N up to a closing of 10\.8 mm, outliers apart"),
+        ("dead", r"varies by 0\.02. N up to 10\.8 mm of closing, without outliers"),
         ("dead but for a stop", "the specimen was not loaded"),
         ("dead but for one sample", "the specimen was not loaded"),
         ("one way", "never opens"),

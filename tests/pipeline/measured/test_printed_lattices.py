@@ -233,7 +233,7 @@ def test_a_design_that_nobody_tells_is_refused(tmp_path, one):
 
 def test_a_design_that_name_and_column_tell_in_two_ways_is_refused(tmp_path, one):
     one.to_csv(tmp_path / "tracks_LTNI_teeth_2.csv", index=False)
-    words = "design LTNI_teeth by its name, HTNI_all by its column: correct one of them"
+    words = "design is LTNI_teeth in its name, HTNI_all in its column: correct one"
     (record,) = records(tmp_path)
     with pytest.raises(InputError, match=words):
         MODEL.inputs(record)

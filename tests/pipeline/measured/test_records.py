@@ -109,8 +109,8 @@ def test_a_shifted_loop_is_measured_as_it_was(tmp_path):
         (lambda t: t.drop(columns="force_N"), "has no column force_N"),
         (lambda t: t.assign(position_mm=t["position_mm"] / 1e3), "12.6 mm: give mm"),
         (lambda t: t.assign(force_N=t["force_N"] / 1e3), "was not loaded"),
-        (lambda t: t.assign(force_N=-t["force_N"]), "larger closed than open"),
-        (lambda t: t.assign(position_mm=-t["position_mm"]), "reverse a sign"),
+        (lambda t: t.assign(force_N=-t["force_N"]), "N from open to closed"),
+        (lambda t: t.assign(position_mm=-t["position_mm"]), "reverse the sign"),
         (
             lambda t: t.assign(time_s=t["time_s"] + 9 * (t.index > 500)),
             "with gaps up to",

@@ -77,7 +77,7 @@ HELD = {"value": 1.0, "unit": "Pa", "origin": "stated", "source": "x"}
     [
         ({"model": {}}, "model has no _target_"),
         ({"quantities": {}}, "quantities is empty"),
-        ({"inputs": {"E": HELD}}, "E has no u: give one"),
+        ({"inputs": {"E": HELD}}, "E has no u: give u"),
         ({"inputs": {"E": {**HELD, "u": 0.0, "fitted": True}}}, "its u is 0"),
         ({"inputs": {"E": {**HELD, "fitted": True}}}, "records.fitted names no record"),
         ({"inputs": {"E": {**HELD, "u": 0.1, "origin": "guessed"}}}, "choose one of"),

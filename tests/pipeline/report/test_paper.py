@@ -20,7 +20,7 @@ def test_the_article_is_filled_and_all_it_names_is_there(compared, tmp_path):  #
     control = compared | {"name": "far", "expect": "differs"}
     rows = [compared | {"name": "part 2"}, control]
     write_result_tables(rows, tmp_path)
-    with pytest.raises(InputError, match="chain is not there: make figure-chain"):
+    with pytest.raises(InputError, match="no figure chain: run `make figure-chain"):
         write_paper(rows, tmp_path)
     for name in FIGURES:
         folder = tmp_path / "figure" / name
@@ -48,5 +48,5 @@ def test_the_article_is_filled_and_all_it_names_is_there(compared, tmp_path):  #
 
 
 def test_without_a_comparison_nothing_is_filled(tmp_path):
-    with pytest.raises(InputError, match="no comparison has finished: make demo"):
+    with pytest.raises(InputError, match="no comparison has finished: run `make demo"):
         write_paper([], tmp_path)

@@ -352,7 +352,7 @@ def test_a_figure_that_failed_says_so_in_its_place(results, tmp_path):
     place = copied(results, tmp_path)
     shutil.rmtree(place / "figure" / "dejong-3")
     page = shown(place)
-    assert "No picture: missing: it has not run: make figures." in page.text
+    assert "No picture: missing: it has not run: run `make figures`." in page.text
 
 
 def test_figures_come_in_the_order_of_the_papers(results, tmp_path):
@@ -405,7 +405,7 @@ def test_points_beside_the_target_carry_their_deviation(results, tmp_path):
 def test_before_anything_is_made_all_is_missing(tmp_path):
     page = shown(tmp_path)
     assert "0 of 6 runs finished" in page.text
-    assert page.text.count("it has not run: make figures") >= 3
+    assert page.text.count("it has not run: run `make figures`") >= 3
     assert "it needs ingest broken, which is missing" in page.text
 
 

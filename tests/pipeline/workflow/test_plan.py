@@ -253,9 +253,8 @@ def test_a_shared_scale_is_refused_where_the_structure_has_another_unit(project)
     with pytest.raises(InputError) as caught:
         structured(project, "mm").config("compare", "mine")
     assert str(caught.value) == (
-        "conf/workflow.yaml: comparisons.mine: its structure is written in mm, and "
-        "scale_mm 40 is that of `shared`: write scale_mm: 1 into the entry, or what "
-        "the print is scaled to"
+        "conf/workflow.yaml: comparisons.mine: its structure is in mm, but scale_mm 40 "
+        "comes from `shared`: write `scale_mm: 1`, or the print's scale, into the entry"
     )
 
 
