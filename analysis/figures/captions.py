@@ -254,7 +254,7 @@ def latex_name(text: str) -> str:
 def _known(tex: str) -> str:
     r"""Mathematics for LaTeX, once each command in it is known; ^^5c is a backslash."""
     if "^^" in tex:
-        raise ValueError(f"a caption has ^^ in {tex}, another way to write a letter")
+        raise ValueError(f"a caption has ^^ in {tex}: write the letter itself")
     for command in re.findall(r"\\([A-Za-z]+|.)", tex, re.DOTALL):
         if command not in {*SYMBOLS, *STYLES, *SPACES}:
             raise _unknown(command)

@@ -361,9 +361,9 @@ def _legend_of_steps(figure: Figure, paths: Sequence[ShownRun], first: bool) -> 
         "goal of a node": {"marker": "o", "ms": 2.0, "color": GOAL, "lw": 0.0},
     }
     if first:
-        looks["way to a goal"] = {"color": GOAL, "marker": ">", "ms": 2.5}
+        looks["path to a goal"] = {"color": GOAL, "marker": ">", "ms": 2.5}
         for k, colour in enumerate(MODES):
-            look = looks["way to a goal"] | {"color": colour}
+            look = looks["path to a goal"] | {"color": colour}
             looks[f"admissible motion {k + 1}"] = look
         looks["after eq. (11)"] = {"color": style.ERROR}
     style.legend_below(figure, marks("node", "link or body", of=looks))

@@ -26,9 +26,9 @@ CYCLE = 3.0  # s
 SHADE, INK = "#C4C4C4", "#000000"
 GROUND, LIMB, ACTUATED = "#8C8C8C", "#0072B2", "#D55E00"
 JUMPER_ASSUMES = (
-    "Not printed in the paper, so assumed: an arc that turns by 270 degrees above a "
-    "straight foot, the modulus, the law of the limb of Fig. 3, and no force of the "
-    "wire. No agreement with Fig. 7 is claimed."
+    "Not printed in the paper, so assumed: an arc of 270 degrees above a straight "
+    "foot, the modulus, the actuation law of the limb of Fig. 3, and zero wire force. "
+    "No agreement with Fig. 7 is claimed."
 )
 NOT_PUBLIC = "The points that [Hu20] measured are not public: none is shown."
 
@@ -157,7 +157,7 @@ def draw_huang_2a(runs: Sequence[ShownRun]) -> DrawnFigure:
         ax.plot(*point.T, color=ACTUATED, label="boundary point")
         ax.plot(*centre.T, color=LIMB, ls="--", label="centroid")
         style.put_letter(ax, letter, rf"$\mu/\tan\theta = {ratio:g}$")
-        ax.set(xlabel=r"way down the slope $x/R$ (-)", ylabel=r"height $y/R$ (-)")
+        ax.set(xlabel=r"travel down the slope $x/R$ (-)", ylabel=r"height $y/R$ (-)")
         ax.set(xlim=(-1.4, 11.2), ylim=(-0.1, 2.1), aspect="equal")
     handles, names = axes[0].get_legend_handles_labels()
     shape = Line2D([], [], color=SHADE, lw=0.6)
@@ -295,7 +295,7 @@ def draw_huang_5(runs: Sequence[ShownRun]) -> DrawnFigure:
         tables[f"{label}-shapes"] = nodes_at(times, shapes)
     for ax, run in zip(panels[-1], runs, strict=True):
         ax.plot(run.column("time"), run.column("way_over_H"), color=LIMB)
-        ax.set(xlabel="time $t$ (s)", ylabel=r"way $(x_c - x_c(0))/H$ (-)")
+        ax.set(xlabel="time $t$ (s)", ylabel=r"travel $(x_c - x_c(0))/H$ (-)")
         ax.grid(axis="x", color=GROUND, lw=0.3, alpha=0.5)
         ax.xaxis.set_major_locator(MultipleLocator(CYCLE))
     style.compare(panels[-1])  # slopes are compared

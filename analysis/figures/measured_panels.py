@@ -400,7 +400,7 @@ def draw_unfitted(panel: Axes, of: Unfitted, look: Look) -> str:
         fontsize=style.size(6.0), ncols=len(marks), loc="upper center",
         columnspacing=0.6, handlelength=1.0, handletextpad=0.3, borderaxespad=0.1,
     )  # fmt: skip
-    return f"{of.name}, nothing fitted (marks): aim\n{of.met}; and as above (no marks)"
+    return f"{of.name}: not fitted (marks), aim\n{of.met}; fitted (no marks)"
 
 
 def draw_held(panel: Axes, of: Held, look: Look) -> str:
@@ -441,7 +441,7 @@ def draw_held(panel: Axes, of: Held, look: Look) -> str:
         look_of["weight"] = "bold" if text.startswith("missed") else "normal"
         panel.text(1.02, line, text, transform=aside, **look_of)
     panel.set_xlabel("rms $E$ over its aim (-)")
-    return "What held: aim, share inside 95 %,\nverdict of validation"
+    return "Outcome: aim, share inside 95 %,\nverdict of validation"
 
 
 def _words(name: str) -> str:

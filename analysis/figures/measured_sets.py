@@ -176,12 +176,12 @@ def verdicts_in_words(given: Iterable[tuple[str, str, str]]) -> str:
 def foot(of: ShownSet) -> str:
     """What stands below the panels."""
     more = (
-        "$E$ = predicted \N{MINUS SIGN} measured. Validation agrees where rms $E$ and "
-        rf"{of.k:g}$u_\mathrm{{val}}$, what chance may add, are together within the "
-        "aim, differs where rms $E$ is larger than that chance, else is inconclusive. "
+        "$E$ = predicted \N{MINUS SIGN} measured. Validation agrees if rms $E$ and its "
+        rf"uncertainty {of.k:g}$u_\mathrm{{val}}$ are together within the aim, differs "
+        "if rms $E$ is larger than that uncertainty, else is inconclusive. "
     )
     if any(family.about for family in of.families):
-        more += "Lines about a mean: both branches; loop: half their difference. "
+        more += "Lines about a mean: both branches; loop: half of their difference. "
     return more + of.caption
 
 
@@ -304,7 +304,7 @@ def _marks(of: ShownSet) -> list[Line2D | Patch]:
         "ms": style.size(3.5),
     }
     u = dots | {"marker": "o", "mfc": style.SCANNED, "label": "measured, with $u$"}
-    fit = dots | {"marker": "s", "mfc": "white", "label": "measured, of the fit"}
+    fit = dots | {"marker": "s", "mfc": "white", "label": "measured, used in the fit"}
     chance = rf"$\pm\,{of.k:g}\,u_\mathrm{{val}}$ of $E$"
     dotted: dict[str, Any] = {"color": style.SCANNED_EDGE, "ls": ":"}
     upright: dict[str, Any] = {

@@ -45,7 +45,7 @@ def draw_mechanism_motion(runs: Sequence[ShownRun]) -> DrawnFigure:
     node_look = {"marker": "o", "mfc": "white", "ms": style.size(2.5)}
     looks: dict[str, dict[str, Any]] = {
         "rod or body, nodes (a, c)": {"color": style.SIMULATED, **node_look},
-        "way of a node (a, c)": style.MARKS["target"],
+        "path of a node (a, c)": style.MARKS["target"],
     }
     style.legend_below(figure, [*style.marks(of=looks), *lines])
     tables = {_name(run).lower().replace(" ", "_"): run.table for run in runs}
@@ -92,7 +92,7 @@ def _draw_balance(ax: Axes, runs: Sequence[ShownRun]) -> None:
         label = f"{_name(run)} (d)"
         ax.semilogy(t, np.maximum(np.abs(lost), LEAST), dash, color=colour, label=label)
     ax.set_ylim(LEAST, 1e-10)
-    ax.set(xlabel=r"time $t$ (s)", ylabel="share left over (-)")
+    ax.set(xlabel=r"time $t$ (s)", ylabel="energy error (-)")
 
 
 MM = 1000.0

@@ -210,7 +210,7 @@ def _behaviour_of_contact(
     looks: dict[str, dict[str, Any]] = {
         "held node": {"marker": "^", "ls": "", "color": "black", "ms": 4.0},
         "load, force of contact": {"color": ARROW, "marker": ">", "ms": 3.0},
-        "reach of contact": {"color": SERIES[4], "ls": ":"},
+        "range of contact": {"color": SERIES[4], "ls": ":"},
     }
     marks = style.marks(of=looks)
     of_plots = style.labelled_lines((plots[2], reactions[0]))

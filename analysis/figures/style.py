@@ -501,7 +501,7 @@ UNITS = {
     "x_c": "centroid $x_c$ (m)",
     "y_c": "centroid $y_c$ (m)",
     "z_c": "centroid $z_c$ (m)",
-    "way_over_H": "way / $H$ (-)",
+    "way_over_H": "travel / $H$ (-)",
     "x_first": "$x$ of the first node (m)",
     "y_first": "$y$ of the first node (m)",
     "load": "load (N)",

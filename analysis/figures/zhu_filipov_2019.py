@@ -75,7 +75,7 @@ def draw_zhu_filipov_5(runs: Sequence[ShownRun]) -> DrawnFigure:
     lines = {f"height $z$ = {z:g}": {"color": c, "ls": d} for z, c, d in looks}
     node: dict[str, dict[str, Any]] = {
         "node": {"color": "black", "marker": "o", "ls": ""},
-        "way of the node": {"color": ARROW, "marker": ">", "ms": size(3.0)},
+        "path of the node": {"color": ARROW, "marker": ">", "ms": size(3.0)},
     }
     panel = Patch(fc=PANEL, ec=SERIES[0], label="panel")
     handles = [*style.marks(of=lines), panel, *style.marks(of=node)]
@@ -257,7 +257,7 @@ def _ended(run: ShownRun) -> dict[str, object]:
     """Sequence, increments a stage, rules, verdict and draws of a finished run."""
     case, result = run.case, run.result
     if "verdict" not in result:
-        raise ValueError(f"{run.label} has no verdict: give runs of a case that has")
+        raise ValueError(f"{run.label} has no verdict: give runs of a case with one")
     shares = ("lock_share", "lock_share_low", "lock_share_high")
     return {
         "sequence": str(case["sequence"]),
@@ -289,7 +289,7 @@ def _with_printed(label: str) -> str:
 def _counted(verdicts: pd.DataFrame) -> str:
     count = summed_verdicts(verdicts)["verdict"].value_counts()
     ours = ", ".join(f"{count[n]} {n}" for n in VERDICT_COLOUR if n in count)
-    return f"stages of creases A-B-C-D: {ours}\n[ZF19]: {PRINTED_LOCKS} lock, of 75"
+    return f"stages of creases A-B-C-D: {ours}\n[ZF19]: {PRINTED_LOCKS} of 75 lock"
 
 
 def summed_verdicts(verdicts: pd.DataFrame) -> pd.DataFrame:
