@@ -139,7 +139,9 @@ def _copy(
 ) -> ElementTree.Element:
     """A copy of an element within copies of those that are named."""
     if next(made) > MOST:
-        raise ValueError(f"the SVG file has more than {MOST} copies (<use>): use fewer")
+        raise ValueError(
+            f"the SVG file's <use> give more than {MOST} elements: use fewer"
+        )
     if tag_of(element) != "use":
         copy = ElementTree.Element(element.tag, element.attrib)
         copy.text = element.text

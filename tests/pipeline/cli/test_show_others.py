@@ -55,7 +55,7 @@ def folder(tmp_path, monkeypatch):
 )
 def test_arrays_that_are_no_shape_are_one_line(folder, arrays):
     np.savez(folder / "steps.npz", **arrays)
-    with pytest.raises(InputError, match=r"came.*: a damaged folder of"):
+    with pytest.raises(InputError, match=r"came.*: remove the damaged"):
         read_moving_shape(folder)
 
 

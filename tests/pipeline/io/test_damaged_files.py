@@ -109,7 +109,7 @@ def refused(path: Path, content: bytes, choices: Choices | None = None) -> str:
         ("a.npy", NPY + b"\xff\x0f" + b"-" * 0xFFF, "E-FORMAT", "header"),
         ("a.npy", NPY + b"\x3c\0" + NPY_HEADER + BODY, "E-FORMAT", "shape '(-9"),
         ("a.e57", b"ASTM-E57", "E-FORMAT", "as PLY"),
-        ("a", b"1 2 3\n", "E-FORMAT", "without suffix"),
+        ("a", b"1 2 3\n", "E-FORMAT", "suffix (none)"),
         ("a.xyz", b"1 2 nan\n1 2 inf\n1 2 3\n", "E-NONFINITE", "2 of 3"),
         ("a.xyz", b"1 2 1e300\n1 2 3\n", "E-RANGE", "1.0e+300"),
         ("a.xyz", b"# unit: m\n1 2 3\n", "E-UNIT", "--unit m"),

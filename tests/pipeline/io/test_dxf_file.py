@@ -192,7 +192,7 @@ BAD: dict[str, tuple[Any, str, str]] = {
     "a word inside a word": (
         fold_file,
         dxf(BAR, line((0, 0), (0, 1), "mountainous"), line((0, 0), (1, 1), "Valley")),
-        "1 black line on layer 'mountainous': name the layer after one of mountain"
+        "layer 'mountainous', of unknown crease type: name the layer after one of"
     ),
     "two kinds": (
         fold_file, dxf(line((0, 0), (0, 1), "mountain_valley")), "two crease types"

@@ -371,7 +371,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ),
     ({"ground": {"angle": 85}}, "angle is 85: choose -80 to 80"),
     ({"ground": {"angle": 5, "points": [[0, 0], [1, 1]]}}, "has two grounds"),
-    ({"clamps": [{"at": [0, 25, 0]}]}, "no rod ends at (0, 25, 0) mm"),
+    ({"clamps": [{"at": [0, 25, 0]}]}, "(0, 25, 0) mm is not at the end"),
     ({"pins": [[9, 9, 9]]}, "there is no node at (9, 9, 9) mm: the nearest"),
     (
         {"load": {"at": [[0, 50, 0]], "force": [0, 1], "duration": 1}},

@@ -150,7 +150,7 @@ def test_what_is_taken_over_a_whole_loop_needs_the_whole_loop(tmp_path):
     assert 9 < (rows["quantity"] == "force").sum() < 40
     assert not {"work", "half_hysteresis"} & set(rows["quantity"])
     assert set(refused) == {f"work of {TEST}", f"half_hysteresis of {TEST}"}
-    assert "of 62 predicted places" in refused[f"work of {TEST}"]
+    assert "of 62 predicted points" in refused[f"work of {TEST}"]
 
 
 def test_a_record_that_is_only_listed_is_named(tmp_path):

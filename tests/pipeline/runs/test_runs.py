@@ -148,7 +148,7 @@ def test_a_run_s_place_without_a_record_is_refused_before_anything_is_computed(
     place.mkdir(parents=True)
     (place / "steps.csv").write_text("step\n0\n")
     calls: list[Path] = []
-    with pytest.raises(InputError, match=r"has no run\.json: a damaged folder"):
+    with pytest.raises(InputError, match=r"has no run\.json: remove the damaged"):
         run_once(job(), lambda out: {"n": calls.append(out)}, tmp_path)
     assert not calls
     assert [p.name for p in place.iterdir()] == ["steps.csv"]

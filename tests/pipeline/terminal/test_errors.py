@@ -33,8 +33,8 @@ def _of_import(cause: Exception) -> Exception:
         (OSError(errno.ENOSPC, "No space"), 1, "make room, then run the same"),
         (ImportError("a.so: failed to map segment from shared object"), 1, "free mem"),
         (_of_import(OSError("b.so: failed to map segment")), 1, "free memory"),
-        (PermissionError(errno.EACCES, "Permission denied", "results"), 2, "the right"),
-        (OSError(errno.EROFS, "Read-only file system", "results"), 2, "the right"),
+        (PermissionError(errno.EACCES, "Permission denied", "results"), 2, "access"),
+        (OSError(errno.EROFS, "Read-only file system", "results"), 2, "access"),
         (FileExistsError(errno.EEXIST, "File exists", "results"), 2, "move it away"),
     ],
 )
