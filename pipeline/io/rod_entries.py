@@ -181,7 +181,7 @@ class MaterialEntry(Entry):
             if value < least:
                 raise ValueError(
                     f"has {name} {value:g} {unit}, less than {least:g}: write "
-                    f"{value * factor:g} if the value is in {other}"
+                    f"{value * factor:g} if it is in {other}"
                 )
         return self
 

@@ -102,8 +102,8 @@ def unnoticed_radius(picks: Picks, options: PickOptions) -> list[str]:
     share = 100.0 * sd / used
     seen, refused = (100 * HINT.odd, 100 * HINT.wrong)
     return [
-        f"common errors give the radius a standard deviation of {share:.2g} %: errors "
-        f"of it below {max(HINT.sure * share, seen):.2g} % are not noticed, below "
+        f"common errors give the radius a standard deviation of {share:.2g} %: radius "
+        f"errors below {max(HINT.sure * share, seen):.2g} % are not noticed, below "
         f"{max(HINT.certain * share, refused):.2g} % not refused"
     ]
 

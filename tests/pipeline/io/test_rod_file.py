@@ -122,8 +122,11 @@ def test_what_is_wrong_is_told_with_the_file_and_the_place(
 @pytest.mark.parametrize(
     ("start", "said"),
     [
-        ("[5.000024, 0]", "the end of rods[1] is 2.4e-05 cm from that of rods[0]: use"),
-        ("[2.5, 0.25]", "the end of rods[1] is 0.25 cm from a node of rods[0]: use"),
+        (
+            "[5.000024, 0]",
+            "the end of rods[1] is 2.4e-05 cm from that of rods[0]: join",
+        ),
+        ("[2.5, 0.25]", "the end of rods[1] is 0.25 cm from a node of rods[0]: join"),
     ],
 )
 def test_rods_that_miss_each_other_are_named_with_the_gap(start, said, tmp_path):

@@ -339,7 +339,7 @@ def test_a_radius_is_doubted_no_more_than_shared_errors_let_it_be_told(rng):
     assert radius_hint(shared, options) == ""
     assert no_sphere_hint(shared, points, Unit.MM, options) == ""
     (said,) = unnoticed_radius(shared, options)
-    assert "standard deviation of 0.82 % to the radius" in said
+    assert "the radius a standard deviation of 0.82 %" in said
     assert "below 2.5 % are not noticed" in said
     assert "below 4.1 % not refused" in said
     merged = replace(shared, joint_radius=None)
