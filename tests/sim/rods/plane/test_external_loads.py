@@ -273,7 +273,7 @@ def test_what_cannot_turn_is_refused():
         TurningEnd(11, 0, [0.0, 2.0, 1.0], [0.0, 0.1, 0.2])
     with pytest.raises(ValueError, match="start with 0, the shape at rest"):
         TurningEnd(11, 0, [0.0, 1.0], [0.1, 0.2])
-    with pytest.raises(ValueError, match="moves: the first row is 0 m and 1 m at 0 s"):
+    with pytest.raises(ValueError, match="moves: the first row is 0 m and 1 m"):
         TurningEnd(11, 0, [0.0], [0.0], [[0.0, 0.0, 1.0]])
     with pytest.raises(ValueError, match="moves: give rows of time, x and y"):
         TurningEnd(11, 0, [0.0], [0.0], [[0.0, 0.0]])
