@@ -79,7 +79,7 @@ def test_lengths_that_do_not_close_at_the_start_are_refused(tmp_path):
         '{"nodes": [[0,0,0],[1,0,0],[0.5,0.8,0]], "bodies": [[0,1],[1,2],[0,2]], '
         '"dist": [[0,1,1.0],[1,2,1.0],[0,2,9.0]]}'
     )
-    with pytest.raises(ValueError, match=r"inconsistent constraints: dist\("):
+    with pytest.raises(ValueError, match=r"the start violates a constraint: dist\("):
         DesignCase(structure_file(str(path)), [Circle(1.0)])
     path.write_text(
         '{"nodes": [[0,0,0],[1,0,0],[0.5,0.8,0]], "bodies": [[0,1],[1,2]], '

@@ -314,7 +314,7 @@ def test_nodes_at_one_place_are_refused_before_the_first_step(tmp_path):
 
 def test_contradicting_structures_are_refused_before_the_first_step(tmp_path):
     path = written(tmp_path / "two.json", dist=[[0, 1, 1.0], [0, 1, 4.0]])
-    with pytest.raises(ValueError, match=r"inconsistent constraints: dist\(0, 1\)"):
+    with pytest.raises(ValueError, match=r"violates a constraint: dist\(0, 1\)"):
         MorphCase(structure_file(path), method="newton")
 
 
