@@ -187,7 +187,7 @@ BAD: dict[str, tuple[Any, str, str]] = {
     "a line of no length": (structure_file, dxf(line((1, 1), (1, 1))), "of no length"),
     "nan": (structure_file, dxf(line((0, np.nan), (1, 0))), "coordinates nan or inf"),
     "a colour": (fold_file, dxf(line((0, 0), (1, 0), colour=30)), ": use red, blue"),
-    "a loose end": (fold_file, dxf(line((0, 0), (1, 0), colour=1)), "the rim of the"),
+    "a loose end": (fold_file, dxf(line((0, 0), (1, 0), colour=1)), "the whole rim of"),
     "only help": (fold_file, dxf(line((0, 0), (1, 0), layer="aux")), "no lines of the"),
     "a word inside a word": (
         fold_file,
