@@ -26,7 +26,7 @@ from pipeline.terminal import InputError
 from sim.core.arrays import Floats
 from sim.origami.fold_and_load_phases import Fold as FoldPhase
 from sim.origami.folding.sheet import Contact
-from sim.origami.model.mesh import SheetMaterial
+from sim.origami.model.sheet_material import SheetMaterial
 from sim.origami.pattern.pattern import CreasePattern
 
 P = ParamSpec("P")

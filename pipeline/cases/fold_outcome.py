@@ -33,7 +33,8 @@ from sim.origami.folding.outcome import (
 )
 from sim.origami.folding.sheet import Sheet
 from sim.origami.mechanics import bending_strain, panel_strain
-from sim.origami.model.mesh import BarHingeMesh, SheetMaterial
+from sim.origami.model.mesh import BarHingeMesh
+from sim.origami.model.sheet_material import SheetMaterial
 
 AT_REST = 1.0  # degrees from which a crease counts as folded in the given sheet
 STRAIN_LIMIT = 0.02  # above it the panels of [ZF19] no longer behave linearly

@@ -61,10 +61,10 @@ from sim.origami.mechanics import (
 )
 from sim.origami.model.mesh import (
     BarHingeMesh,
-    SheetMaterial,
     compliant_mesh,
     concentrated_mesh,
 )
+from sim.origami.model.sheet_material import SheetMaterial
 from sim.origami.pattern.fold_format import pattern_document
 from sim.origami.pattern.pattern import CreasePattern, largest_panel, largest_panel_held
 

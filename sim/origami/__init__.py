@@ -18,7 +18,8 @@ __getattr__, __dir__ = exports(
     {
         "pattern.pattern": "CreasePattern",
         "pattern.generators": "kresling miura strip vertex waterbomb yoshimura",
-        "model.mesh": "BarHingeMesh SheetMaterial compliant_mesh concentrated_mesh",
+        "model.mesh": "BarHingeMesh compliant_mesh concentrated_mesh",
+        "model.sheet_material": "SheetMaterial",
         "fold_and_load_phases": "Displace Fold Load",
         "folding.sheet": "Contact Rules Sheet",
         "folding.fold_simulation": "OrigamiStep run",

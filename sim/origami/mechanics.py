@@ -40,7 +40,8 @@ from sim.origami.folding.flat_state_branching import (
 from sim.origami.folding.fold_simulation import OrigamiStep
 from sim.origami.folding.sheet import Sheet, build_problem, hinge_angles
 from sim.origami.model.assembly import EquilibriumSystem, assemble
-from sim.origami.model.mesh import BarHingeMesh, SheetMaterial, concentrated_mesh
+from sim.origami.model.mesh import BarHingeMesh, concentrated_mesh
+from sim.origami.model.sheet_material import SheetMaterial
 from sim.origami.pattern.pattern import CreasePattern
 from sim.origami.pattern.rigid_folding import PARTS
 

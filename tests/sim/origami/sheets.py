@@ -6,10 +6,10 @@ from itertools import product
 from sim.origami.folding.sheet import Contact, Sheet
 from sim.origami.model.mesh import (
     BarHingeMesh,
-    SheetMaterial,
     compliant_mesh,
     concentrated_mesh,
 )
+from sim.origami.model.sheet_material import SheetMaterial
 from sim.origami.pattern import generators
 from sim.origami.pattern.pattern import CreasePattern
 

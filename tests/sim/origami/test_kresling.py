@@ -8,7 +8,8 @@ from sim.core.arrays import Floats
 from sim.origami.fold_and_load_phases import Displace
 from sim.origami.folding.fold_simulation import run
 from sim.origami.folding.sheet import Contact, Sheet
-from sim.origami.model.mesh import SheetMaterial, concentrated_mesh
+from sim.origami.model.mesh import concentrated_mesh
+from sim.origami.model.sheet_material import SheetMaterial
 from sim.origami.pattern.generators import kresling
 
 SIDES, R, H, TWIST = 6, 0.02, 0.022, 45.0

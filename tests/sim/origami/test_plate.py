@@ -7,7 +7,7 @@ import pytest
 
 from sim.origami.fold_and_load_phases import Fold
 from sim.origami.mechanics import FoldedCell, folded_cells, plate_of
-from sim.origami.model.mesh import SheetMaterial
+from sim.origami.model.sheet_material import SheetMaterial
 from sim.origami.pattern.generators import miura
 from sim.origami.pattern.pattern import CreasePattern
 

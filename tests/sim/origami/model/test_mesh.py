@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from sim.origami.model.mesh import (
-    SheetMaterial,
     compliant_mesh,
     concentrated_mesh,
     narrowed_corners,
 )
+from sim.origami.model.sheet_material import SheetMaterial
 from sim.origami.pattern.pattern import CreasePattern
 from tests.sim.origami.sheets import MATERIAL, compliant_strip, strip
 
