@@ -3,10 +3,8 @@
 A `ContactSurface` has nodes against triangles and edges against edges, and which pairs
 are left out.
 
-Every pair whose boxes come within a given distance is found. Small surfaces test all
-boxes against all; large ones sort boxes into the cells of a grid first (spatial
-hashing), which costs in proportion to the number of boxes. Both give the same pairs in
-the same order.
+Every pair whose boxes come within a given distance is found, by a sweep along one axis
+(sweep and prune: Cohen, Lin, Manocha and Ponamgi, ACM I3D 1995).
 
 Records that compiled loops read are named tuples, because numba takes those as they
 are; like the frozen dataclasses elsewhere they are never changed.
@@ -143,8 +141,6 @@ def apart(x: Floats, first: int, distance: float) -> bool:
     return False
 
 
-GRID_FROM = 400  # boxes; below this, testing all against all is faster
-FEW = 64  # numbers up to which plain insertion sorts faster
 PARALLEL_EDGES = 1e-3  # sin^2 of the angle below which the mollifier of two edges acts
 
 
@@ -163,31 +159,6 @@ def boxes(nodes: Ints, x: Floats, margin: float) -> Floats:
 
 
 @kernel
-def _overlap(a: Floats, i: int, b: Floats, j: int) -> bool:
-    return bool(
-        a[i, 0] <= b[j, 3]
-        and b[j, 0] <= a[i, 3]
-        and a[i, 1] <= b[j, 4]
-        and b[j, 1] <= a[i, 4]
-        and a[i, 2] <= b[j, 5]
-        and b[j, 2] <= a[i, 5]
-    )
-
-
-@kernel
-def _extended(found: Ints, count: int, i: int, near: Ints) -> Ints:
-    """`found` with (i, j) from place `count` on for all j of `near`; larger if full."""
-    if count + len(near) > len(found):
-        larger = np.empty((2 * (count + len(near)), 2), dtype=np.int64)
-        for k in range(count):
-            larger[k, 0], larger[k, 1] = found[k, 0], found[k, 1]
-        found = larger
-    for k in range(len(near)):
-        found[count + k, 0], found[count + k, 1] = i, near[k]
-    return found
-
-
-@kernel
 def _hits(a: Floats, b: Floats, hit: Bools) -> None:
     """Which boxes, the columns of b (6, m), overlap the box a (6,): no branches."""
     a0, a1, a2, a3, a4, a5 = a[0], a[1], a[2], a[3], a[4], a[5]
@@ -199,152 +170,48 @@ def _hits(a: Floats, b: Floats, hit: Bools) -> None:
 
 
 @kernel
-def overlaps_by_scan(a: Floats, b: Floats, same: bool) -> Ints:
-    """(k, 2) rows of overlapping boxes, all tested; i < j where a and b are one.
-
-    Counted first and written afterwards: an array that grows in the innermost loop
-    made it ten times as slow.
-    """
-    hit = np.empty((len(a), len(b)), dtype=np.bool_)
-    columns, count = np.empty((6, len(b))), 0
-    for j in range(len(b)):
-        for c in range(6):
-            columns[c, j] = b[j, c]
-    for i in range(len(a)):
-        _hits(a[i], columns, hit[i])
-        for j in range(i + 1 if same else 0, len(b)):
-            count += hit[i, j]
-    found, k = np.empty((count, 2), dtype=np.int64), 0
-    for i in range(len(a)):
-        for j in range(i + 1 if same else 0, len(b)):
-            if hit[i, j]:
-                found[k, 0], found[k, 1] = i, j
-                k += 1
-    return found
-
-
-@kernel
-def _stretch(boxes: Floats, low: Floats, high: Floats) -> None:
-    """Move the corners of a box outwards until it holds all of `boxes`."""
-    for i in range(len(boxes)):
-        for c in range(3):
-            low[c] = min(low[c], boxes[i, c])
-            high[c] = max(high[c], boxes[i, c + 3])
-
-
-@kernel
-def _grid(a: Floats, b: Floats) -> tuple[Floats, Floats, Ints]:
-    """Corner, inverse cell size and cell counts of a grid over all boxes of `b`."""
-    low, high, size = np.full(3, np.inf), np.full(3, -np.inf), np.zeros(3)
-    shape = np.empty(3, dtype=np.int64)
-    _stretch(a, low, high)
-    _stretch(b, low, high)
+def _sweep_axis(b: Floats) -> tuple[int, float]:
+    """The axis along which boxes (m, 6) lie farthest apart for their size; the size."""
+    best, size, most = 0, 0.0, -1.0
     for c in range(3):
-        for j in range(len(b)):
-            size[c] += b[j, c + 3] - b[j, c]
-        size[c] = max(size[c] / len(b), (high[c] - low[c]) / 1e6, 1e-300)
-    while True:
-        for c in range(3):
-            shape[c] = int((high[c] - low[c]) / size[c]) + 1
-        if shape[0] * shape[1] * shape[2] <= 4 * len(b) + 8:
-            return low, 1.0 / size, shape
-        size *= 1.3
-
-
-@kernel
-def _cell(low: Floats, inverse: Floats, shape: Ints, value: float, c: int) -> int:
-    return int(min(max(int((value - low[c]) * inverse[c]), 0), shape[c] - 1))
-
-
-@kernel
-def _cells(
-    low: Floats, inverse: Floats, shape: Ints, box: Floats
-) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
-    """The first cell that a box touches along each axis, and the one after the last."""
-    x = _cell(low, inverse, shape, box[0], 0), _cell(low, inverse, shape, box[3], 0) + 1
-    y = _cell(low, inverse, shape, box[1], 1), _cell(low, inverse, shape, box[4], 1) + 1
-    z = _cell(low, inverse, shape, box[2], 2), _cell(low, inverse, shape, box[5], 2) + 1
-    return (x[0], y[0], z[0]), (x[1], y[1], z[1])
-
-
-@kernel
-def _fill_cells(
-    b: Floats, low: Floats, inverse: Floats, shape: Ints
-) -> tuple[Ints, Ints]:
-    """Boxes by cell: those of cell k are member[start[k]:start[k + 1]]."""
-    start = np.zeros(shape[0] * shape[1] * shape[2] + 1, dtype=np.int64)
-    member = np.empty(0, dtype=np.int64)
-    for fill in range(2):
-        if fill == 1:
-            for k in range(1, len(start)):
-                start[k] += start[k - 1]
-            member = np.empty(start[-1], dtype=np.int64)
-        for j in range(len(b) - 1, -1, -1):
-            first, end = _cells(low, inverse, shape, b[j])
-            for cx in range(first[0], end[0]):
-                for cy in range(first[1], end[1]):
-                    for cz in range(first[2], end[2]):
-                        k = (cx * shape[1] + cy) * shape[2] + cz
-                        if fill == 0:
-                            start[k] += 1
-                        else:
-                            start[k] -= 1
-                            member[start[k]] = j
-    return start, member
-
-
-@kernel
-def _sort(numbers: Ints) -> None:
-    """Ascending, by Shell's method; they are few and nearly in order, mostly."""
-    stride = 1
-    while FEW * stride < len(numbers):
-        stride = 3 * stride + 1
-    while stride > 0:
-        for k in range(stride, len(numbers)):
-            j, place = numbers[k], k
-            while place >= stride and numbers[place - stride] > j:
-                numbers[place] = numbers[place - stride]
-                place -= stride
-            numbers[place] = j
-        stride //= 3
-
-
-@kernel
-def overlaps_by_grid(a: Floats, b: Floats, same: bool) -> Ints:
-    """The pairs of `overlaps_by_scan`, found among boxes of the same cells."""
-    found, count = np.empty((64, 2), dtype=np.int64), 0
-    if len(a) == 0 or len(b) == 0:
-        return found[:0]
-    low, inverse, shape = _grid(a, b)
-    start, member = _fill_cells(b, low, inverse, shape)
-    seen, near = np.full(len(b), -1), np.empty(len(b), dtype=np.int64)
-    for i in range(len(a)):
-        hits = 0
-        first, end = _cells(low, inverse, shape, a[i])
-        for cx in range(first[0], end[0]):
-            for cy in range(first[1], end[1]):
-                for cz in range(first[2], end[2]):
-                    k = (cx * shape[1] + cy) * shape[2] + cz
-                    for m in range(start[k], start[k + 1]):
-                        j = member[m]
-                        if seen[j] == i or (same and j <= i):
-                            continue
-                        seen[j] = i
-                        if _overlap(a, i, b, j):
-                            near[hits] = j
-                            hits += 1
-        _sort(near[:hits])
-        found = _extended(found, count, i, near[:hits])
-        count += hits
-    return found[:count]
+        widest = (b[:, c + 3] - b[:, c]).max()
+        apart = (b[:, c].max() - b[:, c].min()) / max(widest, 1e-300)
+        if apart > most:
+            best, size, most = c, widest, apart
+    return best, size
 
 
 @kernel
 def overlaps(a: Floats, b: Floats, same: bool) -> Ints:
-    """(k, 2) rows of overlapping boxes in ascending order."""
-    if max(len(a), len(b)) < GRID_FROM:
-        return overlaps_by_scan(a, b, same)
-    return overlaps_by_grid(a, b, same)
+    """(k, 2) rows of overlapping boxes in ascending order; i < j where a and b are one.
+
+    The boxes b are sorted along one axis, so that each of a is tested against those
+    alone that may reach it there.
+    """
+    found, count = np.empty((64, 2), dtype=np.int64), 0
+    if len(a) == 0 or len(b) == 0:
+        return found[:0]
+    axis, widest = _sweep_axis(b)
+    order = np.argsort(b[:, axis])
+    columns, hit = np.empty((6, len(b))), np.empty(len(b), dtype=np.bool_)
+    for c in range(6):
+        columns[c] = b[order, c]
+    first = np.searchsorted(columns[axis], a[:, axis] - widest)
+    end = np.searchsorted(columns[axis], a[:, axis + 3], side="right")
+    for i in range(len(a)):
+        _hits(a[i], columns[:, first[i] : end[i]], hit)
+        begun, near = count, end[i] - first[i]
+        if count + near > len(found):
+            larger = np.empty((2 * (count + near), 2), dtype=np.int64)
+            larger[:count] = found[:count]
+            found = larger
+        for m in range(near):
+            j = order[first[i] + m]
+            if hit[m] and (not same or j > i):
+                found[count, 0], found[count, 1] = i, j
+                count += 1
+        found[begun:count, 1].sort()
+    return found[:count]
 
 
 @kernel

@@ -1,34 +1,32 @@
-"""Which pairs are near: the grid finds what the plain search finds."""
+"""Which pairs are near: the sweep finds what a test of all against all finds."""
 
 import numpy as np
 import pytest
 
 from sim.contact.distance import edge_edge_distance, point_triangle_distance
-from sim.contact.near_pairs import (
-    boxes,
-    find_pairs,
-    overlaps_by_grid,
-    overlaps_by_scan,
-)
+from sim.contact.near_pairs import boxes, find_pairs, overlaps
 from tests.sim.contact.surfaces import edges_of, scattered_triangles, surface_of
 
 
 @pytest.mark.parametrize("count", [1, 7, 300])
 @pytest.mark.parametrize("flat", [True, False])
-def test_grid_and_scan_find_the_same_pairs_in_the_same_order(count, flat, rng):
+def test_a_sweep_finds_all_overlapping_boxes_in_ascending_order(count, flat, rng):
     x, triangle = scattered_triangles(rng, count, 0.2)
     if flat:
         x[:, 2] = 0.0
     a = boxes(np.arange(len(x)).reshape(-1, 1), x, 0.05)
     b = boxes(triangle, x, 0.0)
-    assert (overlaps_by_grid(a, b, False) == overlaps_by_scan(a, b, False)).all()
-    assert (overlaps_by_grid(b, b, True) == overlaps_by_scan(b, b, True)).all()
+    for one, same in ((a, False), (b, True)):
+        low, high = one[:, None, :3], one[:, None, 3:]
+        hit = ((low <= b[:, 3:]) & (b[:, :3] <= high)).all(axis=2)
+        expected = np.argwhere(np.triu(hit, 1) if same else hit)
+        assert np.array_equal(overlaps(one, b, same), expected)
 
 
 def test_an_empty_set_of_boxes_meets_nothing():
     none, one = np.empty((0, 6)), np.zeros((1, 6))
-    assert len(overlaps_by_grid(none, one, False)) == 0
-    assert len(overlaps_by_grid(one, none, False)) == 0
+    assert len(overlaps(none, one, False)) == 0
+    assert len(overlaps(one, none, False)) == 0
 
 
 def test_every_pair_within_reach_is_found(rng):
