@@ -385,16 +385,9 @@ def _free_radius(
     return float(free[3]), np.inf
 
 
-@kernel
 def heights(x: Floats, theta: Floats) -> Floats:
     """(k,) distance of each point from the surface, positive outside."""
-    e = np.empty(len(x))
-    for p in range(len(x)):
-        square = 0.0
-        for a in range(3):
-            square += (x[p, a] - theta[a]) ** 2
-        e[p] = np.sqrt(square) - theta[3]
-    return e
+    return np.asarray(np.linalg.norm(x - theta[:3], axis=1) - theta[3])
 
 
 def _scale(e: Floats, gate: float, R: float) -> float:

@@ -155,21 +155,13 @@ def _bends(normals: Floats, flat: Bools, keys: Ints, plane: float) -> Bools:
     return bent
 
 
-@kernel
 def radial(
     normals: Floats, flat: Bools, voxel: Int32s, x: Floats, least: float
 ) -> Bools:
     """(k,) which x (k, 3), in those voxels, lie on a surface whose normal points to
     zero: the cosine is above `least`."""
-    out = np.zeros(len(x), np.bool_)
-    for p in range(len(x)):
-        if flat[voxel[p]]:
-            along, square = 0.0, 0.0
-            for d in range(3):
-                along += normals[voxel[p], d] * x[p, d]
-                square += x[p, d] ** 2
-            out[p] = abs(along) > least * np.sqrt(square)
-    return out
+    along = np.abs((normals[voxel] * x).sum(axis=1))
+    return np.asarray(flat[voxel] & (along > least * np.sqrt((x**2).sum(axis=1))))
 
 
 PAIRS = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))

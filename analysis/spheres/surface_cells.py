@@ -122,17 +122,10 @@ def hidden(
 @kernel
 def _renumber(cell: Ints, most: int) -> int:
     """Number the cells that occur from 0 on, in their order; return how many."""
-    number = np.zeros(most, np.int64)
-    for p in range(len(cell)):
-        number[cell[p]] = 1
-    count = 0
-    for k in range(most):
-        if number[k]:
-            number[k] = count
-            count += 1
-    for p in range(len(cell)):
-        cell[p] = number[cell[p]]
-    return count
+    occurs = np.bincount(cell, minlength=most) > 0
+    number = np.cumsum(occurs)
+    cell[:] = number[cell] - 1
+    return int(number[-1])
 
 
 @kernel

@@ -33,7 +33,7 @@ from analysis.spheres.detections import ViewMotion
 from analysis.spheres.sphere_criteria import SphereCandidate
 from analysis.spheres.surface_cells import cells, even_directions
 from analysis.spheres.thresholds import BIWEIGHT, JUDGE, SHARED, VIEWPOINTS, VIEWS
-from sim.core.arrays import Bools, Floats, Ints
+from sim.core.arrays import Bools, Floats, Ints, cross
 from sim.core.numba_kernels import kernel
 
 
@@ -62,31 +62,16 @@ class Placement:
         )
 
 
-@kernel
 def _moved(x: Floats, view: Ints, motions: Floats, pivot: Floats) -> Floats:
     """(k, 3) x + t + w x (x - p)."""
-    out = np.empty(x.shape)
-    for p in range(len(x)):
-        tau = motions[view[p]]
-        for a in range(3):
-            b, c = (a + 1) % 3, (a + 2) % 3
-            turned = tau[3 + b] * (x[p, c] - pivot[c])
-            turned -= tau[3 + c] * (x[p, b] - pivot[b])
-            out[p, a] = x[p, a] + tau[a] + turned
-    return out
+    shift, turn = motions[view, :3], motions[view, 3:]
+    return x + shift + cross(turn, x - pivot)
 
 
-@kernel
 def sight_lines(x: Floats, view: Ints, origins: Floats) -> Floats:
     """(k, 3) unit vectors from the scanner to the points."""
-    out = np.empty(x.shape)
-    for p in range(len(x)):
-        square = 0.0
-        for a in range(3):
-            out[p, a] = x[p, a] - origins[view[p], a]
-            square += out[p, a] ** 2
-        out[p] /= np.sqrt(square)
-    return out
+    d = x - origins[view]
+    return np.asarray(d / np.linalg.norm(d, axis=1)[:, None])
 
 
 def unmoved(views: int, pivot: Floats) -> Placement:
@@ -146,18 +131,10 @@ def _best_seen_from(x: Floats, u: Floats) -> tuple[Floats, float]:
     return np.asarray(middle + reach * _within_reach(best.x)), -float(best.fun)
 
 
-@kernel
 def _incidence(x: Floats, u: Floats, place: Floats) -> Floats:
     """(k,) cosine of the angle at which each x with the normal u is seen."""
-    cos = np.empty(len(x))
-    for p in range(len(x)):
-        along, square = 0.0, 0.0
-        for a in range(3):
-            d = place[a] - x[p, a]
-            along += d * u[p, a]
-            square += d * d
-        cos[p] = along / np.sqrt(square)
-    return cos
+    d = place - x
+    return np.asarray((d * u).sum(axis=1) / np.linalg.norm(d, axis=1))
 
 
 def _within_reach(place: Floats) -> Floats:

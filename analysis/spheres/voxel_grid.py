@@ -117,10 +117,7 @@ def neighbours(keys: Ints, m: int, reach: int, rows: Ints, near: Ints) -> None:
 def members(cube: Int32s, cubes: int) -> tuple[Ints, Int32s]:
     """Return `first`, `order`: cube k holds order[first[k]:first[k + 1]]."""
     first = np.zeros(cubes + 1, np.int64)
-    for p in range(len(cube)):
-        first[cube[p] + 1] += 1
-    for k in range(cubes):
-        first[k + 1] += first[k]
+    first[1:] = np.cumsum(np.bincount(cube, minlength=cubes))
     place = first[:-1].copy()
     order = np.empty(len(cube), np.int32)
     for p in range(len(cube)):

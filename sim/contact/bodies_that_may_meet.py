@@ -314,8 +314,7 @@ def _parts_of(
 
 def pair_keys(ends: Ints, n: int) -> Ints:
     """A number for each pair of nodes (p, 2), whatever their order."""
-    keys: Ints = ends.min(axis=1) * n + ends.max(axis=1)
-    return keys
+    return np.asarray(ends.min(axis=1) * n + ends.max(axis=1))
 
 
 FLAT = 1e-3  # of its largest extent: a body no thicker is flat

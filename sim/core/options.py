@@ -40,11 +40,6 @@ def refuse_unless_positive(owner: object, *names: str, of: str = "") -> None:
     _refuse_unless(is_positive, "positive", owner, names, of)
 
 
-def refuse_unless_finite(owner: object, *names: str, of: str = "") -> None:
-    """Refuse the first of the named attributes that is not a finite number."""
-    _refuse_unless(is_finite, "a finite number", owner, names, of)
-
-
 def refuse_negative(owner: object, *names: str, of: str = "") -> None:
     """Refuse the first of the named attributes that is not 0 or more, and finite."""
     _refuse_unless(

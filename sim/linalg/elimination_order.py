@@ -23,6 +23,8 @@ A graph is given by rows: the neighbours of unknown i, itself among them, ascend
 are `neighbours[start[i]:start[i + 1]]`.
 """
 
+from itertools import pairwise
+
 import numpy as np
 
 from sim.core.arrays import Ints
@@ -35,60 +37,25 @@ LEAF = 64  # bits of an integer
 
 def nested_dissection(start: Ints, neighbours: Ints) -> Ints:
     """(n,) the unknowns in the order of their elimination."""
-    supervariable = _supervariables(start, neighbours)
-    principal = np.flatnonzero(supervariable == np.arange(len(supervariable)))
-    short_start, short_neighbours = _principal_graph(
-        start, neighbours, supervariable, principal
-    )
-    order = _dissect(short_start, short_neighbours)
+    first: dict[bytes, int] = {}
+    places = pairwise(start.tolist())
+    rows = (neighbours[low:high].tobytes() for low, high in places)
+    supervariable = np.array([first.setdefault(row, i) for i, row in enumerate(rows)])
+    principal = np.array(list(first.values()), dtype=np.int64)
+    order = _dissect(*_graph_of(start, neighbours, principal))
     rank = np.empty(len(supervariable), dtype=np.int64)
     rank[principal[order]] = np.arange(len(order))
     return np.argsort(rank[supervariable], kind="stable").astype(np.int64)
 
 
-@kernel
-def _supervariables(start: Ints, neighbours: Ints) -> Ints:
-    """(n,) the principal unknown of the supervariable that each belongs to."""
-    n = len(start) - 1
-    supervariable = np.arange(n)
-    for i in range(n):
-        if supervariable[i] != i:
-            continue
-        size = start[i + 1] - start[i]
-        for p in range(start[i], start[i + 1]):
-            j = neighbours[p]
-            if j <= i or supervariable[j] != j or start[j + 1] - start[j] != size:
-                continue
-            same = True
-            for k in range(size):
-                if neighbours[start[i] + k] != neighbours[start[j] + k]:
-                    same = False
-                    break
-            if same:
-                supervariable[j] = i
-    return supervariable
-
-
-@kernel
-def _principal_graph(
-    start: Ints, neighbours: Ints, supervariable: Ints, principal: Ints
-) -> tuple[Ints, Ints]:
+def _graph_of(start: Ints, neighbours: Ints, principal: Ints) -> tuple[Ints, Ints]:
     """The graph of the principal unknowns alone, without themselves."""
-    place = np.full(len(supervariable), -1)
-    for k in range(len(principal)):
-        place[principal[k]] = k
-    short_start = np.zeros(len(principal) + 1, dtype=np.int64)
-    short = np.empty(len(neighbours), dtype=np.int64)
-    filled = 0
-    for k in range(len(principal)):
-        i = principal[k]
-        for p in range(start[i], start[i + 1]):
-            j = place[neighbours[p]]
-            if j >= 0 and j != k:
-                short[filled] = j
-                filled += 1
-        short_start[k + 1] = filled
-    return short_start, short[:filled]
+    place = np.full(len(start) - 1, -1)
+    place[principal] = np.arange(len(principal))
+    one, other = np.repeat(place, np.diff(start)), place[neighbours]
+    kept = (one >= 0) & (other >= 0) & (one != other)
+    short_start = np.searchsorted(one[kept], np.arange(len(principal) + 1))
+    return short_start.astype(np.int64), other[kept]
 
 
 @kernel
@@ -207,19 +174,11 @@ def _separate(
 
 
 @kernel
-def _arrange(members: Ints, side: Ints, buffer: Ints) -> tuple[int, int]:
+def _arrange(members: Ints, side: Ints) -> tuple[int, int]:
     """Sort members by side, in place; returns how many are on sides 0 and 1."""
-    filled = 0
-    counts = np.zeros(3, dtype=np.int64)
-    for part in range(3):
-        for q in range(len(members)):
-            if side[members[q]] == part:
-                buffer[filled] = members[q]
-                filled += 1
-                counts[part] += 1
-    for q in range(filled):
-        members[q] = buffer[q]
-    return counts[0], counts[1]
+    own = side[members]
+    members[:] = members[np.argsort(own, kind="mergesort")]
+    return int(np.count_nonzero(own == 0)), int(np.count_nonzero(own == 1))
 
 
 @kernel
@@ -229,7 +188,7 @@ def _dissect(start: Ints, neighbours: Ints) -> Ints:
     order = np.arange(n)
     piece = np.zeros(n, dtype=np.int64)
     level = np.full(n, -1)
-    queue, local, buffer = np.empty((3, n), dtype=np.int64)
+    queue, local = np.empty((2, n), dtype=np.int64)
     side = np.zeros(n, dtype=np.int64)
     stack = [(0, n)]
     names = 0
@@ -260,7 +219,7 @@ def _dissect(start: Ints, neighbours: Ints) -> Ints:
             if chosen < 0:  # nearly everything touches everything
                 continue
             _separate(start, neighbours, piece, level, queue[:reached], chosen, side)
-        before, behind = _arrange(members, side, buffer)
+        before, behind = _arrange(members, side)
         for q in range(before + behind, len(members)):
             piece[members[q]] = 0  # eliminated after its neighbours
         stack.append((low, low + before))

@@ -72,7 +72,8 @@ def factorise_fronts(
     definite : end where a pivot is negative
     """
     first, front_start, scratch = fronts.first, fronts.front_start, fronts.scratch
-    entries, terms = _placed(fronts, values), np.zeros(len(pivot))
+    entries = np.bincount(fronts.slot, values, len(fronts.row)).astype(np.float64)
+    terms = np.zeros(len(pivot))
     local = np.empty(len(pivot), dtype=np.int64)
     waiting, place = np.empty((2, len(first)), dtype=np.int64)
     top, count = fronts.widest**2, 0
@@ -95,15 +96,6 @@ def factorise_fronts(
         _copy_triangle(F[width:, width:], update)
         waiting[count], place[count] = s, top
         count, top = count + 1, top + left * left
-
-
-@kernel
-def _placed(fronts: Fronts, values: Floats) -> Floats:
-    """(u,) the entries of the lower triangle of P A P^T, column by column."""
-    entries = np.zeros(len(fronts.row))
-    for e in range(len(values)):
-        entries[fronts.slot[e]] += values[e]
-    return entries
 
 
 @kernel

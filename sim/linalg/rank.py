@@ -174,8 +174,7 @@ def _column_length(F: Floats, low: int, k: int) -> float:
     square = 0.0
     for i in range(low, len(F)):
         square += F[i, k] * F[i, k]
-    length: float = np.sqrt(square)
-    return length
+    return float(np.sqrt(square))
 
 
 @kernel

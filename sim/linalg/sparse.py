@@ -43,7 +43,6 @@ import numpy as np
 from scipy.sparse import coo_array
 
 from sim.core.arrays import Floats, Ints
-from sim.core.numba_kernels import kernel
 from sim.linalg.elimination_order import (
     elimination_tree,
     front_rows,
@@ -234,40 +233,16 @@ def _triangle(
     return start, row, slot[: len(rows)]
 
 
-@kernel
 def sorted_places(
     shape: tuple[int, int], major: Ints, minor: Ints
 ) -> tuple[Ints, Ints, Ints]:
-    """Places (e,) of entries in their order, each once, by counting.
+    """Places (e,) of entries in their order, each once.
 
     Returns
     -------
     start, minor : (shape[0] + 1,), (u,) the places of each major one
     slot : (e,) which of them each entry has
     """
-    order = _counted(shape[0], major, _counted(shape[1], minor, np.arange(len(minor))))
-    start = np.zeros(shape[0] + 1, dtype=np.int64)
-    found, slot = np.empty((2, len(minor)), dtype=np.int64)
-    filled, a, b = 0, -1, -1
-    for e in order:
-        if major[e] != a or minor[e] != b:
-            a, b = major[e], minor[e]
-            found[filled] = b
-            filled += 1
-            start[a + 1] += 1
-        slot[e] = filled - 1
-    return np.cumsum(start), found[:filled].copy(), slot
-
-
-@kernel
-def _counted(n: int, key: Ints, order: Ints) -> Ints:
-    """The entries of `order` by their keys below n, those of one key as they were."""
-    begin = np.zeros(n + 1, dtype=np.int64)
-    for k in key:
-        begin[k + 1] += 1
-    begin = np.cumsum(begin)
-    out = np.empty_like(order)
-    for e in order:
-        out[begin[key[e]]] = e
-        begin[key[e]] += 1
-    return out
+    keys, slot = np.unique(major * shape[1] + minor, return_inverse=True)
+    start = np.searchsorted(keys, shape[1] * np.arange(shape[0] + 1))
+    return start.astype(np.int64), keys % shape[1], slot.astype(np.int64)

@@ -182,8 +182,7 @@ def simple_directions(forms: Floats) -> Floats | None:
     along = vectors[:, -1] / np.sqrt(values[-1])
     across = vectors[:, 0] / np.sqrt(-values[0])
     both = np.array([along + across, along - across])
-    unit: Floats = both / np.linalg.norm(both, axis=1, keepdims=True)
-    return unit
+    return np.asarray(both / np.linalg.norm(both, axis=1, keepdims=True))
 
 
 def cone_directions(forms: Floats, seed: int) -> tuple[Floats, int]:
@@ -233,8 +232,7 @@ def _in_order(directions: Floats) -> Floats:
     largest = np.abs(seen).argmax(axis=1)[:, None]
     signs = np.sign(np.take_along_axis(flat, largest, axis=1))
     order = np.lexsort((signs * seen).T[::-1])
-    turned: Floats = (signs * flat)[order].reshape(directions.shape)
-    return turned
+    return np.asarray((signs * flat)[order].reshape(directions.shape))
 
 
 def _stays(

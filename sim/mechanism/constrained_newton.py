@@ -317,22 +317,12 @@ def second_order_correction(
     if not STRAIGHT < there.residual < 1.0:
         return z
     force = linear.transpose_times(direction.rho * there.c)
-    corrected: Floats = z - direction.factor.solve(force.ravel()).reshape(-1, 3)
-    return corrected
-
-
-def penalty_weights(linear: LinearConstraints) -> Floats:
-    """(m,) penalty weight rho of each row: PENALTY / |grad c_i|^2."""
-    return _penalty_weights(linear.system.layout, linear.B)
-
-
-def largest_rotation(system: ConstraintSystem, dz: Floats) -> float:
-    """Largest rotation of a link in the motion dz, rad."""
-    return _largest_rotation(system.layout, dz)
+    return np.asarray(z - direction.factor.solve(force.ravel()).reshape(-1, 3))
 
 
 @kernel
-def _penalty_weights(layout: JacobianLayout, B: Floats) -> Floats:
+def penalty_weights(layout: JacobianLayout, B: Floats) -> Floats:
+    """(m,) penalty weight rho of each row: PENALTY / |grad c_i|^2."""
     squares = np.zeros(len(layout.scale))
     for p in range(len(B)):
         squares[layout.block_row[p]] += B[p, 0] ** 2 + B[p, 1] ** 2 + B[p, 2] ** 2
@@ -342,15 +332,15 @@ def _penalty_weights(layout: JacobianLayout, B: Floats) -> Floats:
 
 
 @kernel
-def _largest_rotation(layout: JacobianLayout, dz: Floats) -> float:
+def largest_rotation(layout: JacobianLayout, dz: Floats) -> float:
+    """Largest rotation of a link in the motion dz, rad."""
     most = 0.0
     for e in range(len(layout.kind)):
         if layout.kind[e] == DIST:
             a, b = dz[layout.nodes[e, 0]], dz[layout.nodes[e, 1]]
             square = (b[0] - a[0]) ** 2 + (b[1] - a[1]) ** 2 + (b[2] - a[2]) ** 2
             most = max(most, square / layout.constant[e])
-    angle: float = np.sqrt(most)
-    return angle
+    return float(np.sqrt(most))
 
 
 LEAST = 1e-8  # curvature, of that of the stiffest part, that counts as none

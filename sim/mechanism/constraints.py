@@ -229,8 +229,7 @@ class CurvedBlocks(NamedTuple):
 
 @kernel
 def _dot3(a: Floats, b: Floats) -> float:
-    value: float = a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
-    return value
+    return float(a[0] * b[0] + a[1] * b[1] + a[2] * b[2])
 
 
 @kernel

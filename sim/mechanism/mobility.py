@@ -132,8 +132,7 @@ def modes(structure: Structure) -> Floats:
     motions = _motions(structure, state(structure), mobility(structure).rank)
     U = _ordered(motions, structure.r0)
     U /= np.maximum(np.linalg.norm(U, axis=1, keepdims=True), 1e-300)
-    shaped: Floats = U.reshape(-1, len(structure.r0), 3)
-    return shaped
+    return np.asarray(U.reshape(-1, len(structure.r0), 3))
 
 
 def _motions(structure: Structure, z: Floats, rank: int) -> Floats:
@@ -150,15 +149,13 @@ def _motions(structure: Structure, z: Floats, rank: int) -> Floats:
     linear = linearise(system, z)
     J = np.delete(unit_rows(linear), _unused(system.n, system.k), axis=1)
     _, _, rows = np.linalg.svd(J)
-    motions: Floats = rows[rank:, : 3 * system.n]
-    return motions
+    return np.asarray(rows[rank:, : 3 * system.n])
 
 
 def _ordered(U: Floats, r: Floats) -> Floats:
     """U turned so that the most rigid motions are last."""
     rigid = rigid_motions(r)
-    turned: Floats = np.linalg.eigh(U @ rigid @ rigid.T @ U.T).eigenvectors.T @ U
-    return turned
+    return np.asarray(np.linalg.eigh(U @ rigid @ rigid.T @ U.T).eigenvectors.T @ U)
 
 
 def unit_rows(linear: LinearConstraints) -> Floats:
@@ -212,8 +209,7 @@ def motions_of_the_whole(linear: LinearConstraints, r: Floats) -> Floats:
     rate = np.array(moved).T / linear.system.scale[:, None]
     sizes, across = np.linalg.svd(rate, full_matrices=True)[1:]
     free = np.append(sizes, np.zeros(len(across) - len(sizes))) <= 1e-9
-    allowed: Floats = rigid @ across[free].T
-    return allowed
+    return np.asarray(rigid @ across[free].T)
 
 
 def singular_values(linear: LinearConstraints) -> Floats:
@@ -356,8 +352,7 @@ def _forms(
             mixed = 0.5 * (second(motions[i] + motions[j]) - own[i] - own[j])
             all_forms[:, i, j] = all_forms[:, j, i] = mixed
     _, sizes, flat = np.linalg.svd(all_forms.reshape(s, d * d), full_matrices=False)
-    independent: Floats = flat[sizes > LOST].reshape(-1, d, d)
-    return independent
+    return np.asarray(flat[sizes > LOST].reshape(-1, d, d))
 
 
 SURE = 1e-2  # share of a force that may hang on the residual
@@ -427,8 +422,7 @@ def undetermined(found: NearDependence | None, y: Floats) -> Bools:
     force, w = y * found.size, found.combinations
     share = np.minimum(1.0, found.residual / found.singular_value**2)
     parts = np.abs(w * (w @ force * share)[:, None]).sum(axis=0)
-    unsure: Bools = parts > SURE * np.abs(force).max(initial=1e-300)
-    return unsure
+    return np.asarray(parts > SURE * np.abs(force).max(initial=1e-300))
 
 
 def warning(table: ConstraintTable, found: NearDependence | None) -> dict[str, str]:

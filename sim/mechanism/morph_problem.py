@@ -213,7 +213,7 @@ class MorphProblem:
 
     def first_step_length(self, point: MorphConfiguration, dz: Floats) -> float:
         """How much of a step is tried first."""
-        rotation = max(largest_rotation(self.system, dz), 1e-300)
+        rotation = max(largest_rotation(self.system.layout, dz), 1e-300)
         size = min(1.0, self.pace[0] / rotation)
         farthest = max(float(np.abs(dz[: self.system.n]).max()), 1e-300)
         size = min(size, self.options.longest * self.L / farthest)
@@ -344,8 +344,7 @@ def unbalanced(
     n = system.n
 
     def allowed(flat: Floats) -> Floats:
-        moved: Floats = admissible(system, z, flat.reshape(n, 3))[:n].ravel()
-        return moved
+        return np.asarray(admissible(system, z, flat.reshape(n, 3))[:n].ravel())
 
     operator = LinearOperator(
         (3 * n, pushes.shape[0]),
@@ -370,10 +369,12 @@ def newton_matrix(
     problem: MorphProblem, point: MorphConfiguration, forces: ConstraintForces
 ) -> NewtonMatrix:
     """K of f and y.c."""
-    return NewtonMatrix(
-        problem.pattern, point.z, forces.linear, problem.curvature(point), forces.y,
-        penalty_weights(forces.linear), problem.contacts(point),
-    )  # fmt: skip
+    linear, W = forces.linear, problem.curvature(point)
+    rho, contacts = (
+        penalty_weights(problem.system.layout, linear.B),
+        problem.contacts(point),
+    )
+    return NewtonMatrix(problem.pattern, point.z, linear, W, forces.y, rho, contacts)
 
 
 def dense_curvature(

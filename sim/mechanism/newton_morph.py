@@ -218,7 +218,7 @@ class _MorphSearch:
             if bent and problem.is_small:
                 yield from _curved_steps(at, damping, direction)
                 return
-            rotation = largest_rotation(problem.system, direction.dz)
+            rotation = largest_rotation(problem.system.layout, direction.dz)
             after = partial(_next_damping, damping, size / L, rotation, problem.pace)
             yield from _steps_along(at, direction.dz, direction, after)
             if damping.rotation > 1e6:

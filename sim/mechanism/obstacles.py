@@ -46,7 +46,6 @@ from sim.contact.near_pairs import ContactPairs
 from sim.core.arrays import Floats, Ints
 from sim.mechanism.constraint_forces import ObstacleTerms
 from sim.mechanism.constraint_system import (
-    NO_BLOCKS,
     ConstraintSystem,
     HessianPattern,
     Topology,
@@ -65,8 +64,7 @@ def one_node_each(table: ConstraintTable, n: int) -> Ints:
     a, b = table.nodes[table.kind == ConstraintKind.COIN, :2].T
     graph = coo_array((np.ones(len(a)), (a, b)), shape=(n, n))
     _, place = connected_components(graph, directed=False)
-    first: Ints = np.unique(place, return_index=True)[1][place]
-    return first
+    return np.asarray(np.unique(place, return_index=True)[1][place])
 
 
 BARRIER_PARAMETERS = tuple(
@@ -114,7 +112,7 @@ class Obstacles:
 
     Attributes
     ----------
-    meetings : its bodies, None without
+    meetings : its bodies
     system : its constraints, with its ranges as the last rows
     bounded : its ranges alone
     activation : (q,) of the ranges
@@ -124,7 +122,7 @@ class Obstacles:
     """
 
     structure: Structure
-    meetings: CollisionGeometry | None
+    meetings: CollisionGeometry
     ranges: Ranges
     system: ConstraintSystem
     bounded: ConstraintSystem
@@ -138,7 +136,7 @@ class Obstacles:
         solids, r0 = structure.solids, structure.r0
         same = one_node_each(table, len(r0))
         links = table.nodes[table.kind == ConstraintKind.DIST, :2]
-        met = CollisionGeometry.of(solids, same, links, r0) if len(solids) else None
+        met = CollisionGeometry.of(solids, same, links, r0)
         L = characteristic_length(r0)
         system = system_with(structure, table.followed_by(ranges.table))
         return cls(
@@ -149,22 +147,20 @@ class Obstacles:
             system_with(structure, ranges.table),
             ranges.activation(L),
             lru_cache(KEPT)(partial(_pattern_with, system.topology)),
-            _last_reach(met.shortest, L) if met is not None else 0.0,
+            _last_reach(met.shortest, L),
         )
 
     @property
     def nearest(self) -> "Obstacles":
         """The same as thin bodies are felt at the end of a morph: from their own reach,
         from NEAR those of less."""
-        if self.meetings is None:
-            return self
         near = NEAR * characteristic_length(self.structure.r0)
         own = max(self.meetings.shortest, near)
         return replace(self, reach=own) if own < self.reach else self
 
     def reaching(self, way: float) -> "Obstacles":
         """The same as thin bodies are felt from the first kappa, 0, to the last, 1."""
-        if self.meetings is None or self.reach == 0.0:
+        if self.reach == 0.0:
             return self
         L = characteristic_length(self.structure.r0)
         first, last = FAR * L, _last_reach(self.meetings.shortest, L)
@@ -180,8 +176,6 @@ class Obstacles:
     def check(self, z: Floats) -> None:
         """Refuse a start with an overlap or outside a range."""
         self.ranges.refuse_outside(linearise(self.bounded, z).c, self.activation)
-        if self.meetings is None:
-            return
         r = z[: len(self.structure.r0)]
         pairs = self.meetings.near(r)
         d = separations(pairs, r.copy())
@@ -199,13 +193,9 @@ class Obstacles:
 
     def overlaps(self, r: Floats) -> int:
         """How many pairs of parts overlap."""
-        if self.meetings is None:
-            return 0
         pairs = self.meetings.near(r)
-        close = int(
-            np.count_nonzero(~(separations(pairs, r.copy()) > pairs.min_distance))
-        )
-        return close + len(self.meetings.pierced(r))
+        close = ~(separations(pairs, r.copy()) > pairs.min_distance)
+        return int(np.count_nonzero(close)) + len(self.meetings.pierced(r))
 
     def smallest_clearance(self, z: Floats) -> float:
         """The smallest clearance of a pair or a bound, over its reach; at most 1.
@@ -213,23 +203,17 @@ class Obstacles:
         Beyond a distance of one reach nothing is felt.
         """
         h = linearise(self.bounded, z).c
-        clearance = (
-            np.minimum(h - self.ranges.least, self.ranges.most - h) / self.activation
-        )
-        if self.meetings is not None:
-            r = z[: len(self.structure.r0)]
-            pairs = self.meetings.near(r)
-            clearance = np.append(
-                clearance,
-                (separations(pairs, r.copy()) - pairs.min_distance) / pairs.activation,
-            )
-        return float(min(1.0, clearance.min(initial=1.0)))
+        room = np.minimum(h - self.ranges.least, self.ranges.most - h)
+        r = z[: len(self.structure.r0)].copy()
+        pairs = self.meetings.near(r)
+        apart = (separations(pairs, r) - pairs.min_distance) / pairs.activation
+        return float(np.append(room / self.activation, apart).min(initial=1.0))
 
     def energy(self, z: Floats, kappa: float) -> float:
         """B, infinite where bodies overlap or a range is left."""
         h = linearise(self.bounded, z).c
         total = bound_terms(h, self._bounds, kappa, np.empty_like(h), np.empty_like(h))
-        if self.meetings is None or not total < np.inf:
+        if not total < np.inf:
             return total
         r = z[: len(self.structure.r0)]
         return total + contact_energy(self._felt(r), kappa, r)
@@ -240,9 +224,6 @@ class Obstacles:
         y, rho = np.empty(q), np.empty(q)
         bound_terms(linear.c[len(linear.c) - q :], self._bounds, kappa, y, rho)
         pull = np.zeros_like(z)
-        if self.meetings is None:
-            pattern = self.pattern_with(b"")
-            return ObstacleTerms(linear, pattern, y, rho, pull, NO_BLOCKS, NO_BLOCKS)
         r = z[: len(self.structure.r0)].copy()
         pairs = felt_pairs(self._felt(r), r)
         pattern = self.pattern_with(pairs.node.tobytes())
@@ -262,14 +243,13 @@ class Obstacles:
         chosen = np.flatnonzero(self.system.block_row >= first)
         row = self.system.block_row[chosen] - first
         node = self.system.block_node[chosen]
-        slopes = y[row, None] * linear.B[chosen]
-        if self.meetings is not None:
-            r = z[: len(self.structure.r0)].copy()
-            pairs = felt_pairs(self._felt(r), r)
-            row = np.append(row, q + np.repeat(np.arange(len(pairs.node)), 4))
-            node = np.append(node, pairs.node.ravel())
-            of_pairs = pair_slopes(pairs, kappa, r).reshape(-1, 3)
-            slopes = np.concatenate([slopes, of_pairs])
+        of_bounds = y[row, None] * linear.B[chosen]
+        r = z[: len(self.structure.r0)].copy()
+        pairs = felt_pairs(self._felt(r), r)
+        row = np.append(row, q + np.repeat(np.arange(len(pairs.node)), 4))
+        node = np.append(node, pairs.node.ravel())
+        of_pairs = pair_slopes(pairs, kappa, r).reshape(-1, 3)
+        slopes = np.concatenate([of_bounds, of_pairs])
         columns = 3 * node[:, None] + np.arange(3)
         places = np.repeat(row, 3), columns.ravel()
         shape = (int(row.max(initial=-1)) + 1, 3 * len(self.structure.r0))
@@ -278,20 +258,18 @@ class Obstacles:
     def touching(self, z: Floats, kappa: float) -> list["Touch"]:
         """Everything that is felt at z, the strongest first."""
         h = linearise(self.bounded, z).c
-        found = list(_touched_bounds(self.ranges, self.activation, h, kappa))
-        if self.meetings is not None:
-            r = z[: len(self.structure.r0)].copy()
-            pairs = felt_pairs(self._felt(r), r)
-            clearances = separations(pairs, r) - pairs.min_distance
-            slopes, bodies = pair_slopes(pairs, kappa, r), dict[str, Touch]()
-            for k, clearance in enumerate(clearances.tolist()):
-                own = slopes[k, : 1 if k < pairs.faces else 2].sum(axis=0)
-                name = " and ".join(sorted(self.meetings.names(pairs, k)))
-                before = bodies.get(name, Touch(name, np.inf, 0.0))
-                force = before.force + float(np.linalg.norm(own))
-                bodies[name] = Touch(name, min(clearance, before.room), force)
-            found += bodies.values()
-        return sorted(found, key=lambda touch: -touch.force)
+        bounds = _touched_bounds(self.ranges, self.activation, h, kappa)
+        r = z[: len(self.structure.r0)].copy()
+        pairs = felt_pairs(self._felt(r), r)
+        clearances = separations(pairs, r) - pairs.min_distance
+        slopes, bodies = pair_slopes(pairs, kappa, r), dict[str, Touch]()
+        for k, clearance in enumerate(clearances.tolist()):
+            own = slopes[k, : 1 if k < pairs.faces else 2].sum(axis=0)
+            name = " and ".join(sorted(self.meetings.names(pairs, k)))
+            before = bodies.get(name, Touch(name, np.inf, 0.0))
+            force = before.force + float(np.linalg.norm(own))
+            bodies[name] = Touch(name, min(clearance, before.room), force)
+        return sorted([*bounds, *bodies.values()], key=lambda touch: -touch.force)
 
     def allows(self, before: Floats, after: Floats) -> bool:
         """Whether nothing touches on the straight way from one r (n, 3) to another."""
@@ -299,14 +277,11 @@ class Obstacles:
 
     def largest_step_length(self, r: Floats, dr: Floats) -> float:
         """The largest share of dr (n, 3), at most 1, on which nothing touches."""
-        if self.meetings is None:
-            return 1.0
         farthest = float(np.sqrt(np.square(dr).sum(axis=1).max()))
         pairs = self.meetings.near(r, farthest)
         return float(largest_step(pairs, r.copy(), dr.copy(), 1.0))
 
     def _felt(self, r: Floats) -> ContactPairs:
-        assert self.meetings is not None
         return self.meetings.near(r, reach=self.reach)
 
     @property
@@ -344,5 +319,4 @@ def _slots(pattern: HessianPattern, node: Ints, size: int) -> Ints:
     keys = pattern.blocks.upper * size + pattern.blocks.lower
     a, b = (node[:, c] for c in np.divmod(np.arange(16), 4))
     found = np.searchsorted(keys, a * size + b)
-    slots: Ints = np.where(a >= b, found, -1)
-    return slots
+    return np.asarray(np.where(a >= b, found, -1))

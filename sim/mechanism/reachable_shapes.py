@@ -414,5 +414,4 @@ def _stretched(r: Floats, rng: np.random.Generator, *, alike: bool) -> Floats:
     if alike:
         factor[:] = factor[0]
     d = r - r.mean(axis=0)
-    stretched: Floats = r.mean(axis=0) + d @ axes @ np.diag(factor) @ axes.T
-    return stretched
+    return np.asarray(r.mean(axis=0) + d @ axes @ np.diag(factor) @ axes.T)

@@ -64,8 +64,7 @@ def principal_extents(r: Floats) -> Floats:
     axes = np.linalg.svd(d, full_matrices=False)[2]
     extents = np.zeros(3)
     extents[: len(axes)] = np.ptp(d @ axes.T, axis=0)
-    ordered: Floats = np.sort(extents)[::-1]
-    return ordered
+    return np.asarray(np.sort(extents)[::-1])
 
 
 def rigid_motions(r: Floats) -> Floats:
@@ -73,5 +72,4 @@ def rigid_motions(r: Floats) -> Floats:
     columns = [np.tile(e, len(r)) for e in np.eye(3)]
     columns += [np.cross(e, r - r.mean(axis=0)).ravel() for e in np.eye(3)]
     basis, sizes, _ = np.linalg.svd(np.array(columns).T, full_matrices=False)
-    independent: Floats = basis[:, sizes > 1e-9 * sizes[0]]
-    return independent
+    return np.asarray(basis[:, sizes > 1e-9 * sizes[0]])

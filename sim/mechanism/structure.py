@@ -59,8 +59,7 @@ class Structure:
         nodes = self.constraints.nodes[self.constraints.kind == ConstraintKind.PAR]
         d = self.r0[nodes[:, 1]] - self.r0[nodes[:, 0]]
         u = self.r0[nodes[:, 3]] - self.r0[nodes[:, 2]]
-        lam: Floats = np.einsum("ij,ij->i", d, u) / np.einsum("ij,ij->i", u, u)
-        return lam
+        return np.asarray(np.einsum("ij,ij->i", d, u) / np.einsum("ij,ij->i", u, u))
 
     def with_constants(self, constant: Floats) -> "Structure":
         """The same with other constants (q,) of its constraints."""

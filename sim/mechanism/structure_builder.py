@@ -11,9 +11,9 @@ gradient is not among them ([dJ23], Methods, Mobility).
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, Self
+from typing import NamedTuple, Self, TypeVar
 
 import numpy as np
 
@@ -122,6 +122,8 @@ def spread(nodes: Ints, place: Ints, slopes: Floats) -> Floats:
 
 
 Pair = tuple[int, int]
+Side = TypeVar("Side", bound=tuple[int, ...])
+Other = TypeVar("Other", bound=tuple[int, ...])
 JOINTS = (
     "hinge", "spherical", "universal", "cylindrical", "prismatic", "plane_point",
     "line_point", "parallel_plane_line", "parallel_planes", "planar", "fixed",
@@ -233,9 +235,7 @@ class Draft:
         self, guide: joints.Plane, slider: joints.Plane, bodies: Pair | None = None
     ) -> Self:
         """Fig. 4g: slides along the first two nodes of the guide."""
-        self._check(*guide, *slider)
-        rows = joints.prismatic(self.r, guide, slider)
-        return self._joint("prismatic", rows, bodies, guide, slider)
+        return self._joint_of("prismatic", joints.prismatic, bodies, guide, slider)
 
     def plane_point(self, plane: joints.Plane, point: int) -> Self:
         """Fig. 4e: a node stays at its height over a plane."""
@@ -251,25 +251,23 @@ class Draft:
 
     def parallel_plane_line(self, plane: joints.Plane, line: Pair) -> Self:
         """Fig. 4h: a line keeps its slope against a plane."""
-        self._check(*plane, *line)
-        rows = joints.parallel_plane_line(self.r, plane, line)
-        return self._joint("parallel_plane_line", rows, None, plane, line)
+        return self._joint_of(
+            "parallel_plane_line", joints.parallel_plane_line, None, plane, line
+        )
 
     def parallel_planes(
         self, plane: joints.Plane, other: joints.Plane, bodies: Pair | None = None
     ) -> Self:
         """Fig. 4i: two planes stay parallel, at any distance."""
-        self._check(*plane, *other)
-        rows = joints.parallel_planes(self.r, plane, other)
-        return self._joint("parallel_planes", rows, bodies, plane, other)
+        return self._joint_of(
+            "parallel_planes", joints.parallel_planes, bodies, plane, other
+        )
 
     def planar(
         self, plane: joints.Plane, other: joints.Plane, bodies: Pair | None = None
     ) -> Self:
         """Fig. 4i in its other reading: a body slides on a plane."""
-        self._check(*plane, *other)
-        rows = joints.planar_contact(self.r, plane, other)
-        return self._joint("planar", rows, bodies, plane, other)
+        return self._joint_of("planar", joints.planar_contact, bodies, plane, other)
 
     def fixed(
         self,
@@ -279,9 +277,7 @@ class Draft:
     ) -> Self:
         """Two bodies become one; of two planes, the first nodes are at one place."""
         if plane is not None and other is not None:
-            self._check(*plane, *other)
-            rows = joints.fixed(self.r, plane, other)
-            return self._joint("fixed", rows, bodies, plane, other)
+            return self._joint_of("fixed", joints.fixed, bodies, plane, other)
         first, second = self._both(bodies)
         return self._shared(
             "fixed", (*self.bodies[first], *self.bodies[second]), bodies
@@ -350,6 +346,18 @@ class Draft:
             self.sides[name] = {bodies[0]}, {bodies[1]}
         self._joints += 1
         return self
+
+    def _joint_of(
+        self,
+        kind: str,
+        rows: Callable[[Floats, Side, Other], Sequence[Constraint]],
+        bodies: Pair | None,
+        side: Side,
+        other: Other,
+    ) -> Self:
+        """A joint whose rows follow from where the nodes of both sides are."""
+        self._check(*side, *other)
+        return self._joint(kind, rows(self.r, side, other), bodies, side, other)
 
     def _joint(
         self,

@@ -41,8 +41,7 @@ class Part:
     @property
     def centre(self) -> Floats:
         """(3,) middle of the spheres' bounding box."""
-        middle: Floats = 0.5 * (self.spheres.min(axis=0) + self.spheres.max(axis=0))
-        return middle
+        return np.asarray(0.5 * (self.spheres.min(axis=0) + self.spheres.max(axis=0)))
 
     @property
     def reach(self) -> float:
@@ -231,5 +230,4 @@ def _without_stretch(nodes: Floats, rigid: Ints, d: Floats) -> Floats:
 
 def posed(points: Floats, pose: Rotation, shift: Floats, centre: Floats) -> Floats:
     """`points` (n, 3) turned about `centre` and moved there plus `shift`."""
-    turned: Floats = pose.apply(points - centre) + shift
-    return turned
+    return np.asarray(pose.apply(points - centre) + shift)

@@ -33,8 +33,7 @@ class View:
         """(r, 3) unit vectors through `pixels` (r, 2)."""
         plane = (pixels - self.size) * self.pitch
         rays = plane @ self.axes[:2] + self.axes[2]
-        unit: Floats = rays / np.linalg.norm(rays, axis=1, keepdims=True)
-        return unit
+        return np.asarray(rays / np.linalg.norm(rays, axis=1, keepdims=True))
 
 
 def views_around(part: Part, lab: VirtualLab, rng: np.random.Generator) -> list[View]:
@@ -75,8 +74,7 @@ def worthwhile(part: Part, view: View) -> Ints:
     cells = _marked(where / CELL, extent / CELL, 2 * view.size // CELL + 1)
     corner = CELL * np.argwhere(cells)
     inside = np.stack(np.divmod(np.arange(CELL * CELL), CELL), axis=1)
-    pixels: Ints = (corner[:, None] + inside).reshape(-1, 2)
-    return pixels
+    return np.asarray((corner[:, None] + inside).reshape(-1, 2))
 
 
 def _samples(part: Part) -> tuple[Floats, Floats]:
@@ -101,8 +99,7 @@ def _marked(where: Floats, extent: Floats, cells: int) -> Bools:
     np.add.at(marks, (high[:, 0], high[:, 1]), 1)
     np.add.at(marks, (low[:, 0], high[:, 1]), -1)
     np.add.at(marks, (high[:, 0], low[:, 1]), -1)
-    filled: Bools = marks.cumsum(axis=0).cumsum(axis=1)[:-1, :-1] > 0
-    return filled
+    return np.asarray(marks.cumsum(axis=0).cumsum(axis=1)[:-1, :-1] > 0)
 
 
 NOTHING, BAR = -2, -1
@@ -205,8 +202,7 @@ def _depth_error(
     across = pixels[:, 0] * lab.pitch_mm
     phase = rng.uniform(0.0, 2.0 * np.pi)
     ripple = np.sin(2.0 * np.pi * across / lab.ripple_period_mm + phase)
-    error: Floats = noise + lab.ripple_mm * ripple
-    return error
+    return np.asarray(noise + lab.ripple_mm * ripple)
 
 
 @dataclass(frozen=True, eq=False)
@@ -253,5 +249,4 @@ def _misplaced(
     turn = np.deg2rad(lab.registration_deg) * rng.standard_normal(3)
     shift = lab.registration_mm * rng.standard_normal(3)
     turned = Rotation.from_rotvec(turn).apply(points - part.centre)
-    moved: Floats = turned + part.centre + shift
-    return moved
+    return np.asarray(turned + part.centre + shift)

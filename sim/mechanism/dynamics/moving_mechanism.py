@@ -208,8 +208,7 @@ class Driver:
             raise ValueError(
                 f"the normal of a driver is {list(self.normal)}: give [x, y, z]"
             )
-        unit: Floats = n / length
-        return unit
+        return np.asarray(n / length)
 
     def _sides(self, r: Floats) -> tuple[Floats, Floats]:
         a, b, c = self.nodes

@@ -412,17 +412,15 @@ def least_change(A: csr_array, change: Floats, mass: csr_array | None = None) ->
     """
     M = eye_array(A.shape[1], format="csr") if mass is None else mass
     right = np.concatenate([np.zeros(A.shape[1]), change])
-    x: Floats = _saddle(A, M, right)[: A.shape[1]]
-    return x
+    return np.asarray(_saddle(A, M, right)[: A.shape[1]])
 
 
 def shares_of(G: csr_array, others: Floats) -> Floats:
     """(m, d) of independent rows (m, N) in others (d, N), which they combine to."""
     right = np.vstack([others.T, np.zeros((G.shape[0], len(others)))])
-    shares: Floats = _saddle(G, eye_array(G.shape[1], format="csr"), right)[
-        G.shape[1] :
-    ]
-    return shares
+    return np.asarray(
+        _saddle(G, eye_array(G.shape[1], format="csr"), right)[G.shape[1] :]
+    )
 
 
 def _saddle(A: csr_array, M: csr_array, right: Floats) -> Floats:

@@ -112,8 +112,7 @@ class Panels:
     @property
     def stiffness(self) -> Floats:
         """(p,) E t, force / length."""
-        stiffness: Floats = self.modulus * self.thickness
-        return stiffness
+        return np.asarray(self.modulus * self.thickness)
 
     def grown(self, strain: Floats) -> "Panels":
         """The same with sides at rest longer by the strain (p,) in every direction."""
@@ -153,21 +152,18 @@ class Panels:
         C[:, 0, 1] = C[:, 1, 0] = nu
         C[:, 2, 2] = 0.5 * (1.0 - nu)
         area = 0.5 * np.linalg.det(self.rest)
-        made: Floats = (area * self.stiffness / (1.0 - nu**2))[:, None, None] * C
-        return made
+        return np.asarray((area * self.stiffness / (1.0 - nu**2))[:, None, None] * C)
 
     def _corners(self, r: Floats) -> Floats:
         """(p, 3, 3) from the first of each: of whole coordinates rounding counts by the
         square of their size over the side."""
-        from_first: Floats = r[self.nodes] - r[self.nodes[:, :1]]
-        return from_first
+        return np.asarray(r[self.nodes] - r[self.nodes[:, :1]])
 
     def strain(self, r: Floats) -> Floats:
         """(p, 3) G11, G22, 2 G12 at `r` (n, 3)."""
         x = self._corners(r)
         square = np.einsum("pkij,pia,pja->pk", self.forms, x, x)
-        strain: Floats = 0.5 * (square - [1.0, 1.0, 0.0])
-        return strain
+        return np.asarray(0.5 * (square - [1.0, 1.0, 0.0]))
 
     def stretched(self, r: Floats) -> "StretchedPanels":
         """Strains, forces and stiffness at `r` (n, 3)."""
@@ -203,8 +199,7 @@ class StretchedPanels(NamedTuple):
     @property
     def on_corners(self) -> Floats:
         """(p, 9) gradient of the energy of each panel."""
-        gradient: Floats = np.einsum("pk,pki->pi", self.force, self.slope)
-        return gradient
+        return np.asarray(np.einsum("pk,pki->pi", self.force, self.slope))
 
 
 def _tension(force: Floats) -> Floats:
@@ -399,8 +394,7 @@ def angles_of(hinges: Ints, r: Floats, before: Floats | None = None) -> Floats:
     if before is None or len(angle) == 0:
         return angle
     turn = 2.0 * np.pi
-    nearest: Floats = angle + turn * np.round((before - angle) / turn)
-    return nearest
+    return np.asarray(angle + turn * np.round((before - angle) / turn))
 
 
 def deform(elastic: Elastic, r: Floats, before: Floats) -> Deformed:
@@ -460,8 +454,7 @@ def _pull_per_length(elastic: Elastic, length: Floats, tension: Floats) -> Float
 
 
 def _outer(weight: Floats, slope: Floats) -> Floats:
-    product: Floats = weight[:, None, None] * slope[:, :, None] * slope[:, None, :]
-    return product
+    return np.asarray(weight[:, None, None] * slope[:, :, None] * slope[:, None, :])
 
 
 def _lowers(*parts: Floats) -> Floats:

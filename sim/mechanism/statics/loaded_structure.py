@@ -294,8 +294,7 @@ def spread(
         for i in np.flatnonzero(u)
     ]
     squares = np.square(np.reshape(parts, (-1, *here.shape)))
-    u_found: Floats = np.sqrt(squares.sum(axis=0))
-    return u_found
+    return np.asarray(np.sqrt(squares.sum(axis=0)))
 
 
 ASIDE = 0.5  # of a bar's length, how far a node that keeps the bar rigid lies off it
@@ -402,8 +401,7 @@ def _beside(r: Floats, bar: Ints, held: Ints) -> Floats:
     along, middle = last - first, (first + last) / 2.0
     across = np.array([-along[1], along[0], 0.0])
     away = np.sign(across @ (middle - r[held].mean(axis=0)))
-    place: Floats = middle + ASIDE * away * across
-    return place
+    return np.asarray(middle + ASIDE * away * across)
 
 
 def _rigid_in_plane(r: Floats, bar: Ints, aside: int) -> list[Constraint]:

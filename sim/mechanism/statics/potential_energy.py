@@ -180,7 +180,8 @@ class PotentialEnergy:
             r = point.z[:n]
             W[lead] = pull_curvature(self.loaded.target, r[lead], point.g[lead], h)
             W *= self.loaded.spring[:, None, None]
-        rho = 1e-2 * self.stiffness * penalty_weights(point.linear)
+        weights = penalty_weights(self.system.layout, point.linear.B)
+        rho = 1e-2 * self.stiffness * weights
         return NewtonMatrix(
             self.pattern, point.z, point.linear, W, point.y, rho, point.contacts
         )

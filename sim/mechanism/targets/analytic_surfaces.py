@@ -168,10 +168,9 @@ class Cylinder(CheckedTarget):
         axis = unit(self.axis)
         d = points - self.centre
         along = (d @ axis)[:, None] * axis
-        goals: Floats = (
+        return np.asarray(
             self.centre + along + self.radius * _outward(d - along, _across(axis))
         )
-        return goals
 
     def slopes(self, points: Floats, goals: Floats) -> Floats:
         """(n, 3, 3) dg/dr: along the axis as the nodes, around it as of a circle."""
@@ -218,8 +217,7 @@ class Circle(CheckedTarget):
         n = unit(self.normal)
         d = points - self.centre
         flat = d - (d @ n)[:, None] * n
-        goals: Floats = self.centre + self.radius * _outward(flat, _across(n))
-        return goals
+        return np.asarray(self.centre + self.radius * _outward(flat, _across(n)))
 
     def slopes(self, points: Floats, goals: Floats) -> Floats:
         n = unit(self.normal)
@@ -470,8 +468,7 @@ class FourierBlob(CheckedTarget):
     def _shell(self, u: Floats) -> Floats:
         """Points of the surface in the directions u."""
         F = self._level(np.asarray(self.centre) + u)[0]
-        shell: Floats = self.centre + (1.0 - F)[:, None] * u
-        return shell
+        return np.asarray(self.centre + (1.0 - F)[:, None] * u)
 
     @cached_property
     def _samples(self) -> Floats:
@@ -554,8 +551,7 @@ def level_set_slopes(
     inverse = (V / np.maximum(values, FOCAL_LEVEL_SET)[:, None, :]) @ V.transpose(
         0, 2, 1
     )
-    slopes: Floats = inverse - normal
-    return slopes
+    return np.asarray(inverse - normal)
 
 
 def _hessian(x: Floats, surface: LevelSet, h: float) -> Floats:

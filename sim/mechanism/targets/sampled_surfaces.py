@@ -338,8 +338,7 @@ def _with_tangential(apart: Floats, T: Floats, B: Floats, step: Floats) -> float
         step[i] += (wide * a - bias * b) / det * T[0, i]
         step[i] += (long * b - bias * a) / det * T[1, i]
         square += step[i] ** 2
-    size: float = np.sqrt(square)
-    return size
+    return float(np.sqrt(square))
 
 
 @kernel
@@ -446,8 +445,7 @@ class CloudTarget:
             return goals
         n = self.normals[near]
         height = np.einsum("pi,pi->p", points - goals, n)
-        foot: Floats = points - height[:, None] * n
-        return foot
+        return np.asarray(points - height[:, None] * n)
 
     def wireframe(self, around: Floats) -> Wireframe:
         del around
@@ -463,8 +461,7 @@ def normals_of(points: Floats, neighbours: int = 12) -> Floats:
     _, near = cKDTree(points).query(points, k=neighbours + 1)
     local = points[near] - points[near].mean(axis=1, keepdims=True)
     _, vectors = np.linalg.eigh(np.einsum("pki,pkj->pij", local, local))
-    normals: Floats = vectors[:, :, 0]
-    return normals
+    return np.asarray(vectors[:, :, 0])
 
 
 FEWEST, MOST = 200, 20_000  # points that the rounded surface goes through, about
@@ -494,8 +491,7 @@ class MeshTarget:
 
     @cached_property
     def _corners(self) -> Floats:
-        corners: Floats = self.vertices[self.triangles]
-        return corners
+        return np.asarray(self.vertices[self.triangles])
 
     @cached_property
     def _tree(self) -> cKDTree:

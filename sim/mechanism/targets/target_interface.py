@@ -99,8 +99,7 @@ def jumping(target: Target, r: Floats, g: Floats, h: float) -> Bools:
     """(p,) which nodes r (p, 3) have goals g that a displacement h makes jump."""
     moved = [target.closest(r + way * h * e) for e in np.eye(3) for way in (1.0, -1.0)]
     farthest = np.linalg.norm(np.stack(moved) - g, axis=2).max(axis=0)
-    found: Bools = farthest > JUMP * h
-    return found
+    return np.asarray(farthest > JUMP * h)
 
 
 def pull_curvature(target: Target, r: Floats, g: Floats, h: float) -> Floats:

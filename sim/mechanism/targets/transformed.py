@@ -65,8 +65,7 @@ class Moved(CheckedTarget):
 
     def into(self, points: Floats) -> Floats:
         """Points (p, 3) as the target itself has them, before the motion."""
-        before: Floats = (points - self.shift) @ self._R
-        return before
+        return np.asarray((points - self.shift) @ self._R)
 
     @cached_property
     def _R(self) -> Floats:
@@ -100,8 +99,7 @@ class Rescaled:
     unit: float
 
     def closest(self, points: Floats) -> Floats:
-        goals: Floats = self.target.closest(self.unit * points) / self.unit
-        return goals
+        return np.asarray(self.target.closest(self.unit * points) / self.unit)
 
     @property
     def smooth(self) -> Target:

@@ -236,8 +236,7 @@ def is_convex(corners: Floats) -> Bools:
     """Whether each corner of a polygon (m, 2), counter-clockwise, is not reflex."""
     before, after = corners - np.roll(corners, 1, 0), np.roll(corners, -1, 0) - corners
     sizes = np.linalg.norm(before, axis=1) * np.linalg.norm(after, axis=1)
-    convex: Bools = _cross(before, after) >= -1e-9 * np.maximum(sizes, 1e-300)
-    return convex
+    return np.asarray(_cross(before, after) >= -1e-9 * np.maximum(sizes, 1e-300))
 
 
 Face = Sequence[int]

@@ -90,12 +90,13 @@ def test_bending_a_step_brings_it_close_to_the_constraints(rng):
     held = constraint_forces(MorphConfiguration(sheet.r0, goals, linear))
     K = NewtonMatrix(
         hessian_pattern_of(system.topology), sheet.r0, linear,
-        np.tile(np.eye(3), (system.n, 1, 1)), held.y, penalty_weights(linear),
+        np.tile(np.eye(3), (system.n, 1, 1)), held.y,
+        penalty_weights(system.layout, linear.B),
     )  # fmt: skip
     error = float(np.sqrt(np.square(sheet.r0 - goals).sum() / system.n))
     factor, _ = inertia_corrected(K, StepDamping(), held.size, error, L)
     way = newton_direction(K, factor, held.gradient, 1e-2 / L)
-    size = 0.3 / largest_rotation(system, way.dz)
+    size = 0.3 / largest_rotation(system.layout, way.dz)
     straight = linearise(system, sheet.r0 + size * way.dz)
     bent = linearise(
         system, second_order_correction(linear, way, sheet.r0 + size * way.dz)

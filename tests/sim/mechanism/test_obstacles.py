@@ -104,7 +104,7 @@ def dense_curvature(obstacles: Obstacles, z: Floats, *, convex: bool = False) ->
 def test_balls_on_one_link_do_not_feel_each_other():
     r = np.array([[0.0, 0, 0], [0.5, 0, 0], [0, 0.7, 0]])
     made = limited(r, [dist(r, 0, 1)], solids(balls=[(i, 0.3) for i in range(3)]))
-    near = obstacles_of(made).meetings.near(r)  # type: ignore[union-attr]
+    near = obstacles_of(made).meetings.near(r)
     assert near.node[:, :2].tolist() == [[0, 2], [1, 2]]
 
 
