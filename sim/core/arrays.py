@@ -20,6 +20,16 @@ def cross(a: Floats, b: Floats) -> Floats:
     return out
 
 
+def connected(pairs: Ints, count: int) -> tuple[int, Ints]:
+    """How many parts pairs (p, 2) join `count` things to, and the part of each."""
+    from scipy.sparse import coo_array  # slow to import, and most need none
+    from scipy.sparse.csgraph import connected_components
+
+    graph = coo_array((np.ones(len(pairs)), tuple(pairs.T)), shape=(count, count))
+    parts, label = connected_components(graph, directed=False)
+    return int(parts), label.astype(np.int64)
+
+
 def among(pairs: Ints, others: Ints) -> Bools:
     """(q,) which rows of pairs (q, 2) are rows of others (p, 2), either way round."""
     known = {frozenset(pair) for pair in others.tolist()}

@@ -40,7 +40,8 @@ def nested_dissection(start: Ints, neighbours: Ints) -> Ints:
     first: dict[bytes, int] = {}
     places = pairwise(start.tolist())
     rows = (neighbours[low:high].tobytes() for low, high in places)
-    supervariable = np.array([first.setdefault(row, i) for i, row in enumerate(rows)])
+    owners = [first.setdefault(row, i) for i, row in enumerate(rows)]
+    supervariable = np.array(owners, dtype=np.int64)
     principal = np.array(list(first.values()), dtype=np.int64)
     order = _dissect(*_graph_of(start, neighbours, principal))
     rank = np.empty(len(supervariable), dtype=np.int64)

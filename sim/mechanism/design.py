@@ -38,11 +38,9 @@ from dataclasses import dataclass, field
 from typing import Annotated, ClassVar, NamedTuple, Protocol
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
-from sim.core.arrays import Floats, Ints
+from sim.core.arrays import Floats, Ints, connected
 from sim.core.options import (
     Checked,
     Choice,
@@ -278,10 +276,11 @@ def links_of(structure: Structure, symmetries: Sequence[str] = ()) -> Links:
     ends = np.sort(table.nodes[chosen, :2], axis=1)
     alike = [_images(structure.r0, ends, axes) for axes in symmetries]
     own = np.arange(len(ends))
-    rows, cols = np.tile(own, len(alike) + 1), np.concatenate([own, *alike])
-    graph = coo_array((np.ones(len(rows)), (rows, cols)), shape=(len(own), len(own)))
-    _, group = connected_components(graph, directed=False)
-    return Links(np.array(chosen, dtype=np.int64), group.astype(np.int64))
+    pairs_alike = np.column_stack(
+        [np.tile(own, len(alike) + 1), np.concatenate([own, *alike])]
+    )
+    _, group = connected(pairs_alike, len(own))
+    return Links(np.array(chosen, dtype=np.int64), group)
 
 
 def _images(r0: Floats, ends: Ints, axes: str) -> Ints:

@@ -147,7 +147,7 @@ def _motions(structure: Structure, z: Floats, rank: int) -> Floats:
             f"{unknowns} unknowns, at most {LARGEST} are supported: use fewer nodes"
         )
     linear = linearise(system, z)
-    J = np.delete(unit_rows(linear), _unused(system.n, system.k), axis=1)
+    J = unit_rows(linear)[:, _used(system.n, system.k)]
     _, _, rows = np.linalg.svd(J)
     return np.asarray(rows[rank:, : 3 * system.n])
 
@@ -193,10 +193,9 @@ def nearby_mobility(structure: Structure, seed: int = 0) -> int | None:
     return mobility(structure, near).mobility
 
 
-def _unused(n: int, k: int) -> Ints:
-    """Columns of a state that hold no unknown."""
-    second = 3 * n + 3 * np.arange(k) + 1
-    return np.concatenate([second, second + 1])
+def _used(n: int, k: int) -> Ints:
+    """Columns of a state that hold an unknown."""
+    return np.concatenate([np.arange(3 * n), 3 * (n + np.arange(k))])
 
 
 def motions_of_the_whole(linear: LinearConstraints, r: Floats) -> Floats:
@@ -297,9 +296,7 @@ def tangent(system: ConstraintSystem, z: Floats) -> Tangent:
 
 def dense_jacobian(system: ConstraintSystem, z: Floats) -> tuple[Floats, Ints]:
     """J with its rows over their scale and one column an unknown, and their places."""
-    used = np.ones((len(z), 3), dtype=np.bool_)
-    used[system.n :, 1:] = False
-    places: Ints = np.flatnonzero(used.ravel())
+    places = _used(system.n, system.k)
     J = dense_rows(linearise(system, z))[:, places]
     return J / system.scale[:, None], places
 

@@ -1,5 +1,6 @@
 """What a Newton step of a morph lowers, and how its end is recognised."""
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -251,9 +252,12 @@ class MorphProblem:
 
     def is_tight(self, z: Floats) -> bool:
         """Whether something is touched, to rounding."""
-        return (
-            self.obstacles is not None and self.obstacles.smallest_clearance(z) < TIGHT
-        )
+        return self.clearance(z) < TIGHT
+
+    def clearance(self, z: Floats) -> float:
+        """The smallest of a contact, over its reach; infinite where there are none."""
+        felt = self.obstacles
+        return np.inf if felt is None else felt.smallest_clearance(z)
 
     def passes_through(self, before: Floats, after: Floats) -> bool:
         """Whether a step is too long, or bodies touch on its straight way."""
@@ -276,21 +280,27 @@ class MorphProblem:
         return W
 
 
-def nearest_free(problem: MorphProblem, z: Floats, dz: Floats) -> Floats:
-    """The configuration along dz, no farther from z than bodies and ranges let it."""
+def nearest_free(
+    problem: MorphProblem, z: Floats, dz: Floats, clearance: float | None = None
+) -> Floats:
+    """The configuration along dz, no farther from z than bodies and ranges let it.
+
+    Parameters
+    ----------
+    clearance : of which it must have more, if that is asked for; over the reach
+    """
     for _ in range(MOST_MOVES):
-        try:
+        with suppress(NotConvergedError):
             there = satisfy_constraints(
                 problem.system, z + dz, tolerance=problem.options.residual
             )
-        except NotConvergedError:
-            there = None
-        if (
-            there is not None
-            and problem.is_free(there)
-            and not problem.passes_through(z, there)
-        ):
-            return there
+            enough = clearance is None or problem.clearance(there) > clearance
+            if (
+                enough
+                and problem.is_free(there)
+                and not problem.passes_through(z, there)
+            ):
+                return there
         dz = 0.5 * dz
     return z
 
@@ -303,33 +313,16 @@ def moved_off_bounds(problem: MorphProblem, z: Floats) -> Floats:
     """
     obstacles, n = problem.obstacles, problem.system.n
     for _ in range(MOST_MOVES):
-        if obstacles is None or obstacles.smallest_clearance(z) >= CLEARANCE:
+        if obstacles is None or problem.clearance(z) >= CLEARANCE:
             return z
         push = obstacles.contacts(z, 1.0).push()[:n]
         size = CLEARANCE * problem.L / max(float(np.abs(push).max()), 1e-300)
         dz = admissible(problem.system, z, -size * push)
-        there = _with_more_clearance(problem, obstacles, z, dz)
-        if there is None:
+        there = nearest_free(problem, z, dz, problem.clearance(z))
+        if there is z:
             return z
         z = there
     return z
-
-
-def _with_more_clearance(
-    problem: MorphProblem, obstacles: Obstacles, z: Floats, dz: Floats
-) -> Floats | None:
-    """The configuration that a share of dz comes to and that leaves more clearance."""
-    clearance = obstacles.smallest_clearance(z)
-    for _ in range(MOST_MOVES):
-        there = satisfy_constraints(
-            problem.system, z + dz, tolerance=problem.options.residual
-        )
-        if obstacles.smallest_clearance(
-            there
-        ) > clearance and not problem.passes_through(z, there):
-            return there
-        dz = 0.5 * dz
-    return None
 
 
 def unbalanced(

@@ -29,8 +29,7 @@ from functools import lru_cache, partial
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import coo_array, csr_array
-from scipy.sparse.csgraph import connected_components
+from scipy.sparse import csr_array
 
 from sim.contact.bodies_that_may_meet import TOUCH, CollisionGeometry
 from sim.contact.collisions import largest_step
@@ -43,7 +42,7 @@ from sim.contact.contact_energy import (
     separations,
 )
 from sim.contact.near_pairs import ContactPairs
-from sim.core.arrays import Floats, Ints
+from sim.core.arrays import Floats, Ints, connected
 from sim.mechanism.constraint_forces import ObstacleTerms
 from sim.mechanism.constraint_system import (
     ConstraintSystem,
@@ -61,9 +60,7 @@ from sim.mechanism.structure import Structure
 
 def one_node_each(table: ConstraintTable, n: int) -> Ints:
     """(n,) of the nodes that `coin` holds at one place, the first."""
-    a, b = table.nodes[table.kind == ConstraintKind.COIN, :2].T
-    graph = coo_array((np.ones(len(a)), (a, b)), shape=(n, n))
-    _, place = connected_components(graph, directed=False)
+    _, place = connected(table.nodes[table.kind == ConstraintKind.COIN, :2], n)
     return np.asarray(np.unique(place, return_index=True)[1][place])
 
 

@@ -10,11 +10,9 @@ from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from sim.contact.distance import edge_edge_distance
-from sim.core.arrays import Floats, Ints
+from sim.core.arrays import Floats, Ints, connected
 from sim.core.options import Choice
 from sim.virtual_lab.assembled_part import (
     clamped_ends,
@@ -201,9 +199,7 @@ def fragments(bars: Sequence[tuple[Floats, Floats]], radius: float) -> int:
         for i, j in combinations(range(n), 2)
         if edge_edge_distance(np.array([*bars[i], *bars[j]])) < 2.0 * radius
     ]
-    i, j = np.array(touch, dtype=np.int64).reshape(-1, 2).T
-    graph = coo_array((np.ones(len(i)), (i, j)), shape=(n, n))
-    return int(connected_components(graph, directed=False)[0])
+    return connected(np.array(touch, dtype=np.int64).reshape(-1, 2), n)[0]
 
 
 TOUCH_MM = 1e-6

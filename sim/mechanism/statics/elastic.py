@@ -309,6 +309,14 @@ class Elastic:
             panels=self.panels.grown(np.broadcast_to(panels, len(self.panels))),
         )
 
+    def add_forces(
+        self, out: Floats, links: Floats, hinges: Floats, panels: Floats
+    ) -> None:
+        """Add forces (l, 6), (h, 12), (p, 9) of the parts on their nodes to `out`."""
+        np.add.at(out, self.links, links.reshape(-1, 2, 3))
+        np.add.at(out, self.hinges, hinges.reshape(-1, 4, 3))
+        np.add.at(out, self.panels.nodes, panels.reshape(-1, 3, 3))
+
     def check(self, r: Floats) -> None:
         """Refuse nodes that are not there, and hinges without an angle in `r`."""
         parts = {"link": self.links, "hinge": self.hinges, "panel": self.panels.nodes}
@@ -413,15 +421,9 @@ def deform(elastic: Elastic, r: Floats, before: Floats) -> Deformed:
     turn = 2.0 * np.pi
     angle += turn * np.round((before - angle) / turn)
     moment = elastic.hinge_stiffness * (angle - elastic.rest_angle)
-    gradient = np.zeros_like(r)
-    np.add.at(
-        gradient, elastic.links, (tension[:, None] * link_slope).reshape(-1, 2, 3)
-    )
-    np.add.at(
-        gradient, elastic.hinges, (moment[:, None] * hinge_slope).reshape(-1, 4, 3)
-    )
-    panels = elastic.panels.stretched(r)
-    np.add.at(gradient, elastic.panels.nodes, panels.on_corners.reshape(-1, 3, 3))
+    gradient, panels = np.zeros_like(r), elastic.panels.stretched(r)
+    pull, turn_back = tension[:, None] * link_slope, moment[:, None] * hinge_slope
+    elastic.add_forces(gradient, pull, turn_back, panels.on_corners)
     across = np.eye(3) - e[:, :, None] * e[:, None, :]
     across *= _pull_per_length(elastic, length, tension)[:, None, None]
     sign = np.array([[1.0, -1.0], [-1.0, 1.0]])

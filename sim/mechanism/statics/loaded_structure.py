@@ -23,10 +23,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
-from sim.core.arrays import Floats, Ints, refuse_first
+from sim.core.arrays import Floats, Ints, connected, refuse_first
 from sim.mechanism.constraints import (
     NODES,
     Constraint,
@@ -148,10 +146,8 @@ def _parts(loaded: LoadedStructure) -> Ints:
     ]
     elastic = loaded.elastic
     groups += [*elastic.links, *elastic.hinges, *elastic.panels.nodes]
-    first = [group[0] for group in groups for _ in group]
-    other = [node for group in groups for node in group]
-    graph = coo_array((np.ones(len(first)), (first, other)), shape=(n, n))
-    return connected_components(graph, directed=False)[1].astype(np.int64)
+    pairs = [(group[0], node) for group in groups for node in group]
+    return connected(np.array(pairs, dtype=np.int64).reshape(-1, 2), n)[1]
 
 
 def _names(nodes: Ints) -> str:

@@ -230,12 +230,9 @@ class PotentialEnergy:
         elastic, out = self.loaded.elastic, np.zeros_like(point.z)
         pull = (elastic.link_stiffness * links)[:, None] * point.deformed.link_slope
         turn = (elastic.hinge_stiffness * hinges)[:, None] * point.deformed.hinge_slope
-        np.add.at(out, elastic.links, pull.reshape(-1, 2, 3))
-        np.add.at(out, elastic.hinges, turn.reshape(-1, 4, 3))
-        sheet = elastic.panels
-        stress = np.einsum("pkl,pl->pk", sheet.material, panels)
+        stress = np.einsum("pkl,pl->pk", elastic.panels.material, panels)
         force = np.einsum("pk,pki->pi", stress, point.deformed.panels.slope)
-        np.add.at(out, sheet.nodes, force.reshape(-1, 3, 3))
+        elastic.add_forces(out, pull, turn, force)
         return out
 
     def strains(

@@ -13,11 +13,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
-from sim.core.arrays import Bools, Floats, Ints
+from sim.core.arrays import Bools, Floats, Ints, connected
 from sim.origami.pattern.pattern import panel_edges, polygon_area
 
 CLOSE = 2e-3  # share of the drawing's size within which corners are one
@@ -95,9 +93,7 @@ def _cross(a: Floats, b: Floats) -> Floats:
 def merged(points: Floats, close: float) -> tuple[Floats, Ints]:
     """Vertices (v, d) of points (p, d) that are close, and the vertex of each point."""
     pairs = cKDTree(points).query_pairs(close, output_type="ndarray")
-    n = len(points)
-    graph = coo_array((np.ones(len(pairs)), pairs.T), shape=(n, n))
-    many, group = connected_components(graph, directed=False)
+    many, group = connected(pairs, len(points))
     _, first, label = np.unique(group, return_index=True, return_inverse=True)
     order = np.argsort(np.argsort(first))  # vertices in the order of the points
     number: Ints = order[label].astype(np.int64)
@@ -207,14 +203,10 @@ def _neighbours(arrangement: Arranged) -> dict[int, list[int]]:
 def _check_one_part(arrangement: Arranged, around: Mapping[int, Sequence[int]]) -> None:
     if not around:
         raise ValueError("the lines enclose nothing: draw the rim of the sheet as well")
+    pairs = [(a, b) for a, near in around.items() for b in near]
+    _, part = connected(np.array(pairs, dtype=np.int64), max(around) + 1)
     start = next(iter(around))
-    seen, todo = {start}, [start]
-    while todo:
-        for b in around[todo.pop()]:
-            if b not in seen:
-                seen.add(b)
-                todo.append(b)
-    apart = [v for v in around if v not in seen]
+    apart = [v for v in around if part[v] != part[start]]
     if apart:
         at = ", ".join(f"{x:.6g}" for x in arrangement.vertices[apart[0]])
         raise ValueError(
@@ -462,7 +454,4 @@ def _around(one: Face, other: Face, edge: tuple[int, int]) -> list[int] | None:
 def parts_of_sheet(faces: Sequence[Face]) -> int:
     """How many parts of the faces share no edge."""
     shared = [pair for pair in _faces_of_edges(faces).values() if len(pair) == 2]
-    ends = np.array(shared, dtype=np.int64).reshape(-1, 2).T
-    size = (len(faces), len(faces))
-    graph = coo_array((np.ones(len(shared)), (ends[0], ends[1])), shape=size)
-    return int(connected_components(graph, directed=False)[0])
+    return connected(np.array(shared, dtype=np.int64).reshape(-1, 2), len(faces))[0]
