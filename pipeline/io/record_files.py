@@ -330,8 +330,8 @@ def _name(path: Path, telling: Sequence[str], inputs: Mapping[str, str]) -> str:
     name = "_".join(inputs[column] for column in telling)
     if len(name) > LONGEST:
         raise InputError(
-            f"{path}: {' and '.join(telling)} name a record and have {len(name)} "
-            f"letters: shorten them to {LONGEST}"
+            f"{path}: the record's name, of {' and '.join(telling)}, has {len(name)} "
+            f"letters: shorten it to {LONGEST}"
         )
     return name
 

@@ -57,7 +57,7 @@ def test_a_record_s_name_has_at_most_255_letters(tmp_path, *, listed):
         names.append(found[0].name)
     assert names == ["lid_" + "s" * 251, "tracks_lid"]
     words = (
-        "design and specimen name a record and have 256 letters: shorten them to 255"
+        "the record's name, of design and specimen, has 256 letters: shorten it to 255"
     )
     assert re.search(words, found[0].broken)
 
