@@ -28,10 +28,7 @@ if TYPE_CHECKING:
 
 MISSING = "--"
 DIGITS = 3  # of a number whose uncertainty is not stated
-SMALLEST, LARGEST = (
-    -3,
-    5,
-)  # exponents of numbers that are printed without a power of ten
+SMALLEST, LARGEST = -3, 5  # exponents of numbers printed without a power of ten
 
 
 def last_place(u: float) -> int:
@@ -210,9 +207,8 @@ PART = re.compile(
     re.DOTALL,
 )
 UNPRINTED = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
-LOOSE = re.compile(
-    r"[%&#]|\\$"
-)  # begins a remark, a cell, an argument or the next sign
+# Begins a remark, a cell, an argument or the next sign.
+LOOSE = re.compile(r"[%&#]|\\$")
 SPECIAL = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",

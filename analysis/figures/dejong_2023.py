@@ -25,25 +25,7 @@ from analysis.figures.mechanisms import (
     view_of,
 )
 from analysis.figures.panel_3d import PaintedScene, View
-from analysis.figures.shown import DrawnFigure, ShownRun
-from analysis.figures.style import (
-    ERROR,
-    SCANNED,
-    SCANNED_EDGE,
-    SHAPE,
-    SMALL,
-    SYNTHETIC,
-    UNIT,
-    PanelGrid,
-    annotate_near,
-    compare,
-    legend_below,
-    marks,
-    put_letter,
-    scale_bar,
-    sheet,
-    size,
-)
+from analysis.figures.shown import DrawnFigure, ShownRun, node_table
 from sim.core.arrays import Floats, Ints
 from sim.mechanism.constraint_projection import admissible, satisfy_constraints
 from sim.mechanism.constraint_system import state, system_of
@@ -140,18 +122,20 @@ def draw_dejong_3(runs: Sequence[ShownRun]) -> DrawnFigure:
     shapes = [scanned_shape(run) for run in runs]
     if not shapes:
         raise ValueError("Fig. 3 has no case to show: list its comparisons")
-    figure, rows = sheet(*[PanelGrid(4, 42.0, 41.0)] * len(shapes), more=12.0)
+    figure, rows = style.sheet(
+        *[style.PanelGrid(4, 42.0, 41.0)] * len(shapes), more=12.0
+    )
     twins: list[tuple[Axes, Axes]] = []
     for letter, shape, panels in zip("abcdefgh", shapes, rows, strict=False):
         twins.append(_draw_row(letter, shape, panels))
     for axes in zip(*twins, strict=True):
-        compare(axes)
+        style.compare(axes)
     _legend(figure, shapes[0].k)
     return DrawnFigure(
         figure,
         {"steps": plotted_steps(shapes), "nodes": plotted_nodes(shapes)},
         runs=[run for shape in shapes for run in shape.runs],
-        notes=(SYNTHETIC, NOT_PUBLIC) if any(s.synthetic for s in shapes) else (),
+        notes=(style.SYNTHETIC, NOT_PUBLIC) if any(s.synthetic for s in shapes) else (),
     )
 
 
@@ -162,13 +146,13 @@ def _draw_row(
     run = shape.run
     ends = run.r[[0, -1]]
     everything, view = np.concatenate(ends), best_view(ends[1], ends[0])
-    put_letter(panels[0], letter, f"{run.label}: initial")
+    style.put_letter(panels[0], letter, f"{run.label}: initial")
     for panel, r in zip(panels, ends, strict=False):
         scene = scene_of(everything, view)
         draw_target(scene, run.target)
         draw_mechanism(scene, r, run.bodies)
         scene.paint(panel, everything)
-    scale_bar(panels[0], 1.0, UNIT, loc="lower left")
+    style.scale_bar(panels[0], 1.0, style.UNIT, loc="lower left")
     panels[1].set_title("final, simulated")
     _draw_scan(panels[2], shape, everything, view)
     return panels[3], _draw_steps(panels[3], shape)
@@ -191,15 +175,8 @@ def _draw_steps(ax: Axes, shape: ScannedShape) -> Axes:
     steps = np.arange(len(E))
     positive = E > 0
     every = max(1, len(steps) // 15)
-    ax.semilogy(
-        steps[positive],
-        E[positive],
-        "-o",
-        color=ERROR,
-        mfc="white",
-        mew=0.7,
-        markevery=every,
-    )
+    rings: dict[str, Any] = {"color": style.ERROR, "mfc": "white", "mew": 0.7}
+    ax.semilogy(steps[positive], E[positive], "-o", markevery=every, **rings)
     ax.set_ylabel(r"distance error $\mathcal{E}$ (-)", labelpad=1)
     ax.set_xlabel(r"step $s$ (-)", labelpad=0)
     ax.xaxis.set_major_locator(MaxNLocator(5, integer=True))
@@ -208,16 +185,19 @@ def _draw_steps(ax: Axes, shape: ScannedShape) -> Axes:
     end = float(steps[-1])
     ax.set_xlim(-0.05 * end - 0.1, end * 1.16 + 0.6)
     right = ax.twinx()
-    right.plot(steps, S, "--s", color=SHAPE, ms=2.4, markevery=every)
-    right.set_ylabel(r"shape factor $\mathcal{S}$ (-)", labelpad=2, color=SHAPE)
-    right.tick_params(axis="y", colors=SHAPE)
+    right.plot(steps, S, "--s", color=style.SHAPE, ms=2.4, markevery=every)
+    right.set_ylabel(r"shape factor $\mathcal{S}$ (-)", labelpad=2, color=style.SHAPE)
+    right.tick_params(axis="y", colors=style.SHAPE)
     right.yaxis.set_major_locator(MaxNLocator(5))
     at = end * 1.05 + 0.2
     if shape.compared["basis"] != "all nodes":
-        right.plot([at], [shape.S_simulated], "s", color=SHAPE, mfc="none", ms=5)
+        right.plot([at], [shape.S_simulated], "s", color=style.SHAPE, mfc="none", ms=5)
         place = (at, max(shape.scanned("S")[0], shape.S_simulated))
-        look: dict[str, Any] = {"fontsize": size(SMALL), "color": style.FAINT}
-        annotate_near(right, "seen nodes only", place, (0, 6), ha="right", **look)
+        look: dict[str, Any] = {
+            "fontsize": style.size(style.SMALL),
+            "color": style.FAINT,
+        }
+        style.annotate_near(right, "seen nodes only", place, (0, 6), ha="right", **look)
     _error_bar(right, at, shape.scanned("S"), shape.k, "D")
     if np.isfinite(shape.scanned("E")[0]):
         aside = at + 0.06 * end + 0.2  # where S may be as high
@@ -233,21 +213,26 @@ def _error_bar(
     """What was scanned, and k times its standard uncertainty."""
     ax.errorbar(
         [at], [scanned[0]], yerr=[k * scanned[1]], fmt=mark, ms=4.0, mew=0.7,
-        color=SCANNED_EDGE, mfc=SCANNED, capsize=2.5, elinewidth=0.8, zorder=5,
+        color=style.SCANNED_EDGE, mfc=style.SCANNED, capsize=2.5, elinewidth=0.8,
+        zorder=5,
     )  # fmt: skip
 
 
 def _legend(figure: Figure, k: float) -> None:
-    scanned = {"lw": 0.0, "mfc": SCANNED, "mec": SCANNED_EDGE}
+    scanned = {"lw": 0.0, "mfc": style.SCANNED, "mec": style.SCANNED_EDGE}
     looks: dict[str, dict[str, Any]] = {
-        r"$\mathcal{E}$ simulated": {"marker": "o", "color": ERROR, "mfc": "white"},
-        r"$\mathcal{S}$ simulated": {"marker": "s", "ls": "--", "color": SHAPE},
+        r"$\mathcal{E}$ simulated": {
+            "marker": "o",
+            "color": style.ERROR,
+            "mfc": "white",
+        },
+        r"$\mathcal{S}$ simulated": {"marker": "s", "ls": "--", "color": style.SHAPE},
         rf"$\mathcal{{E}}$ scanned, $\pm {k:g}u$": {"marker": "^", **scanned},
         rf"$\mathcal{{S}}$ scanned, $\pm {k:g}u$": {"marker": "D", **scanned},
     }
     node = {"simulated node": style.MARKS["node"] | {"lw": 0.7}}
     named = ("scanned sphere", "link or body", "target", "scan point")
-    legend_below(figure, [*marks(of=node), *marks(*named, of=looks)])
+    style.legend_below(figure, [*style.marks(of=node), *style.marks(*named, of=looks)])
 
 
 def plotted_steps(shapes: Sequence[ScannedShape]) -> pd.DataFrame:
@@ -269,12 +254,8 @@ def plotted_nodes(shapes: Sequence[ScannedShape]) -> pd.DataFrame:
     for shape in shapes:
         r = shape.run.r
         states = {"initial": r[0], "final": r[-1], "scanned": shape.nodes}
-        for state_, nodes in states.items():
-            first = {"case": shape.run.label, "state": state_}
-            columns = dict(zip("xyz", nodes.T, strict=True))
-            tables.append(
-                pd.DataFrame(first | {"node": np.arange(len(nodes))} | columns)
-            )
+        for name, nodes in states.items():
+            tables.append(node_table(nodes, case=shape.run.label, state=name))
     return pd.concat(tables, ignore_index=True)
 
 
@@ -331,8 +312,8 @@ def draw_dejong_2(
     first : for each run, or for none: its first step, in a row above it
     """
     each, tables = 2 if first else 1, []
-    grid = PanelGrid(COLUMNS, WIDTH, HEIGHT)
-    figure, rows = sheet(*[grid] * (each * len(runs)), more=10.0)
+    grid = style.PanelGrid(COLUMNS, WIDTH, HEIGHT)
+    figure, rows = style.sheet(*[grid] * (each * len(runs)), more=10.0)
     for i, run in enumerate(runs):
         if first:
             _draw_first(rows[each * i], run, first[i])
@@ -366,7 +347,7 @@ def _legend_of_steps(figure: Figure, paths: Sequence[ShownRun], first: bool) -> 
             look = looks["path to a goal"] | {"color": colour}
             looks[f"admissible motion {k + 1}"] = look
         looks["after eq. (11)"] = {"color": style.ERROR}
-    style.legend_below(figure, marks("node", "link or body", of=looks))
+    style.legend_below(figure, style.marks("node", "link or body", of=looks))
 
 
 def _draw_first(axes: Sequence[Axes], run: ShownRun, first: FirstStep) -> None:
@@ -450,7 +431,7 @@ def draw_chain(runs: Sequence[ShownRun]) -> DrawnFigure:
     One row: a comparison.
     """
     shape = scanned_shape(runs[0])
-    figure, (panels,) = sheet(PanelGrid(4, 42.0, 44.0), more=6.0)
+    figure, (panels,) = style.sheet(style.PanelGrid(4, 42.0, 44.0), more=6.0)
     view = best_view(shape.run.r[-1], shape.run.r[0])
     for ax, head in zip(panels, HEADS, strict=False):
         _panel(ax, head, shape, view)
@@ -458,8 +439,8 @@ def draw_chain(runs: Sequence[ShownRun]) -> DrawnFigure:
     style.put_letters(panels, [*HEADS, f"compared: {shape.compared['verdict']}"])
     named = ("node", "link or body", "target", "scanned sphere")
     diamond = style.MARKS["scanned sphere"] | {"marker": "D"}
-    handles = marks(*named, of={r"scanned, $\pm\,2u$": diamond})
-    style.legend_below(figure, [*handles, *marks("scan point")])
+    handles = style.marks(*named, of={r"scanned, $\pm\,2u$": diamond})
+    style.legend_below(figure, [*handles, *style.marks("scan point")])
     tables = {"nodes": plotted_nodes([shape]), "S": plotted_factors(shape)}
     notes = [style.SYNTHETIC] if shape.synthetic else []
     return DrawnFigure(figure, tables, runs=shape.runs, notes=notes)

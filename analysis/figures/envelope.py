@@ -1,6 +1,7 @@
 """What shapes a mechanism can take: samples by S and size, growth, extremes."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -34,12 +35,11 @@ def draw_reachable_shapes(runs: Sequence[ShownRun]) -> DrawnFigure:
     _draw_growth(above[1], above[2], shown.table)
     for ax, (name, row) in zip(below, rows.items(), strict=True):
         _draw_extreme(ax, shown, name, row)
+    ring: dict[str, Any] = {"marker": "o", "mfc": "none", "color": "black", "lw": 0.0}
     looks = {
         "start": {"marker": "+", "ms": 6, "color": START, "lw": 0.0},
-        "shown below": {
-            "marker": "o", "mfc": "none", "color": "black", "lw": 0.0, "ms": 5
-        },
-    }  # fmt: skip
+        "shown below": ring | {"ms": 5},
+    }
     handles = [*style.marks(of=looks), *style.marks("link or body", "node")]
     style.legend_below(figure, handles)
     table = shown.table.iloc[list(ends.values())].assign(what=list(ends))
@@ -59,14 +59,8 @@ def extremes(table: pd.DataFrame) -> dict[str, int]:
 
 def _draw_samples(figure: Figure, ax: Axes, shown: ShownRun) -> None:
     table = shown.table.sort_values("sigma", ascending=False)  # the closest on top
-    dots = ax.scatter(
-        table["S"],
-        table["size"],
-        c=table["sigma"],
-        s=4.0,
-        cmap=style.ON_WHITE,
-        linewidths=0,
-    )
+    look: dict[str, Any] = {"s": 4.0, "cmap": style.ON_WHITE, "linewidths": 0}
+    dots = ax.scatter(table["S"], table["size"], c=table["sigma"], **look)
     bar = figure.colorbar(dots, ax=ax, pad=0.02, aspect=30)
     bar.set_label(r"smallest singular value $\sigma$ (-)", labelpad=2)
     start = shown.table["S"][0], shown.table["size"][0]
@@ -107,13 +101,9 @@ def _draw_extreme(ax: Axes, shown: ShownRun, name: str, row: int) -> None:
     box = np.stack([scene.axes[:2].sum(axis=0), -scene.axes[:2].sum(axis=0)])
     scene.paint(ax, reach * box)
     value = shown.table.iloc[row]
-    title = (
-        rf"$\mathcal{{S}}$ = {value['S']:.2f}"
-        "\n"
-        rf"size {value['size']:.2f} $L$"
-        "\n"
-        rf"$\sigma$ = {value['sigma']:.2f}"
-    )
+    S, size, sigma = (f"{value[column]:.2f}" for column in ("S", "size", "sigma"))
+    lines = (rf"$\mathcal{{S}}$ = {S}", f"size {size} $L$", rf"$\sigma$ = {sigma}")
+    title = "\n".join(lines)
     if name == "start":
         style.put_letter(ax, "d", f"{name}\n{title}")
         style.scale_bar(ax, 1.0, "$L$")

@@ -140,35 +140,6 @@ def _draw_forces(scene: PaintedScene, x: Floats, force: Floats, arrow: float) ->
     scene.arrows(x[shown], arrow * force[shown] / size.max(), ARROW, 1.1, lift=0.1)
 
 
-def show_sheet(
-    ax: Axes,
-    sheet: FoldedSheet,
-    *,
-    view: View,
-    arrow: float = 0.0,
-    room: Floats | None = None,
-) -> PaintedScene:
-    """A sheet in its panel, with a scale in mm and a key to forces.
-
-    Parameters
-    ----------
-    room : (q, 3) what must fit, one of panels of one scale; the sheet unless given
-    """
-    room = sheet.x if room is None else room
-    scene = PaintedScene(view, float(np.ptp(room, axis=0).max()))
-    draw_sheet(scene, sheet, arrow=arrow)
-    scene.paint(ax, room)
-    scale_bar(ax, round_length(scene.span), "mm", times=1e3)
-    if sheet.force is not None and arrow > 0:
-        largest = 1e3 * float(np.linalg.norm(sheet.force, axis=1).max())
-        shown = round_length(4.0 * largest)
-        scale_bar(
-            ax, arrow * shown / largest, f"contact: {number(shown, 1)} mN", times=None,
-            loc="lower left", colour=ARROW,
-        )  # fmt: skip
-    return scene
-
-
 def sheet_marks() -> list[Line2D]:
     """What the colours of a sheet are."""
     looks = {"panel": PANEL, "crease": CREASE}
@@ -213,9 +184,27 @@ def picture(
     arrow: float = 0.0,
     room: Floats | None = None,
 ) -> PaintedScene:
-    """One state in its own panel."""
+    """One state of a sheet in its own panel, with a scale in mm and a key to forces.
+
+    Parameters
+    ----------
+    arrow : length of the largest force's arrow, m; 0 for none
+    room : (q, 3) what must fit, one of panels of one scale; the sheet unless given
+    """
     state = sheet_of(run, step, forces=arrow > 0)
-    return show_sheet(ax, state, view=view, arrow=arrow, room=room)
+    room = state.x if room is None else room
+    scene = PaintedScene(view, float(np.ptp(room, axis=0).max()))
+    draw_sheet(scene, state, arrow=arrow)
+    scene.paint(ax, room)
+    scale_bar(ax, round_length(scene.span), "mm", times=1e3)
+    if state.force is not None:
+        largest = 1e3 * float(np.linalg.norm(state.force, axis=1).max())
+        shown = round_length(4.0 * largest)
+        scale_bar(
+            ax, arrow * shown / largest, f"contact: {number(shown, 1)} mN", times=None,
+            loc="lower left", colour=ARROW,
+        )  # fmt: skip
+    return scene
 
 
 DEGREES = "(\N{DEGREE SIGN})"

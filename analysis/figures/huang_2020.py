@@ -14,7 +14,7 @@ from matplotlib.ticker import MultipleLocator
 
 from analysis.figures import style
 from analysis.figures.panel_3d import show
-from analysis.figures.shown import DrawnFigure, ShownRun
+from analysis.figures.shown import DrawnFigure, ShownRun, node_table
 from analysis.figures.style import FAINT, PanelGrid, sheet
 from sim.core.arrays import Floats, Ints
 
@@ -64,10 +64,8 @@ def rod_shape(run: ShownRun, time: float, actuated: int | None = None) -> RodSha
 
 def nodes_at(times: Iterable[float], shapes: Iterable[RodShape]) -> pd.DataFrame:
     """Where the nodes of shapes are, m, by time."""
-    tables = []
-    for time, shape in zip(times, shapes, strict=True):
-        node, (x, y) = np.arange(len(shape.x)), shape.x.T
-        tables.append(pd.DataFrame({"time": time, "node": node, "x": x, "y": y}))
+    each = zip(times, shapes, strict=True)
+    tables = [node_table(shape.x, time=time) for time, shape in each]
     return pd.concat(tables, ignore_index=True)
 
 
@@ -113,9 +111,8 @@ def draw_huang_2c(runs: Sequence[ShownRun]) -> DrawnFigure:
         gamma = float(run.result["gamma"])
         x = run.arrays["x"][-1] * 2.0 * np.pi / perimeter(run)
         x = x - [x[:, 0].mean(), 0.0]
-        columns = {"x_over_R": x[:, 0], "y_over_R": x[:, 1]}
-        node = np.arange(len(x))
-        outlines.append(pd.DataFrame({"gamma": gamma, "node": node, **columns}))
+        outline = node_table(x, gamma=gamma)
+        outlines.append(outline.rename(columns={"x": "x_over_R", "y": "y_over_R"}))
         ax.axhline(0.0, color=GROUND, lw=0.8)
         ax.plot(*np.vstack([x, x[:1]]).T, color=LIMB)
         style.put_letter(ax, letter, rf"$\Gamma_g = {gamma:g}$")
@@ -144,15 +141,12 @@ def draw_huang_2a(runs: Sequence[ShownRun]) -> DrawnFigure:
     for letter, ax, run in zip("abcdefgh", axes, runs, strict=False):
         ratio = float(run.result["ratio"])
         shapes, point, centre = _on_slope(run)
-        route = pd.DataFrame(
-            np.hstack([point, centre]), columns=["x_b", "y_b", "x_c", "y_c"]
-        )
-        route.insert(0, "ratio", ratio)
-        routes.append(route)
+        both = np.hstack([point, centre]).T
+        route = dict(zip(("x_b", "y_b", "x_c", "y_c"), both, strict=True))
+        routes.append(pd.DataFrame({"ratio": ratio, **route}))
         ax.axhline(0.0, color=GROUND, lw=0.8)
         for k, x in enumerate(shapes):
-            first = {"ratio": ratio, "shape": k, "node": np.arange(len(x))}
-            nodes.append(pd.DataFrame(first | {"x": x[:, 0], "y": x[:, 1]}))
+            nodes.append(node_table(x, ratio=ratio, shape=k))
             ax.plot(*np.vstack([x, x[:1]]).T, color=SHADE, lw=0.6)
         ax.plot(*point.T, color=ACTUATED, label="boundary point")
         ax.plot(*centre.T, color=LIMB, ls="--", label="centroid")
@@ -196,9 +190,8 @@ def draw_huang_3(runs: Sequence[ShownRun]) -> DrawnFigure:
     left.plot(table["time"], table["curvature"], color=SERIES[0])
     right.plot(table["time"], table["modulus"], color=INK, ls="--")
     left.set_xlabel("time $t$ (s)")
-    left.set_ylabel(
-        r"natural curvature $\bar\kappa/\bar\kappa_0$ (-), line", color=SERIES[0]
-    )
+    curvature = r"natural curvature $\bar\kappa/\bar\kappa_0$ (-), line"
+    left.set_ylabel(curvature, color=SERIES[0])
     right.set_ylabel(r"Young's modulus $E/E_0$ (-), dashes", color=INK)
     return DrawnFigure(figure, {"law": table})
 
@@ -240,9 +233,8 @@ def _draw_shapes(axes: Sequence[Axes], shapes: Sequence[RodShape]) -> None:
         lines = shape.x[shape.edges]
         on = np.isin(np.arange(len(shape.edges)), shape.actuated)
         for own, colour, width in ((~on, LIMB, 1.0), (on, ACTUATED, 1.6)):
-            ax.add_collection(
-                LineCollection(list(lines[own]), colors=colour, linewidths=width)
-            )
+            look: dict[str, Any] = {"colors": colour, "linewidths": width}
+            ax.add_collection(LineCollection(list(lines[own]), **look))
         if len(shape.ground):
             ax.plot(*shape.ground.T, color=GROUND, lw=0.8, zorder=0.0)
         show(ax, x)
@@ -286,9 +278,8 @@ def draw_huang_5(runs: Sequence[ShownRun]) -> DrawnFigure:
     """
     tables = {run.label: run.table[["time", "way_over_H"]] for run in runs}
     tracks = {run.label: _after_cycles(run) for run in runs if run.label in TRACKED}
-    grids = [PanelGrid(len(runs), 44.0, 42.0, most=3)]
-    if tracks:
-        grids.insert(0, PanelGrid(len(tracks), 44.0, 33.0, most=3))
+    above = [PanelGrid(len(tracks), 44.0, 33.0, most=3)] if tracks else []
+    grids = [*above, PanelGrid(len(runs), 44.0, 42.0, most=3)]
     figure, panels = sheet(*grids, more=5.0)
     for ax, (label, (times, shapes)) in zip(panels[0], tracks.items(), strict=False):
         _draw_track(ax, shapes)

@@ -17,6 +17,7 @@ from sim.core.arrays import Floats
 
 SHORT = 12  # letters of a line of the label of a panel
 FITTED_COLOUR, PREDICTED_COLOUR = style.TARGET, style.SIMULATED
+TABLES = ("measured", "prediction", "left_out")  # of a family, by record
 MIDDLE = (0.025, 0.25, 0.75, 0.975)  # of errors: bars hold 95 % and 50 % of them
 SEEN = 1.4  # times the largest error, or the aim, that panels of errors reach
 FEW = 4  # marks beyond which only powers of ten are
@@ -110,11 +111,8 @@ class ShownFamily:
 
     def of(self, records: Sequence[str]) -> "ShownFamily":
         """Its rows of some records."""
-        parts = ("measured", "prediction", "left_out")
-        tables = {name: getattr(self, name) for name in parts}
-        own = {
-            k: t[t["record"].isin(records)] if len(t) else t for k, t in tables.items()
-        }
+        tables = {name: getattr(self, name) for name in TABLES}
+        own = {n: t[t["record"].isin(records)] for n, t in tables.items() if len(t)}
         return replace(self, **own)
 
     def shown(

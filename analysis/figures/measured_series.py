@@ -21,6 +21,7 @@ from analysis.figures import style
 from analysis.figures.shown import DrawnFigure, ShownRun
 from analysis.figures.style import UNITS, PanelGrid, sheet, size
 
+PARTS = ((FITTED, "s", "white"), (HELD_OUT, "o", style.SCANNED))  # mark and its face
 COMPUTED = "The measurements are synthetic: computed, no instrument took them."
 
 
@@ -70,20 +71,13 @@ def measured_series(
 def _draw_measured(panel: Axes, rows: pd.DataFrame, synthetic: bool) -> None:
     """Measurements of one quantity: filled circles held out, open squares fitted."""
     what = "synthetic" if synthetic else "measured"
-    for part, filled in ((FITTED, False), (HELD_OUT, True)):
+    bars: dict[str, Any] = {"capsize": 1.5, "elinewidth": 0.6}
+    for part, mark, face in PARTS:
         some = rows[rows["part"] == part]
         if len(some):
-            panel.errorbar(
-                some["at"],
-                some["value"],
-                yerr=2 * some["u"],
-                fmt="o" if filled else "s",
-                color=style.SCANNED_EDGE,
-                mfc=style.SCANNED if filled else "white",
-                capsize=1.5,
-                elinewidth=0.6,
-                label=f"{what}, {part}",
-            )
+            label, u = f"{what}, {part}", 2 * some["u"]
+            look: dict[str, Any] = {"color": style.SCANNED_EDGE, "mfc": face, **bars}
+            panel.errorbar(some["at"], some["value"], u, fmt=mark, label=label, **look)
 
 
 SYMBOLS = {  # label, unit, what the number is divided by
@@ -164,7 +158,7 @@ def _draw_quantity(above: Axes, below: Axes, fit: Fit, name: str) -> None:
     rows = fit["measurements"][fit["measurements"]["quantity"] == name]
     below.axhline(0.0, color=style.SIMULATED, lw=0.8)
     what = "synthetic" if _synthetic(fit) else "measured"
-    for part, marker, face in ((FITTED, "s", "white"), (HELD_OUT, "o", style.SCANNED)):
+    for part, marker, face in PARTS:
         some = rows[rows["part"] == part]
         above.plot(
             some["at"], scale * some["value"], marker, ms=3.0, color=style.SCANNED_EDGE,

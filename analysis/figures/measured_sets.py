@@ -30,6 +30,7 @@ from analysis.figures.measured_panels import (
     FITTED_COLOUR,
     HELD,
     PREDICTED_COLOUR,
+    TABLES,
     Held,
     Lines,
     Look,
@@ -217,14 +218,9 @@ def measured_set(of: ShownSet) -> Figure:
     rows = len(marks) / int(wide / MARK)
     more = max(40.0 if alone else 30.0, 16.0 + 4.0 * rows)
     runs, words = style.runs_line(of.runs), foot(of)
-    below = (
-        style.LINE_MM
-        * (len(words) + len(runs))
-        * style.A_LETTER_MM
-        / style.page().room_mm
-    )
+    lines = (len(words) + len(runs)) * style.A_LETTER_MM / style.page().room_mm
     with style.styled():
-        figure, groups = sheet(*grids, more=more, below=below + style.LINE_MM)
+        figure, groups = sheet(*grids, more=more, below=style.LINE_MM * (lines + 1.0))
         letters = chain(ascii_lowercase, map("".join, product("a", ascii_lowercase)))
         for own, axes, grid in zip(cells, groups, grids, strict=True):
             for k, (ax, cell) in enumerate(zip(axes, own, strict=True)):
@@ -298,44 +294,32 @@ def _marks(of: ShownSet) -> list[Line2D | Patch]:
     families = of.families
     records = {r for f in families for r in f.measured["record"]}
     of_fit, others = records & of.fitted, records - of.fitted
-    dots: dict[str, Any] = {
-        "ls": "",
-        "color": style.SCANNED_EDGE,
-        "ms": style.size(3.5),
-    }
+    big = style.size(3.5)
+    dots: dict[str, Any] = {"ls": "", "color": style.SCANNED_EDGE, "ms": big}
     u = dots | {"marker": "o", "mfc": style.SCANNED, "label": "measured, with $u$"}
     fit = dots | {"marker": "s", "mfc": "white", "label": "measured, used in the fit"}
     chance = rf"$\pm\,{of.k:g}\,u_\mathrm{{val}}$ of $E$"
     dotted: dict[str, Any] = {"color": style.SCANNED_EDGE, "ls": ":"}
-    upright: dict[str, Any] = {
-        "ls": "",
-        "marker": "|",
-        "mew": 2.0,
-        "color": PREDICTED_COLOUR,
-    }
+    bar: dict[str, Any] = {"ls": "", "marker": "|", "mew": 2.0}
     curves = any(not f.lone for f in families)
     lone = any(f.lone for f in families)
     many = [f.quantity for f in families if f.several and not f.lone]
     apart = any(len(f.left_out) for f in families)
+    about = any(f.about for f in families)
+    fitted = curves and bool(of.fitted)
     bars = f"95 and 50 % of $E$ of {', '.join(many)}"
     seen: list[tuple[bool, Line2D | Patch]] = [
         (curves, Line2D([], [], color=PREDICTED_COLOUR, label="predicted")),
-        (
-            curves and bool(of.fitted),
-            Line2D([], [], color=FITTED_COLOUR, label="fitted"),
-        ),
+        (fitted, Line2D([], [], color=FITTED_COLOUR, label="fitted")),
         (True, Patch(fc=PREDICTED_COLOUR, alpha=0.25, label="95 %, predicted")),
         (bool(of_fit), Patch(fc=FITTED_COLOUR, alpha=0.25, label="95 %, fitted")),
         (bool(others), Line2D([], [], **u)),
         (bool(of_fit), Line2D([], [], **fit)),
-        (apart and lone, Line2D([], [], **APART, ms=style.size(3.5), label="left out")),
-        (bool(many), Line2D([], [], **upright, label=bars)),
+        (apart and lone, Line2D([], [], **APART, ms=big, label="left out")),
+        (bool(many), Line2D([], [], **bar, color=PREDICTED_COLOUR, label=bars)),
         (bool(records), Patch(**CHANCE, label=chance)),
         (bool(records), Line2D([], [], **AIM, label="aim of rms $E$")),
-        (
-            any(f.about for f in families),
-            Line2D([], [], **dotted, label="both branches"),
-        ),
+        (about, Line2D([], [], **dotted, label="both branches")),
         (bool(records), Line2D([], [], **HELD, ms=style.size(3.0), label="rms $E$")),
     ]
     return [mark for there, mark in seen if there]
@@ -419,17 +403,11 @@ def _lines(of: ShownSet) -> list[Lines]:
     for family in lone:
         own = alike.setdefault((family.quantity, family.unit), [])
         own.append(family.shown(of.fitted))
-    parts = ("measured", "prediction", "left_out")
-    return [
-        Lines(
-            replace(
-                own[0], **{p: pd.concat([getattr(s, p) for s in own]) for p in parts}
-            ),
-            lines,
-            short_names(of.records),
-        )
-        for own in alike.values()
-    ]
+    found, names = [], short_names(of.records)
+    for own in alike.values():
+        tables = {name: pd.concat([getattr(s, name) for s in own]) for name in TABLES}
+        found.append(Lines(replace(own[0], **tables), lines, names))
+    return found
 
 
 def draw_measured(runs: Sequence[ShownRun]) -> DrawnFigure:
@@ -554,17 +532,10 @@ def _family(
 ) -> ShownFamily:
     measured, prediction, left_out = (rows[_belongs(rows, one)] for rows in tables)
     own = [row for row in document["verdicts"] if row["quantity"] == one["name"]]
-    return ShownFamily(
-        str(one["name"]),
-        str(one["unit"]),
-        str(one["along"]),
-        measured,
-        prediction,
-        float(one["aim"]),
-        pd.DataFrame(own),
-        str(one["about"]),
-        left_out,
-    )
+    words: Any = {name: str(one[name]) for name in ("name", "unit", "along", "about")}
+    parts: Any = dict(zip(TABLES, (measured, prediction, left_out), strict=True))
+    aim, verdicts = float(one["aim"]), pd.DataFrame(own)
+    return ShownFamily(**words, aim=aim, verdicts=verdicts, **parts)
 
 
 def _made(document: Mapping[str, Any], label: str) -> str:

@@ -120,17 +120,15 @@ def draw_zhu_filipov_7(runs: Sequence[ShownRun]) -> DrawnFigure:
             ratio[fold.d0_centre / D0] = run
     _check(ke=ke, d0=d0, ratio=ratio, single=strips[2], double=strips[3])
     tip, centres = int(folds[0].loaded[-1]), folds[0].centres
+    reactions = [
+        reactions_by_statics("single fold", strips[2]),
+        reactions_by_statics("double fold", strips[3]),
+    ]
     tables = {
         "ke": heights_under_load(ke, tip),
         "d0": heights_under_load({value: fold.run for value, fold in d0.items()}, tip),
         "ratio": force_shares(ratio, centres),
-        "reactions": pd.concat(
-            [
-                reactions_by_statics("single fold", strips[2]),
-                reactions_by_statics("double fold", strips[3]),
-            ],
-            ignore_index=True,
-        ),
+        "reactions": pd.concat(reactions, ignore_index=True),
     }
     loaded = [d0[value] for value in SHOWN_D0]
     figure = _behaviour_of_contact(folds[0], folds[1], loaded, tables)
@@ -259,16 +257,9 @@ def _side_view(ax: Axes, single: PressedFold) -> None:
         ax.add_patch(Circle(tuple(centre), reach, fill=False, ls=":", ec=SERIES[4]))
         ax.annotate(text, centre + np.array([0.75, 0.8]) * reach)
     end, under, over = lower[:, 0].max(), np.array([0.0, -2.5]), np.array([1.6, 4.4])
-    _measure(
-        ax, lower.min(axis=0) + under, np.array([end, 0.0]) + under, "$L$", (0, -9)
-    )
-    _measure(
-        ax,
-        np.array([end, 0.0]) + under,
-        np.array([end + 2.4, 0.0]) + under,
-        "$W$",
-        (0, -9),
-    )
+    corner, edge = (np.array([x, 0.0]) + under for x in (end, end + 2.4))
+    _measure(ax, lower.min(axis=0) + under, corner, "$L$", (0, -9))
+    _measure(ax, corner, edge, "$W$", (0, -9))
     _measure(ax, tip + over, root + over, "$x$", (3, 2))
     at = tip[0] - 3.2
     _measure(ax, np.array([at, 0.0]), np.array([at, tip[1]]), "$z$", (-6, -2))
@@ -321,22 +312,16 @@ def _force_shares(ax: Axes, ratio: pd.DataFrame) -> None:
     style.put_letter(ax, "i")
 
 
-def _reactions(ax: Axes, name: str, rows: pd.DataFrame, letter: str) -> None:
+def _reactions(ax: Axes, fold: str, rows: pd.DataFrame, letter: str) -> None:
     for (support, own), colour, mark in zip(
         rows.groupby("support"), SERIES, MARKS, strict=False
     ):
-        ax.plot(own["x_over_L"], 1e3 * own["statics"], color=colour, lw=0.8,
-                label=f"{support} (j, k), statics")  # fmt: skip
-        ax.plot(
-            own["x_over_L"],
-            1e3 * own["simulated"],
-            mark,
-            color=colour,
-            mfc="none",
-            label=f"{support} (j, k)",
-        )
+        x, statics, simulated = (own[n] for n in ("x_over_L", "statics", "simulated"))
+        of = f"{support} (j, k)"
+        ax.plot(x, 1e3 * statics, color=colour, lw=0.8, label=f"{of}, statics")
+        ax.plot(x, 1e3 * simulated, mark, color=colour, mfc="none", label=of)
     ax.set(xlabel="$x/L$ (-)", ylabel="reaction (mN)")
-    style.put_letter(ax, letter, name)
+    style.put_letter(ax, letter, fold)
 
 
 NEAR = 1e-3  # m, within which supports belong to the same end

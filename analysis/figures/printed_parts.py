@@ -43,12 +43,11 @@ class DrawnPart:
 
 
 def _parts_on_beds(arrays: Mapping[str, Any]) -> list[list[DrawnPart]]:
-    beds: list[list[DrawnPart]] = []
+    beds: dict[int, list[DrawnPart]] = {}
     for name, (bed, x, y) in zip(arrays["placed"], arrays["places"], strict=True):
-        while len(beds) <= int(bed):
-            beds.append([])
-        beds[int(bed)].append(_part(arrays, str(name), "bed", (x, y, 0.0)))
-    return beds
+        part = _part(arrays, str(name), "bed", (x, y, 0.0))
+        beds.setdefault(int(bed), []).append(part)
+    return [beds[bed] for bed in sorted(beds)]
 
 
 def _part(
@@ -83,19 +82,14 @@ def draw_parts(runs: Sequence[ShownRun]) -> DrawnFigure:
     titles += ["assembled", "where the morph ends"]
     style.put_letters([*above, *below], titles)
     kinds = {shape.kind for shapes in (*beds, end) for shape in shapes}
-    handles = [
-        Patch(color=colour, label=name)
-        for kind, (name, colour) in KINDS.items()
-        if kind in kinds
-    ]
-    style.legend_below(figure, handles)
+    shown = [KINDS[kind] for kind in KINDS if kind in kinds]
+    style.legend_below(figure, [Patch(color=c, label=name) for name, c in shown])
     return DrawnFigure(figure, {"list": run.read("parts.csv")})
 
 
 def _bed(ax: Axes, shapes: Sequence[DrawnPart], bed: Floats) -> None:
-    ax.add_patch(
-        Rectangle((0, 0), *bed, facecolor="#F4F4F4", edgecolor=style.FAINT, lw=0.6)
-    )
+    look: Any = {"facecolor": "#F4F4F4", "edgecolor": style.FAINT, "lw": 0.6}
+    ax.add_patch(Rectangle((0, 0), *bed, **look))
     _shaded(ax, shapes, TOP)
     ax.set(xlim=(-3, bed[0] + 3), ylim=(-3, bed[1] + 3))
     ax.set_aspect("equal")
@@ -128,8 +122,8 @@ def _shaded(ax: Axes, shapes: Sequence[DrawnPart], view: Floats) -> Floats:
 ROLES = {
     "body": ("edges of bodies", style.SIMULATED, "o"),
     "link": ("links", style.SCANNED, "s"),
+    "joint": ("joint offsets", "#009E73", "D"),
 }
-ROLES |= {"joint": ("joint offsets", "#009E73", "D")}
 AGAIN = (
     ("before", "as designed", style.SCANNED, ""),
     ("after", "as built", style.SIMULATED, "////"),

@@ -212,9 +212,8 @@ def _frame_in_space(axes: Any, drawing: Drawing) -> None:
     below = ROW * 2 * half
     flat = [0.5 * (low[0] + high[0]), low[1] - below + half]
     middle = [*flat, float(drawing.box.mean(axis=0) @ across[2])] @ across
-    for put, at in zip(
-        (axes.set_xlim, axes.set_ylim, axes.set_zlim), middle, strict=True
-    ):
+    limits = (axes.set_xlim, axes.set_ylim, axes.set_zlim)
+    for put, at in zip(limits, middle, strict=True):
         put(at - half, at + half)
     axes.set_box_aspect((1.0, 1.0, 1.0), zoom=FILLED)
     axes.set_proj_type("ortho")

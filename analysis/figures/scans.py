@@ -1,6 +1,7 @@
 """A scan at a glance: points, spheres found, candidates refused; target's distance."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -8,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Circle
 
 from analysis.figures import style
-from analysis.figures.style import PanelGrid, put_letters, sheet, styled
+from analysis.figures.style import PanelGrid
 from analysis.spheres.detections import Picks
 from sim.core.arrays import Floats
 
@@ -35,26 +36,37 @@ def scan_picture(
     """
     cloud = thinned(points, MOST_POINTS)
     middle, axes = _extents(picks.centres if len(picks.spheres) > 3 else cloud)
-    figure, (panels,) = sheet(PanelGrid(2, 80.0, 84.0), more=10.0)
-    figure.suptitle(title)
-    for panel, (across, up) in zip(panels, ((0, 1), (0, 2)), strict=True):
-        _draw(panel, (cloud - middle) @ axes[[across, up]].T)
-        _circles(panel, picks, middle, axes[[across, up]])
+    figure, views = _two_views(title, axes, PanelGrid(2, 80.0, 84.0), 10.0)
+    text: Any = {"ha": "center", "va": "center", "fontsize": style.size(style.SMALL)}
+    for panel, frame in views:
+        _draw(panel, (cloud - middle) @ frame.T)
+        _circles(panel, picks, middle, frame)
         for sphere, name in zip(picks.spheres, names or (), strict=bool(names)):
-            at = (sphere.centre - middle) @ axes[[across, up]].T
-            panel.annotate(
-                name,
-                (at[0], at[1]),
-                ha="center",
-                va="center",
-                fontsize=style.size(style.SMALL),
-            )
-        panel.set_aspect("equal", adjustable="datalim")
-        panel.set_xlabel(f"principal axis {across + 1} (mm)")
-        panel.set_ylabel(f"principal axis {up + 1} (mm)")
-    style.put_letters(panels)
-    style.legend_below(figure, *panels[0].get_legend_handles_labels(), markerscale=2)
+            x, y = (sphere.centre - middle) @ frame.T
+            panel.annotate(name, (x, y), **text)
+    handles = views[0][0].get_legend_handles_labels()
+    style.legend_below(figure, *handles, markerscale=2)
     return figure
+
+
+def _two_views(
+    title: str, axes: Floats, panels: PanelGrid, more: float
+) -> tuple[Figure, list[tuple[Axes, Floats]]]:
+    """A sheet with two panels, each with the two axes of a scan (2, 3) that it shows.
+
+    Parameters
+    ----------
+    axes : (3, 3) principal axes, the longest first
+    more : mm of height for what is outside of the panels
+    """
+    figure, (both,) = style.sheet(panels, more=more)
+    figure.suptitle(title)
+    for panel, up in zip(both, (2, 3), strict=True):
+        panel.set_aspect("equal", adjustable="datalim")
+        panel.set_xlabel("principal axis 1 (mm)")
+        panel.set_ylabel(f"principal axis {up} (mm)")
+    style.put_letters(both)
+    return figure, [(both[0], axes[[0, 1]]), (both[1], axes[[0, 2]])]
 
 
 def _extents(points: Floats) -> tuple[Floats, Floats]:
@@ -96,7 +108,7 @@ COLOURS = "PuOr"  # distinct with every common colour blindness
 EXTREME = 99.0  # percentile of the deviations at which the colours end
 
 
-@styled()
+@style.styled()
 def deviation_map(
     points: Floats, deviation: Floats, nodes: Floats, node_mm: Floats, title: str
 ) -> Figure:
@@ -111,10 +123,8 @@ def deviation_map(
     middle = points.mean(axis=0)
     axes = np.linalg.svd(thinned(points, 5_000) - middle, full_matrices=False)[2]
     limit = float(np.percentile(np.abs(deviation), EXTREME))
-    figure, (panels,) = sheet(PanelGrid(2, 80.0, 80.0), more=8.0)
-    figure.suptitle(title)
-    for panel, (across, up) in zip(panels, ((0, 1), (0, 2)), strict=True):
-        frame = axes[[across, up]]
+    figure, views = _two_views(title, axes, PanelGrid(2, 80.0, 80.0), 8.0)
+    for panel, frame in views:
         x, y = ((some[:, :3] - middle) @ frame.T).T
         bars = panel.scatter(
             x, y, c=some[:, 3], s=0.4,
@@ -125,10 +135,6 @@ def deviation_map(
             x, y, c=node_mm, s=18.0, cmap="cividis",
             vmin=0.0, edgecolors="black", linewidths=0.4,
         )  # fmt: skip
-        panel.set_aspect("equal", adjustable="datalim")
-        panel.set_xlabel(f"principal axis {across + 1} (mm)")
-        panel.set_ylabel(f"principal axis {up + 1} (mm)")
-    put_letters(panels)
-    figure.colorbar(bars, ax=panels[1], label="points outside the bars (mm)")
-    figure.colorbar(centres, ax=panels[0], label="centres from the target (mm)")
+    figure.colorbar(bars, ax=views[1][0], label="points outside the bars (mm)")
+    figure.colorbar(centres, ax=views[0][0], label="centres from the target (mm)")
     return figure

@@ -96,6 +96,12 @@ class DrawnFigure:
     keys: tuple[str, ...] = ()
 
 
+def node_table(nodes: Floats, **first: object) -> pd.DataFrame:
+    """A row a node (n, 2 or 3): what `first` says of all of them, its number, place."""
+    places = dict(zip("xyz", nodes.T, strict=False))
+    return pd.DataFrame(first | {"node": np.arange(len(nodes))} | places)
+
+
 def draw_with_runs(
     function: Callable[[Sequence[ShownRun]], DrawnFigure], runs: Sequence[ShownRun]
 ) -> DrawnFigure:

@@ -17,16 +17,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-from analysis.figures import style
-from analysis.figures.mechanisms import (
-    ABOVE,
-    LineDrawing,
-    best_view,
-    draw_mechanism,
-    draw_target,
-    scene_of,
-    view_of,
-)
+from analysis.figures import mechanisms, style
 from analysis.figures.panel_3d import PIECES, PaintedScene
 from analysis.figures.shown import DrawnFigure, ShownRun
 from analysis.figures.style import PanelGrid, sheet
@@ -45,7 +36,7 @@ def draw_design(runs: Sequence[ShownRun]) -> DrawnFigure:
     r, lengths = run.arrays["r"], run.arrays["length"]
     each = [f"target_{t}" for t in range(r.shape[1])]
     targets = [
-        LineDrawing(*(run.arrays[f"{t}_{x}"] for x in ("vertices", "edges")))
+        mechanisms.LineDrawing(*(run.arrays[f"{t}_{x}"] for x in ("vertices", "edges")))
         for t in each
     ]
     E = run.table[[f"E_{t}" for t in range(r.shape[1])]].to_numpy(np.float64)
@@ -61,9 +52,9 @@ def draw_design(runs: Sequence[ShownRun]) -> DrawnFigure:
     for t, (panels, own) in enumerate(zip(groups, everything, strict=True)):
         ends = r[[0, -1], t]
         for s, ax in enumerate(panels[:2]):
-            scene = scene_of(own, view_of(r[:, t]))
-            draw_target(scene, targets[t])
-            draw_mechanism(scene, ends[s], run.bodies)
+            scene = mechanisms.scene_of(own, mechanisms.view_of(r[:, t]))
+            mechanisms.draw_target(scene, targets[t])
+            mechanisms.draw_mechanism(scene, ends[s], run.bodies)
             if s:
                 lines = ends[s][run.arrays["links"]]
                 scene.lines(lines, colours.to_rgba(change), 2.0, lift=0.012)
@@ -154,8 +145,8 @@ def _draw_shape(ax: Axes, shown: ShownRun) -> tuple[ScalarMappable, list[Line2D]
     span = max(float(np.abs(tension).max(initial=0.0)), 1e-12)
     colours = ScalarMappable(Normalize(-span, span), MAP)
     everything = np.concatenate([r, shown.target.vertices])
-    scene = scene_of(everything, best_view(r, shown.arrays["r0"]))
-    draw_target(scene, shown.target)
+    scene = mechanisms.scene_of(everything, mechanisms.best_view(r, shown.arrays["r0"]))
+    mechanisms.draw_target(scene, shown.target)
     ends = r[shown.arrays["links"]]
     scene.lines(ends, "#404040", 2.4)
     # above all that comes nearer along a piece, whose casing else covers the last one
@@ -232,8 +223,8 @@ def _legend(figure: Figure) -> None:
 
 def _draw_branching(panels: Sequence[Axes], letter: str, run: ShownRun) -> None:
     everything, directions = run.r.reshape(-1, 3), run.arrays["directions"]
-    scene = scene_of(everything, view_of(run.r))
-    draw_mechanism(scene, run.r[0], run.bodies, colour=style.ERROR)
+    scene = mechanisms.scene_of(everything, mechanisms.view_of(run.r))
+    mechanisms.draw_mechanism(scene, run.r[0], run.bodies, colour=style.ERROR)
     _draw_tangents(scene, run.r[0], directions[:SHOWN])
     scene.paint(panels[0], everything)
     name = run.label.removesuffix("_branches").replace("_", " ")
@@ -247,14 +238,16 @@ def _draw_branching(panels: Sequence[Axes], letter: str, run: ShownRun) -> None:
 
 
 def _draw_branch(ax: Axes, run: ShownRun, branch: int, everything: Floats) -> None:
-    scene = scene_of(everything, view_of(run.r))
-    draw_mechanism(scene, run.r[0], run.bodies, colour=style.ERROR, alpha=0.35)
+    scene = mechanisms.scene_of(everything, mechanisms.view_of(run.r))
+    mechanisms.draw_mechanism(
+        scene, run.r[0], run.bodies, colour=style.ERROR, alpha=0.35
+    )
     for way, colour in ((1, ONE_WAY), (-1, OTHER_WAY)):
         path = _along(run, branch, way)
         chosen = np.linspace(0, len(path) - 1, SHAPES).round().astype(int)[1:]
         for i, pale in zip(chosen, (0.3, 0.5, 1.0), strict=True):
             look = {"colour": colour, "alpha": pale, "lift": 0.1 * pale}
-            draw_mechanism(scene, path[i], run.bodies, **look)
+            mechanisms.draw_mechanism(scene, path[i], run.bodies, **look)
     scene.paint(ax, everything)
     ax.set_title(f"branch {branch + 1}, both ways")
 
@@ -309,16 +302,16 @@ def modes_of_motion(
     unit : of `r`
     held : nodes that are marked as held; where nodes are few all have their numbers
     """
-    flat = view_of(np.concatenate([r[None], r + modes])) == ABOVE
-    view = ABOVE if flat else best_view(r, r)
+    flat = mechanisms.view_of(np.concatenate([r[None], r + modes])) == mechanisms.ABOVE
+    view = mechanisms.ABOVE if flat else mechanisms.best_view(r, r)
     size_of = float(np.ptp(r, axis=0).max()) or 1.0
     figure, (panels,) = sheet(PanelGrid(len(modes), 42.0, 46.0, most=4), more=14.0)
     for i, (ax, mode) in enumerate(zip(panels, modes, strict=True)):
         swing = SWING * size_of * mode / max(float(np.abs(mode).max()), 1e-300)
         moving = np.linalg.norm(swing, axis=1) > 1e-3 * size_of
         everything = np.concatenate([r, r + swing])
-        scene = scene_of(everything, view)
-        draw_mechanism(scene, r, bodies)
+        scene = mechanisms.scene_of(everything, view)
+        mechanisms.draw_mechanism(scene, r, bodies)
         scene.dots(r[[*held]], HELD, 3.4, lift=0.04)
         scene.arrows(r[moving], swing[moving], style.SCANNED_EDGE, 0.8)
         scene.paint(ax, everything)

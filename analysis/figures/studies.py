@@ -1,6 +1,7 @@
 """What a study found: each result against each value that was varied."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -55,10 +56,5 @@ def _effect(ax: Axes, done: pd.DataFrame, factor: str, response: str) -> None:
     ax.plot(places, done[response], ".", color=style.TARGET, ms=style.size(4.0))
     if places.nunique() <= 30:
         means = done[response].groupby(places).mean()
-        ax.plot(
-            means.index,
-            means.to_numpy(),
-            "o-",
-            color=style.SIMULATED,
-            ms=style.size(4.0),
-        )
+        big: dict[str, Any] = {"color": style.SIMULATED, "ms": style.size(4.0)}
+        ax.plot(means.index, means.to_numpy(), "o-", **big)

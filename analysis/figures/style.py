@@ -342,8 +342,8 @@ def hide_runs(figure: Figure) -> None:
 
 def lines_below(figure: Figure) -> Mapping[str, str]:
     """What stands below the art, by note and identity."""
-    below = [text for text in figure.texts if text.get_gid() in (NOTE, IDENTITY)]
-    return {str(text.get_gid()): text.get_text() for text in below}
+    each = {str(text.get_gid()): text.get_text() for text in figure.texts}
+    return {name: each[name] for name in (NOTE, IDENTITY) if name in each}
 
 
 def room_below(figure: Figure) -> float:

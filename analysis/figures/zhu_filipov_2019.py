@@ -20,8 +20,6 @@ from analysis.figures.folded_sheets import (
     phase,
     picture,
     sheet_marks,
-    sheet_of,
-    show_sheet,
 )
 from analysis.figures.panel_3d import PaintedScene, show
 from analysis.figures.pressed_folds import HEIGHTS, approach, crossing
@@ -162,14 +160,8 @@ def _load_curves(ax: Axes, contact: ShownRun, free: ShownRun, what: str) -> None
                 mfc="white", mew=0.4, label=name)  # fmt: skip
         for k, j in enumerate(jumps):
             label = "jump past a limit point" if k == 0 else "_"
-            ax.plot(
-                u[j : j + 2],
-                load[j : j + 2],
-                ":",
-                color=style.FAINT,
-                lw=0.7,
-                label=label,
-            )
+            faint: dict[str, Any] = {"color": style.FAINT, "lw": 0.7, "label": label}
+            ax.plot(u[j : j + 2], load[j : j + 2], ":", **faint)
     ax.set(xlabel=f"displacement{what} (mm)", ylabel="load (mN)")
 
 
@@ -311,18 +303,14 @@ def _verdict_map(ax: Axes, verdicts: pd.DataFrame) -> list[Patch]:
     rows = -(-len(table) // columns)
     names = list(VERDICT_COLOUR)
     image = np.full((rows, columns), np.nan)
-    outcomes = zip(
-        table["sequence"].astype(str), table["verdict"].astype(str), strict=True
-    )
+    outcomes = table[["sequence", "verdict"]].astype(str).to_numpy()
     for k, (sequence, word) in enumerate(outcomes):
         r, c = divmod(k, columns)
         image[r, c] = names.index(word) if word in names else 1
         ax.text(c, r, sequence, ha="center", va="center", fontsize=size(6.0))
         if sequence in PRINTED:
-            frame = Rectangle(
-                (c - 0.46, r - 0.42), 0.92, 0.84, fill=False, lw=size(1.2)
-            )
-            ax.add_patch(frame)
+            corner = (c - 0.46, r - 0.42)
+            ax.add_patch(Rectangle(corner, 0.92, 0.84, fill=False, lw=size(1.2)))
     ax.imshow(
         image, cmap=ListedColormap(list(VERDICT_COLOUR.values())), vmin=-0.5,
         vmax=len(names) - 0.5, aspect="auto",
@@ -382,7 +370,7 @@ def _set_up(
     marked : nodes on supports, on those in part, on springs along z, under loads
     """
     x = run.arrays["x"][step]
-    scene = show_sheet(ax, sheet_of(run, step), view=view)
+    scene = picture(ax, run, step, view=view)
     *held, loaded = marked.values()
     up = np.tile([0.0, 0.0, 0.3 * scene.span], (len(loaded), 1))
     for start, tip in zip(x[loaded], x[loaded] + up, strict=True):
