@@ -17,16 +17,8 @@ from rocrate.model.contextentity import (  # type: ignore[import-untyped]
 )
 from rocrate.rocrate import ROCrate  # type: ignore[import-untyped]
 
+from pipeline.runs import run_directory
 from pipeline.runs.atomic_files import replacing
-from pipeline.runs.run_directory import (
-    RESULTS,
-    Job,
-    finished,
-    job_of_record,
-    named_record,
-    needed_keys,
-    run_record,
-)
 from pipeline.runs.run_keys import DIGESTS, edits, file_digest, files_named
 from pipeline.runs.step_runs import planned_digest
 from pipeline.runs.study_members import read_members
@@ -65,7 +57,7 @@ class Contents:
     """
 
     files: dict[str, Path]
-    jobs: Sequence[Job]
+    jobs: Sequence[run_directory.Job]
     missing: Sequence[str]
     data: Sequence[OutsideFile]
 
@@ -87,17 +79,17 @@ def contents(
     InputError
         where a result is not that of now's configuration or code, or was edited
     """
-    done: list[Job] = []
+    done: list[run_directory.Job] = []
     missing: list[str] = []
     for step, name in names:
         if step == "study":
             done += _of_study(name, results)
             continue
-        record = named_record(step, name, results)
-        if record is None:
+        record = run_directory.record_or_empty(results / step / name)
+        if not record:
             missing.append(f"{step} {name}")
             continue
-        job = job_of_record(record)
+        job = run_directory.job_of_record(record)
         if planned_digest(job.identity) != planned(step, name):
             raise InputError(
                 f"{results}/{step}/{name}: configuration or code changed since it was "
@@ -120,12 +112,12 @@ def contents(
     return Contents(files, done, missing, data)
 
 
-def _of_study(name: str, results: Path) -> Iterator[Job]:
+def _of_study(name: str, results: Path) -> Iterator[run_directory.Job]:
     """The finished runs of a study."""
     for member in read_members(name, results)["members"]:
-        directory = finished(member["key"], results)
+        directory = run_directory.finished(member["key"], results)
         if directory is not None:
-            yield job_of_record(run_record(directory))
+            yield run_directory.job_of_record(run_directory.run_record(directory))
 
 
 def _tree(root: Path, names: Sequence[str]) -> Iterator[str]:
@@ -139,7 +131,7 @@ def _tree(root: Path, names: Sequence[str]) -> Iterator[str]:
                 yield relative.as_posix()
 
 
-def _results(done: Sequence[Job], results: Path) -> dict[str, Path]:
+def _results(done: Sequence[run_directory.Job], results: Path) -> dict[str, Path]:
     """Runs, report, tables and studies, by their place below results."""
     places = [results / "runs" / job.key for job in done]
     places += [results / name for name in RESULT_FOLDERS]
@@ -152,7 +144,7 @@ def _results(done: Sequence[Job], results: Path) -> dict[str, Path]:
     }
 
 
-def _data(jobs: Sequence[Job]) -> list[OutsideFile]:
+def _data(jobs: Sequence[run_directory.Job]) -> list[OutsideFile]:
     """Files from outside that the runs read, each once."""
     digests: dict[str, str] = {}
     for job in jobs:
@@ -205,7 +197,8 @@ def crate_of(held: Contents, results: Path) -> ROCrate:
             properties={"name": f"{job.step} {job.name}"},
         )
     crate.root_dataset["mentions"] = [
-        _action(crate, job, run_record(results / "runs" / job.key)) for job in held.jobs
+        _action(crate, job, run_directory.run_record(results / "runs" / job.key))
+        for job in held.jobs
     ]
     return crate
 
@@ -251,18 +244,13 @@ def _about(path: Path) -> dict[str, str]:
 
 def _absent(crate: ROCrate, path: Path, digest: str) -> None:
     """A scan outside of the project: its digest and name, not its points."""
-    crate.add(
-        ContextEntity(
-            crate,
-            f"#sha256-{digest}",
-            {
-                "@type": "CreativeWork",
-                "name": path.name,
-                "sha256": digest,
-                "description": f"not in this archive; was read from {path}",
-            },
-        )
-    )
+    about = {
+        "@type": "CreativeWork",
+        "name": path.name,
+        "sha256": digest,
+        "description": f"not in this archive; was read from {path}",
+    }
+    crate.add(ContextEntity(crate, f"#sha256-{digest}", about))
 
 
 def _one_or_all(entities: list[Any]) -> Any:
@@ -283,8 +271,8 @@ def _tool(crate: ROCrate, step: str, known: Entity) -> ContextEntity:
     return crate.get(address) or crate.add(ContextEntity(crate, address, about))
 
 
-def _action(crate: ROCrate, job: Job, record: Entity) -> ContextEntity:
-    read = [crate.get(f"results/runs/{key}/") for key in needed_keys(job)]
+def _action(crate: ROCrate, job: run_directory.Job, record: Entity) -> ContextEntity:
+    read = [crate.get(f"results/runs/{key}/") for key in run_directory.needed_keys(job)]
     files = [
         crate.get(Path(path).as_posix()) or crate.get(f"#sha256-{digest}")
         for path, digest in zip(job.paths, job.identity["files"], strict=True)
@@ -312,7 +300,7 @@ def write_archive(
     out: Path,
     names: Iterable[tuple[str, str]],
     planned: Callable[[str, str], str],
-    results: Path = RESULTS,
+    results: Path = run_directory.RESULTS,
 ) -> None:
     """Pack results and all they need into `out`, and print what is not in it.
 

@@ -73,6 +73,12 @@ def aligned(rows: list[list[str]], width: int = 80) -> list[str]:
     return lines
 
 
+def shown_path(path: Path) -> Path:
+    """A path as it is typed from here."""
+    whole, here = path.absolute(), Path.cwd()
+    return whole.relative_to(here) if whole.is_relative_to(here) else path
+
+
 P = ParamSpec("P")
 
 DONE, FAILED, REFUSED, INTERRUPTED = 0, 1, 2, 130
@@ -122,6 +128,16 @@ def one_line(error: BaseException) -> str:
     """The message of `error` on a single line; its type where it has no message."""
     text = visible(" ".join(str(error).split()))
     return text or type(error).__name__
+
+
+@contextmanager
+def refusing(*kinds: type[Exception], place: str = "") -> Iterator[None]:
+    """Refuse input with the words of errors of these kinds, after a place if given."""
+    try:
+        yield
+    except kinds as error:
+        where = f"{place}: " if place else ""
+        raise InputError(f"{where}{one_line(error)}") from error
 
 
 def by_reason(refused: Mapping[str, str]) -> Iterator[tuple[str, str]]:

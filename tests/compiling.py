@@ -48,6 +48,7 @@ def take_first_steps(cases: Sequence[str]) -> None:
 
 def first_steps(words: str) -> list[Any]:
     """The first three steps of a case with its overrides, or fewer where it ends."""
-    with chdir(ROOT), Composer() as composer:
+    with chdir(ROOT):
+        composer = Composer()
         config = composer.compose("simulate", f"case={words}".split())
     return list(islice(build(config["case"], "case").steps(), 3))

@@ -8,18 +8,7 @@ from typing import Annotated, Any, Literal
 
 from typer import Argument, Option, Typer
 
-from pipeline.cli.options import (
-    PARTS,
-    Out,
-    OutIfGiven,
-    Planned,
-    ScaleMm,
-    given_names,
-    make_and_show,
-    overrides,
-    result_folder,
-    with_settings,
-)
+from pipeline.cli import options
 from pipeline.steps.settings import PAIR, PLACE, CalibrationSettings
 from pipeline.terminal import DONE, FAILED, InputError
 
@@ -34,10 +23,10 @@ def mobility(
         Argument(
             metavar="case=NAME...",
             help="A case of conf/case, and KEY=VALUE to change it.",
-            autocompletion=overrides,
+            autocompletion=options.overrides,
         ),
     ],
-    out: OutIfGiven = None,
+    out: options.OutIfGiven = None,
     name: Annotated[str, Option(help="Name of the output files.")] = "",
     branches: Annotated[
         Literal["start", "rest"] | None, Option(help="Follow branches from that state.")
@@ -77,16 +66,16 @@ def parts(
         Argument(
             metavar="RUN or case=NAME...",
             help="Name, folder or key of a finished run; or a case to run first.",
-            autocompletion=overrides,
+            autocompletion=options.overrides,
         ),
     ],
-    out: Out,
-    parts: Annotated[Path, Option(help="A file of conf/parts.")] = PARTS,
-    scale_mm: ScaleMm = None,
+    out: options.Out,
+    parts: Annotated[Path, Option(help="A file of conf/parts.")] = options.PARTS,
+    scale_mm: options.ScaleMm = None,
     spacing_mm: Annotated[
         float | None, Option(help="Change link lengths so that all differ by this.")
     ] = None,
-    planned: Planned = "",
+    planned: options.Planned = "",
 ) -> None:
     """Write parts to print, as STL and 3MF.
 
@@ -106,18 +95,18 @@ def parts(
     settings |= {f"stated_{name}": value for name, value in scale.items()}
     if len(words) > 1:
         is_case = True
-    elif (result_folder(words[0]) / "run.json").is_file():
+    elif (options.result_folder(words[0]) / "run.json").is_file():
         is_case = False
     else:
         is_case = with_case(words)[0].lstrip("+").startswith("case")
     run = finished_case(words) if is_case else printable_run(words[0])
-    make_and_show("parts", settings, out, {"simulated": run}, planned=planned)
+    options.make_and_show("parts", settings, out, {"simulated": run}, planned=planned)
 
 
 @command("calibrate")
-@with_settings(CalibrationSettings)
+@options.with_settings(CalibrationSettings)
 def calibrate(
-    out: Out,
+    out: options.Out,
     settings: dict[str, Any],
     poses: Annotated[
         list[Path] | None,
@@ -131,7 +120,7 @@ def calibrate(
         list[str] | None, Option("--reference", help=f"Known distance: {PAIR}.")
     ] = None,
     leave_out: Annotated[list[str] | None, Option(help=f"Omitted: {PLACE}.")] = None,
-    planned: Planned = "",
+    planned: options.Planned = "",
 ) -> None:
     """Estimate a mechanism as built from scans of several poses.
 
@@ -144,7 +133,7 @@ def calibrate(
     reads: dict[str, list[Path]] = {}
     if poses and len(poses) == 1 and poses[0].suffix == ".yaml":
         own = {"--pose": pose, "--reference": references, "--leave-out": leave_out}
-        others = given_names(settings, CalibrationSettings) + [
+        others = options.given_names(settings, CalibrationSettings) + [
             flag for flag in own if own[flag]
         ]
         if others:
@@ -170,7 +159,9 @@ def calibrate(
         config = {**chosen, "poses": [one.name for one in folders]}
         reads = {role: [getattr(one, role) for one in folders] for role in POSE_ROLES}
         tags = {}
-    numbers = make_and_show("calibrate", config, out, reads, tags=tags, planned=planned)
+    numbers = options.make_and_show(
+        "calibrate", config, out, reads, tags=tags, planned=planned
+    )
     if (sd := numbers.get("printing_sd_mm")) and not numbers["synthetic"]:
         print(f"for comparisons of this printer: --printing-sd-mm {sd:.2g}")
 

@@ -12,7 +12,7 @@ from pipeline.config.build_objects import build
 from pipeline.runs.atomic_files import write_json
 from pipeline.runs.summary import branches_in_words
 from pipeline.steps.simulate import record_steps
-from pipeline.terminal import InputError, RunFailedError, one_line
+from pipeline.terminal import InputError, RunFailedError, one_line, refusing
 from sim.core.options import NotConvergedError
 from sim.mechanism.constraints import ConstraintKind
 from sim.mechanism.mobility import (
@@ -109,14 +109,8 @@ def draw(name: str, structure: Structure, out: Path) -> Path:
         f", the first {PLOTTED}" if len(found) > PLOTTED else ""
     )
     unit = getattr(structure, "unit", "") or "unit"
-    figure = modes_of_motion(
-        structure.r0,
-        structure.bodies,
-        found[:PLOTTED],
-        title,
-        unit,
-        held_nodes(structure),
-    )
+    shown = structure.r0, structure.bodies, found[:PLOTTED]
+    figure = modes_of_motion(*shown, title, unit, held_nodes(structure))
     path = out / f"{name}.pdf"
     figure.savefig(path)
     return path
@@ -157,10 +151,8 @@ def branches_of(case: Any, at: str) -> BranchCase | SaddleCase:
         return SaddleCase(
             case.solid, case.shape, tolerance, case.max_steps, case.residual
         )
-    try:
+    with refusing(ValueError):
         return BranchCase(case.structure, residual=case.residual)
-    except ValueError as error:
-        raise InputError(one_line(error)) from error
 
 
 def follow_branches(name: str, config: Mapping[str, Any], at: str, out: Path) -> None:
@@ -173,11 +165,10 @@ def follow_branches(name: str, config: Mapping[str, Any], at: str, out: Path) ->
     case = branches_of(build(config["case"], "case"), at)
     out.mkdir(parents=True, exist_ok=True)
     try:
-        found = record_steps(case, name, out)
+        with refusing(ValueError):
+            found = record_steps(case, name, out)
     except NotConvergedError as error:
         raise RunFailedError(one_line(error)) from error
-    except ValueError as error:
-        raise InputError(one_line(error)) from error
     write_json(out / "run.json", {"case": name, "config": config, "result": found})
     for key, value in found.items():
         print(f"{key}: {value}")

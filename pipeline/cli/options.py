@@ -116,15 +116,10 @@ def _parameter(
     if default is MISSING:
         default = inspect.Parameter.empty
     shown = getattr(stands_for, field.name, None) if default is None else None
-    option = Option(
-        flag, help=HELP[field.name], show_default=True if shown is None else str(shown)
-    )
-    return inspect.Parameter(
-        field.name,
-        inspect.Parameter.KEYWORD_ONLY,
-        default=default,
-        annotation=Annotated[hint, option],
-    )
+    seen = True if shown is None else str(shown)
+    option = Annotated[hint, Option(flag, help=HELP[field.name], show_default=seen)]
+    kind = inspect.Parameter.KEYWORD_ONLY
+    return inspect.Parameter(field.name, kind, default=default, annotation=option)
 
 
 def joined(words: Sequence[str]) -> list[str]:
@@ -230,8 +225,7 @@ def _overrides(whole: Sequence[str]) -> list[str]:
     from pipeline.config.hydra import Composer, flat
 
     try:
-        with Composer() as composer:
-            case = composer.outline("simulate", whole)["case"]
+        case = Composer().outline("simulate", whole)["case"]
     except InputError:
         return []
     leaves = {key: value for key, value in flat(case, "case") if key[-1] != "_"}

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option, Typer
 
-from pipeline.cli.options import OutIfGiven, Planned, RunName, Words, figures
-from pipeline.terminal import InputError
+from pipeline.cli import options
+from pipeline.terminal import InputError, shown_path
 
 if TYPE_CHECKING:
     from pipeline.figures.shown import Row
@@ -24,7 +24,7 @@ Results = Annotated[Path, Option(metavar="DIR", help="Folder of the results.")]
 
 @command("show")
 def show(
-    run: RunName,
+    run: options.RunName,
     film: Annotated[bool, Option("--film", help="Write moving.mp4.")] = False,
     gif: Annotated[bool, Option("--gif", help="Write moving.gif.")] = False,
     vtk: Annotated[bool, Option("--vtk", help="Write vtk, for ParaView.")] = False,
@@ -48,7 +48,7 @@ def show(
 
     from pipeline.cli import show as written
     from pipeline.runs.run_directory import found_run, run_record
-    from pipeline.runs.summary import PICTURE, details, shown_path, summary_lines
+    from pipeline.runs.summary import PICTURE, details, summary_lines
 
     directory = found_run(run)
     record = run_record(directory)
@@ -70,8 +70,10 @@ def show(
 
 @command("figure")
 def figure(
-    figure: Annotated[str, Argument(help="Figure name.", autocompletion=figures)],
-    words: Words = None,
+    figure: Annotated[
+        str, Argument(help="Figure name.", autocompletion=options.figures)
+    ],
+    words: options.Words = None,
     row: Annotated[
         list[str] | None,
         Option(
@@ -82,8 +84,8 @@ def figure(
     width: Annotated[str | None, Option(help="89, 120 or 183 (mm), or slide.")] = None,
     no_identity: Annotated[bool, Option("--no-identity", help="Omit runs.")] = False,
     svg: Annotated[bool, Option("--svg", help="Write NAME.svg as well.")] = False,
-    out: OutIfGiven = None,
-    planned: Planned = "",
+    out: options.OutIfGiven = None,
+    planned: options.Planned = "",
 ) -> None:
     """Draw a figure from finished runs.
 

@@ -7,15 +7,7 @@ from typing import Annotated, Literal
 
 from typer import Argument, Option, Typer
 
-from pipeline.cli.options import (
-    Cores,
-    Planned,
-    Profile,
-    Words,
-    figures,
-    overrides,
-    studies,
-)
+from pipeline.cli import options
 from pipeline.terminal import DONE, InputError
 
 PROFILE = Path("conf/profile/local")
@@ -32,11 +24,11 @@ def make(
         Argument(
             metavar="[FIGURE] [KEY=VALUE]...",
             help="Only this figure; changes to conf/workflow.yaml.",
-            autocompletion=figures,
+            autocompletion=options.figures,
         ),
     ] = None,
-    profile: Profile = PROFILE,
-    cores: Cores = None,
+    profile: options.Profile = PROFILE,
+    cores: options.Cores = None,
 ) -> int:
     """Make the comparisons and figures of conf/workflow.yaml.
 
@@ -62,7 +54,9 @@ def make(
     add_help_option=False,
 )
 def simulate(
-    words: Annotated[list[str] | None, Argument(autocompletion=overrides)] = None,
+    words: Annotated[
+        list[str] | None, Argument(autocompletion=options.overrides)
+    ] = None,
 ) -> int:
     """Run one case, or several with --multirun."""
     from pipeline.cli.simulate import simulate as run
@@ -72,18 +66,20 @@ def simulate(
 
 @command("study")
 def study(
-    name: Annotated[str, Argument(help="Name in conf/study.", autocompletion=studies)],
-    words: Words = None,
+    name: Annotated[
+        str, Argument(help="Name in conf/study.", autocompletion=options.studies)
+    ],
+    words: options.Words = None,
     retry_failed: Annotated[
         bool, Option("--retry-failed", help="Run again what failed.")
     ] = False,
-    cores: Cores = None,
-    profile: Profile = PROFILE,
+    cores: options.Cores = None,
+    profile: options.Profile = PROFILE,
     members: Annotated[bool, Option("--members", help="Only list its runs.")] = False,
     batch: Annotated[str, Option(metavar="I-of-N", help="Only run one batch.")] = "",
     search: Annotated[bool, Option("--search", help="Only search.")] = False,
     table: Annotated[bool, Option("--table", help="Only write the table.")] = False,
-    planned: Planned = "",
+    planned: options.Planned = "",
 ) -> int:
     """Run a study of conf/study.
 
@@ -96,8 +92,9 @@ def study(
     """
     from pipeline.config.hydra import Composer
     from pipeline.runs.run_directory import RESULTS
+    from pipeline.workflow.make_step import make_step, refuse_unplanned
     from pipeline.workflow.snakemake import run_snakemake
-    from pipeline.workflow.study_batches import StudyPlan
+    from pipeline.workflow.study_batches import StudyPlan, list_members, run_batch
 
     if sum(map(bool, (members, batch, search, table))) > 1:
         raise InputError("give one of --members, --batch, --search and --table")
@@ -106,29 +103,18 @@ def study(
 
         write_study(name)
         return DONE
-    with Composer() as composer:
-        plan = StudyPlan.read(name, composer, words or [])
-        if planned and planned != plan.planned(batch):
-            raise InputError(
-                f"study {name}: configuration or code changed since planning: "
-                "run the same command again"
-            )
-        if members:
-            from pipeline.workflow.study_batches import list_members
-
-            if same := list_members(plan):
-                print(f"note: {same} of {len(plan.points)} points repeat another run")
-            return DONE
-        if batch:
-            from pipeline.workflow.study_batches import run_batch
-
-            return run_batch(plan, batch, retry_failed=bool(os.environ.get(RETRY)))
-        if search:
-            from pipeline.workflow.make_step import make_step
-
-            make_step("search", plan.config(), RESULTS / "study" / name)
-            return DONE
-        plan.check()
+    plan = StudyPlan.read(name, Composer(), words or [])
+    refuse_unplanned(f"study {name}", plan.planned(batch), planned)
+    if members:
+        if same := list_members(plan):
+            print(f"note: {same} of {len(plan.points)} points repeat another run")
+        return DONE
+    if batch:
+        return run_batch(plan, batch, retry_failed=bool(os.environ.get(RETRY)))
+    if search:
+        make_step("search", plan.config(), RESULTS / "study" / name)
+        return DONE
+    plan.check()
     if retry_failed:
         os.environ[RETRY] = "1"
     status = run_snakemake(

@@ -11,22 +11,8 @@ from typing import Annotated, Any, Literal
 from typer import Argument, Option, Typer
 
 from analysis.comparison.assumptions import UncertaintyOptions
-from pipeline.cli.options import (
-    PARTS,
-    SCANNER,
-    Out,
-    OutIfGiven,
-    Planned,
-    RunName,
-    ScaleMm,
-    Simulated,
-    Spheres,
-    folder,
-    given_names,
-    make_and_show,
-    result_folder,
-    with_settings,
-)
+from pipeline.cli import options
+from pipeline.cli.options import folder
 from pipeline.steps.settings import (
     HELP,
     ROLES,
@@ -46,10 +32,10 @@ Scans = Annotated[
 
 
 @command("ingest")
-@with_settings(Ingest)
+@options.with_settings(Ingest)
 def ingest(
     scans: Scans,
-    out: Out,
+    out: options.Out,
     settings: dict[str, Any],
     sphere_radius_mm: Annotated[
         float | None, Option(metavar="R", help="Radius of the printed spheres.")
@@ -65,7 +51,7 @@ def ingest(
     ] = None,
     from_s: Annotated[float, Option(help="First time of markers.")] = -math.inf,
     to_s: Annotated[float, Option(help="Last time of markers.")] = math.inf,
-    planned: Planned = "",
+    planned: options.Planned = "",
 ) -> None:
     """Find the spheres in a scan, or take markers of motion capture in their place.
 
@@ -87,7 +73,9 @@ def ingest(
     """
     if marker_sd_mm is not None:
         own = {"--radius-range": radius_range, "--seeds": seeds_path}
-        others = given_names(settings, Ingest) + [name for name in own if own[name]]
+        others = options.given_names(settings, Ingest) + [
+            name for name in own if own[name]
+        ]
         if others or len(scans) > 1:
             raise InputError(
                 "--marker-sd-mm takes one file of markers: leave out "
@@ -105,7 +93,7 @@ def ingest(
     folder, tags = scans[0].parent, {"comparison": out.name}
     made_here = (folder / "run.json").is_file()
     is_run = made_here and sorted(scans) == sorted(folder.glob("*.ply"))
-    numbers = make_and_show(
+    numbers = options.make_and_show(
         "ingest", asdict(config), out, {"scan": folder} if is_run else {},
         paths=[] if is_run else scans, tags=tags, planned=planned,
         without="radius_remark",
@@ -183,20 +171,21 @@ def _place(text: str) -> list[float]:
 
 
 @command("compare")
-@with_settings(ComparisonSettings, stands_for=UncertaintyOptions)
+@options.with_settings(ComparisonSettings, stands_for=UncertaintyOptions)
 def compare(
-    spheres: Spheres,
-    simulated: Simulated,
-    out: Out,
+    spheres: options.Spheres,
+    simulated: options.Simulated,
+    out: options.Out,
     settings: dict[str, Any],
-    scale_mm: ScaleMm = None,
+    scale_mm: options.ScaleMm = None,
     input_uncertainty: Annotated[
-        Path | None, folder(result_folder, "Folder of an input_uncertainty run.")
+        Path | None,
+        folder(options.result_folder, "Folder of an input_uncertainty run."),
     ] = None,
     deviation: Annotated[
-        Path | None, folder(result_folder, "Folder of a deviation run.")
+        Path | None, folder(options.result_folder, "Folder of a deviation run.")
     ] = None,
-    planned: Planned = "",
+    planned: options.Planned = "",
 ) -> None:
     """Compare a scan with a simulation.
 
@@ -219,17 +208,17 @@ def compare(
 
 
 @command("compare_series")
-@with_settings(SeriesComparison)
+@options.with_settings(SeriesComparison)
 def compare_series(
     measured: Annotated[Path, Option(metavar="FILE", help="CSV file.")],
-    simulated: Simulated,
-    out: Out,
+    simulated: options.Simulated,
+    out: options.Out,
     settings: dict[str, Any],
     refined: Annotated[
         str | None,
         Option(metavar="RUN", help="The same run with steps in space and time halved."),
     ] = None,
-    planned: Planned = "",
+    planned: options.Planned = "",
 ) -> None:
     """Compare a measured series with a simulation.
 
@@ -248,7 +237,7 @@ def compare_series(
     config = asdict(SeriesComparison(**settings))
     reads = {"simulated": simulated_run(simulated)}
     reads |= {"refined": simulated_run(refined)} if refined else {}
-    make_and_show(
+    options.make_and_show(
         "compare_series", config, out, reads, paths=[measured], planned=planned
     )
 
@@ -261,17 +250,21 @@ def _add_command(name: str, step: Step) -> None:
             run, scale = _printed(reads["simulated"], reads.pop("scale_mm"))
             reads["simulated"], settings["scale_mm"] = run, scale
         config, tags = asdict(step.kind(**settings)), {"comparison": out.name}
-        make_and_show(name, config, out, reads, tags=tags, planned=planned)
+        options.make_and_show(name, config, out, reads, tags=tags, planned=planned)
 
-    known = {"simulated": Simulated, "spheres": Spheres}
+    known = {"simulated": options.Simulated, "spheres": options.Spheres}
     hints: dict[str, Any] = {
         role: known.get(
-            role, Annotated[Path, folder(result_folder, f"Folder: {role}.")]
+            role, Annotated[Path, folder(options.result_folder, f"Folder: {role}.")]
         )
         for role in (ROLES.get(one, one) for one in step.reads)
     }
-    hints |= {"scale_mm": ScaleMm} if "simulated" in hints else {}
-    hints |= {"out": Out, "settings": dict[str, Any], "planned": Planned}
+    hints |= {"scale_mm": options.ScaleMm} if "simulated" in hints else {}
+    hints |= {
+        "out": options.Out,
+        "settings": dict[str, Any],
+        "planned": options.Planned,
+    }
     defaults = {"scale_mm": None, "planned": ""}
     asked = [
         Parameter(name, Parameter.KEYWORD_ONLY, annotation=hint,
@@ -281,7 +274,7 @@ def _add_command(name: str, step: Step) -> None:
     made.__annotations__ = hints
     made.__doc__ = str(getdoc(step.kind)).partition("\nParameters\n")[0]
     made.__signature__ = Signature(asked)  # type: ignore[attr-defined]
-    command(name)(with_settings(step.kind)(made))
+    command(name)(options.with_settings(step.kind)(made))
 
 
 for _name, _step in STEPS.items():
@@ -300,14 +293,14 @@ def _printed(simulated: str, scale_mm: float | None) -> tuple[Path, float]:
 
 @command("virtual_scan")
 def virtual_scan(
-    simulated: RunName,
-    out: Out,
-    config: Annotated[Path, Option(help="File of the virtual lab.")] = SCANNER,
-    parts: Annotated[Path, Option(help="File of the printed parts.")] = PARTS,
-    scale_mm: ScaleMm = None,
+    simulated: options.RunName,
+    out: options.Out,
+    config: Annotated[Path, Option(help="File of the virtual lab.")] = options.SCANNER,
+    parts: Annotated[Path, Option(help="File of the printed parts.")] = options.PARTS,
+    scale_mm: options.ScaleMm = None,
     ball_radius_mm: Annotated[float | None, Option(help="Sphere radius.")] = None,
     seed: Annotated[int | None, Option(help="Seed of the random numbers.")] = None,
-    planned: Planned = "",
+    planned: options.Planned = "",
 ) -> None:
     """Scan a simulated end state in a virtual lab.
 
@@ -327,7 +320,9 @@ def virtual_scan(
     stated = {name: value for name, value in given.items() if value is not None}
     lab = VirtualLab.from_mapping(scanner_settings(config, parts) | stated)
     reads, tags = {"simulated": run}, {"comparison": out.name, "synthetic": "true"}
-    make_and_show("virtual_scan", asdict(lab), out, reads, tags=tags, planned=planned)
+    options.make_and_show(
+        "virtual_scan", asdict(lab), out, reads, tags=tags, planned=planned
+    )
     print(
         f"next: morphtrack ingest {shlex.quote(str(out))}/*.ply "
         f"--sphere-radius-mm {lab.ball_radius_mm:g} --unit mm --out spheres"
@@ -340,17 +335,17 @@ def measured(
     records: Annotated[
         Path | None, Option(readable=False, help="Folder of other records.")
     ] = None,
-    out: OutIfGiven = None,
+    out: options.OutIfGiven = None,
     only: Annotated[
         Literal["fit", "predict"] | None, Option(help="Do only this part.")
     ] = None,
     fit: Annotated[
-        Path | None, folder(result_folder, "Folder of a fit to use.")
+        Path | None, folder(options.result_folder, "Folder of a fit to use.")
     ] = None,
     predicted: Annotated[
-        Path | None, folder(result_folder, "Folder of a prediction to use.")
+        Path | None, folder(options.result_folder, "Folder of a prediction to use.")
     ] = None,
-    planned: Planned = "",
+    planned: options.Planned = "",
 ) -> None:
     """Compare a measured set with its prediction, or fit and predict it.
 

@@ -14,8 +14,8 @@ from pipeline.runs.atomic_files import write_json
 from pipeline.runs.checkpoints import read_arrays
 from pipeline.runs.run_directory import RESULTS, finished, record_or_empty, run_record
 from pipeline.runs.study_members import read_members
-from pipeline.runs.summary import PAGE, shown_path
-from pipeline.terminal import InputError
+from pipeline.runs.summary import PAGE
+from pipeline.terminal import InputError, shown_path
 from pipeline.workflow.plan import Plan
 from sim.origami.pattern.fold_format import CREATOR, folded_document
 

@@ -36,7 +36,6 @@ from pipeline.runs.summary import (
     PICTURE,
     definitions,
     details,
-    shown_path,
     summary_lines,
 )
 from pipeline.steps.simulate import DEFAULT_RUN_DIR, body_of, check_free
@@ -48,6 +47,7 @@ from pipeline.terminal import (
     lacks_machine,
     no_option,
     one_line,
+    shown_path,
 )
 from pipeline.workflow.make_step import check_planned
 
@@ -77,8 +77,7 @@ def _quoted(path: str) -> str:
 def composed_case(words: Sequence[str]) -> tuple[str, dict[str, Any]]:
     """The name of a case, and the configuration that it is simulated with."""
     words = with_case(words)
-    with Composer() as composer:
-        config = composer.compose("simulate", words)
+    config = Composer().compose("simulate", words)
     names = [word.removeprefix("case=") for word in words if word.startswith("case=")]
     if not names:
         raise no_case(words)

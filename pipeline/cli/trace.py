@@ -1,6 +1,5 @@
 """From a figure, table or macro file to the runs and scans behind it."""
 
-import json
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -17,21 +16,13 @@ from pipeline.runs.provenance import (
 )
 from pipeline.runs.run_differences import Variations
 from pipeline.runs.run_directory import Job
-from pipeline.runs.run_keys import TRACKED, file_digest
+from pipeline.runs.run_keys import file_digest, mlflow_note
 from pipeline.runs.step_runs import Origin
 from pipeline.terminal import InputError, one_line, visible
 from pipeline.workflow.plan import Plan
 
 WIDTH = 100
 MOST_ALIKE = 12  # runs of a study that are written out one by one
-
-
-def mlflow_id(run: Path) -> str:
-    """The id of a run in MLflow, as its folder notes it; "" if it was not logged."""
-    try:
-        return str(json.loads((run / TRACKED).read_text(encoding="utf-8"))["run_id"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return ""
 
 
 def find_jobs_now() -> tuple[JobNow | None, str]:
@@ -82,7 +73,8 @@ def link_lines(found: Found, links: Sequence[Link], results: Path) -> list[str]:
             lines += _study(name, several, names)
         else:
             for link in several:
-                lines += _run(link, mlflow_id(results / "runs" / link.key), names)
+                noted = mlflow_note(results / "runs" / link.key).get("run_id", "")
+                lines += _run(link, noted, names)
     return [*lines, _conclusion(found, links)]
 
 
@@ -128,13 +120,8 @@ def _code(record: Mapping[str, Any]) -> str:
 
 def _wrapped(name: str, values: Any, indent: str) -> list[str]:
     text = ", ".join(f"{key}={value}" for key, value in values) or "-"
-    return textwrap.wrap(
-        f"{name} {text}",
-        WIDTH,
-        initial_indent=indent,
-        subsequent_indent=f"{indent}  ",
-        break_long_words=False,
-    )
+    edges: Any = {"initial_indent": indent, "subsequent_indent": f"{indent}  "}
+    return textwrap.wrap(f"{name} {text}", WIDTH, break_long_words=False, **edges)
 
 
 def _study(name: str, links: Sequence[Link], names: Variations) -> Iterator[str]:

@@ -141,6 +141,8 @@ def _files(kind: str) -> list[Path]:
 
 def first_remark(path: Path) -> str:
     """The remark in the first line of a YAML file; empty where there is none."""
+    if not path.is_file():
+        return ""
     with path.open(encoding="utf-8", errors="replace") as file:
         line = file.readline(1000).strip()
     return line.removeprefix("#").strip() if line.startswith("#") else ""

@@ -10,10 +10,10 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from pipeline.config.config_files import CONF, case_names, check_cases, did_you_mean
-from pipeline.terminal import InputError
+from pipeline.terminal import InputError, shown_path
 
 if TYPE_CHECKING:
     from yaml.error import MarkedYAMLError
@@ -186,7 +186,7 @@ def hydra_errors() -> Iterator[None]:
     except MarkedYAMLError as error:
         raise InputError(_yaml_message(error)) from error
     except YAMLError as error:  # a character that no text holds
-        file = _shown(getattr(error, "name", "?"))
+        file = shown_path(Path(getattr(error, "name", "?")))
         raise InputError(f"{file} is not YAML: {str(error).splitlines()[0]}") from error
     except OSError as error:
         if error.errno is not None:  # OmegaConf's own has no number, nor the file
@@ -207,18 +207,13 @@ def _holding(part: bytes) -> str:
 def _yaml_message(error: "MarkedYAMLError") -> str:
     """The file, line and reason of text that is not YAML."""
     mark = error.problem_mark or error.context_mark
-    file, line = ("?", 0) if mark is None else (_shown(mark.name), mark.line + 1)
+    file = shown_path(Path(mark.name if mark else "?"))
+    line = mark.line + 1 if mark else 0
     problem = error.problem or ""
     if "duplicate key" in problem:
         key = problem.removeprefix("found duplicate key ")
         return f"{file}, line {line}: {key!r} appears twice: rename or remove one"
     return f"{file} is not YAML: line {line}: {problem}"
-
-
-def _shown(file: str) -> Path:
-    """A file as a person in this folder would name it."""
-    path = Path(file)
-    return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
 
 
 def check_settings() -> None:
@@ -406,12 +401,6 @@ class Composer:
             initialize_config_dir(str(conf_directory()), version_base="1.3")
             self._hydra = GlobalHydra.instance().hydra
         self._cases: dict[tuple[str, str], Any] = {}  # composed, by name and word
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        """Nothing is left to end."""
 
     def compose(self, name: str, overrides: Sequence[str] = ()) -> dict[str, Any]:
         """conf/<name>.yaml with `overrides`, resolved, as plain data."""

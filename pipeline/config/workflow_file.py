@@ -169,35 +169,31 @@ def _check_names(workflow: Workflow) -> None:
         check_folder_names(labels, f"{WORKFLOW}: figures.{name}")
 
 
+def _mapping(key: str, value: Any) -> Mapping[Any, Any]:
+    """A part of the file; empty where nothing is written."""
+    if not isinstance(value, Mapping | None):
+        raise InputError(f"{WORKFLOW}: {key} must be a mapping, not {value!r}")
+    return value or {}
+
+
 def _section(whole: Mapping[str, Any], key: str) -> dict[str, dict[str, Any]]:
     """A section of the file, each entry with its name."""
-    given = whole.get(key) or {}
-    if not isinstance(given, Mapping):
-        raise InputError(f"{WORKFLOW}: {key} must be a mapping, not {given!r}")
-    entries = {}
-    for name, entry in given.items():
-        if not isinstance(entry, Mapping | None):
-            raise InputError(
-                f"{WORKFLOW}: {key}.{name} must be a mapping, not {entry!r}"
-            )
-        entries[str(name)] = {"name": str(name), **(entry or {})}
-    return entries
+    return {
+        str(name): {"name": str(name), **_mapping(f"{key}.{name}", entry)}
+        for name, entry in _mapping(key, whole.get(key) or None).items()
+    }
 
 
 def with_shared(whole: Mapping[str, Any]) -> dict[str, Any]:
     """The workflow with what comparisons share written into each of them."""
-    shared = whole.get("shared") or {}
-    if not isinstance(shared, Mapping):
-        raise InputError(f"{WORKFLOW}: shared must be a mapping, not {shared!r}")
-    comparisons = _section(whole, "comparisons")
-    return {k: v for k, v in whole.items() if k != "shared"} | {
-        "comparisons": {
-            n: {**shared, "scale_is_shared": "scale_mm" not in entry, **entry}
-            for n, entry in comparisons.items()
-        },
-        "series": _section(whole, "series"),
-        "figures": _section(whole, "figures"),
+    shared = _mapping("shared", whole.get("shared") or None)
+    comparisons = {
+        name: {**shared, "scale_is_shared": "scale_mm" not in entry, **entry}
+        for name, entry in _section(whole, "comparisons").items()
     }
+    others = {key: _section(whole, key) for key in ("series", "figures")}
+    rest = {k: v for k, v in whole.items() if k != "shared"}
+    return rest | {"comparisons": comparisons} | others
 
 
 def read_workflow(path: Path = WORKFLOW, words: Sequence[str] = ()) -> Workflow:

@@ -15,7 +15,7 @@ from pipeline.figures.figure_names import OF_SET, entry_of, module_of
 from pipeline.io.structure_file import structure_file
 from pipeline.runs.atomic_files import read_json
 from pipeline.runs.run_directory import record_or_empty
-from pipeline.terminal import InputError, one_line
+from pipeline.terminal import InputError, refusing
 
 WORDS = dict.fromkeys(("record", "quantity", "model"), str)  # columns of tables
 
@@ -101,11 +101,9 @@ def draw(figure: str, rows: Sequence[Row]) -> DrawnFigure:
         keys += [one.key for one in (run, run.spheres, run.comparison) if one]
     name = OF_SET if figure.startswith(OF_SET) else figure
     function = f"draw_{name.strip('-').replace('-', '_')}"
-    try:
+    with refusing(ValueError, place=figure):
         module = importlib.import_module(module_of(figure))
         made = draw_with_runs(getattr(module, function), runs)
-    except ValueError as error:
-        raise InputError(f"{figure}: {one_line(error)}") from error
     return replace(made, keys=tuple(filter(None, keys)))
 
 

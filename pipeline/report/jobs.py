@@ -7,15 +7,8 @@ from typing import Any
 from urllib.parse import quote
 
 from pipeline.config.hydra import flat
+from pipeline.runs import run_directory
 from pipeline.runs.run_differences import Variations
-from pipeline.runs.run_directory import (
-    RESULTS,
-    Ledger,
-    job_of_record,
-    needed_keys,
-    own_runs,
-    run_record,
-)
 from pipeline.runs.run_keys import canonical, edits, recorded_digests
 from pipeline.runs.step_runs import SUFFIX, is_synthetic_run
 from pipeline.runs.study_members import read_members
@@ -28,7 +21,7 @@ Result = tuple[str, str]  # step and name
 def collect_jobs(
     names: Iterable[Result],
     upstream: Callable[[str, str], Iterable[Result]],
-    results: Path = RESULTS,
+    results: Path = run_directory.RESULTS,
 ) -> list[dict[str, Any]]:
     """Every requested run: finished, failed or missing, and why.
 
@@ -56,12 +49,12 @@ def collect_jobs(
 
 
 def collect_own(
-    jobs: Sequence[Mapping[str, Any]], results: Path = RESULTS
+    jobs: Sequence[Mapping[str, Any]], results: Path = run_directory.RESULTS
 ) -> list[dict[str, Any]]:
     """Runs made by hand that the workflow does not have, by their names."""
     known = {job["key"] for job in jobs}
     found = {}
-    for name, directory in own_runs(results).items():
+    for name, directory in run_directory.own_runs(results).items():
         own = {"name": name, "called": name, "key": directory.name}
         if directory.name not in known:
             found[directory.name] = _state(directory, "finished") | own
@@ -101,7 +94,7 @@ def _of_study(name: str, results: Path) -> Iterator[dict[str, Any]]:
         members = read_members(name, results)
     except InputError:
         return
-    ledger = Ledger(results)
+    ledger = run_directory.Ledger(results)
     for member in members["members"]:
         key = member["key"]
         directory = ledger.directory(key)
@@ -125,7 +118,7 @@ def _failures(results: Path) -> dict[Result, Path]:
 def _record(directory: Path) -> dict[str, Any]:
     """run.json of a folder; its reason is what is wrong with it, if it is damaged."""
     try:
-        return dict(run_record(directory))
+        return dict(run_directory.run_record(directory))
     except (InputError, TypeError, ValueError) as error:
         return {"reason": str(error), "key": directory.name.partition(".")[0]}
 
@@ -151,7 +144,9 @@ def _entries(
         "called": words["name"],
         "status": status,
         "directory": directory,
-        "needs": needed_keys(job_of_record(record)) if identity else [],
+        "needs": run_directory.needed_keys(run_directory.job_of_record(record))
+        if identity
+        else [],
         "roles": {
             role: [keys] if isinstance(keys, str) else list(keys)
             for role, keys in (record.get("needs") or {}).items()

@@ -177,14 +177,9 @@ SERIES_COLUMNS: Columns = {
     "part": ("part", "{}"),
     "verdict": ("verdict", "{}"),
 }
-SERIES_MACROS = {
-    "count": "{:d}",
-    "bias": "{:+.3g}",
-    "rms": "{:.3g}",
-    "baseline_rms": "{:.3g}",
-    "skill": "{:.3f}",
-    "key": "{}",
-}
+SERIES_NUMBERS = ("count", "bias", "rms", "baseline_rms", "skill")
+SERIES_MACROS = {name: SERIES_COLUMNS[name][1] for name in SERIES_NUMBERS}
+SERIES_MACROS |= {"key": "{}"}
 STEMS = ("comparisons", "budgets", "series")
 
 

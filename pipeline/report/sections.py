@@ -15,6 +15,7 @@ from analysis.alignment import RigidMotion
 from analysis.figures.captions import as_html
 from analysis.figures.dejong_2023 import scan_in_frame
 from analysis.measured.prediction_verdicts import mean_coverage
+from pipeline.config.config_files import first_remark
 from pipeline.figures.figure_names import entry_of
 from pipeline.io.length_units import unit_named
 from pipeline.io.point_cloud import read_cloud
@@ -201,7 +202,7 @@ def cases_alone(
             {
                 "name": job["name"],
                 "key": job["key"],
-                "caption": caption(CASES, job["name"]),
+                "caption": first_remark(CASES / f"{job['name']}.yaml"),
                 "no_scene": why,
                 "edits": job["edits"],
                 "result": {k: _short(v) for k, v in job["result"].items()},
@@ -290,16 +291,6 @@ def _picture(job: Mapping[str, Any], room: float) -> dict[str, str]:
         return {"why": "too large for this page: open its file"}
     remedy = f"remove {job['directory']} and run `make figures`"
     return {"why": f"{path} is missing: {remedy}"}
-
-
-def caption(folder: Path, name: str) -> str:
-    """What the file of a case or of a figure says of it in its first line."""
-    for path, mark in ((folder / f"{name}.yaml", "# "), (folder / f"{name}.py", '"""')):
-        if path.is_file():
-            with path.open(encoding="utf-8") as file:
-                line = file.readline().strip()
-            return line.removeprefix(mark).removesuffix('"""') if mark in line else ""
-    return ""
 
 
 TONES = {"agrees": "good", "differs": "bad", "inconclusive": "unsure"}

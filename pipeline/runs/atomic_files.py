@@ -34,6 +34,8 @@ def replacing(path: Path) -> Iterator[Path]:
     """A temporary file that takes the place of `path` when the block succeeds."""
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    with suppress(OSError):  # of a process of this number that was killed
+        temporary.unlink(missing_ok=True)
     try:
         yield temporary
         temporary.replace(path)
@@ -109,12 +111,9 @@ def point_to(link: Path, directory: Path) -> None:
             f"{link} must be a link to {directory}, but something else has its name: "
             "move it away, then run the same command again to resume"
         )
-    link.parent.mkdir(parents=True, exist_ok=True)
-    temporary = link.with_name(f".{link.name}.{os.getpid()}.tmp")
-    temporary.unlink(missing_ok=True)
     relative = os.path.relpath(directory.absolute(), link.parent.absolute())
-    temporary.symlink_to(relative, target_is_directory=True)
-    temporary.replace(link)
+    with replacing(link) as temporary:
+        temporary.symlink_to(relative, target_is_directory=True)
 
 
 class GrowingTable:

@@ -13,17 +13,10 @@ from typing import Any
 
 from PIL import Image, UnidentifiedImageError
 
+from pipeline.runs import run_keys
 from pipeline.runs.atomic_files import read_json
 from pipeline.runs.run_differences import differences
 from pipeline.runs.run_directory import Job, finished, keys_by_role, run_record
-from pipeline.runs.run_keys import (
-    DIGESTS,
-    edits,
-    file_digest,
-    identity,
-    key_of,
-    recorded_digests,
-)
 from pipeline.runs.step_runs import SUFFIX, Origin, origin_in, read_sidecar
 from pipeline.terminal import InputError, one_line
 
@@ -87,15 +80,15 @@ def _link(key: str, depth: int, results: Path, job_now: JobNow | None) -> Link:
         return Link(key, depth, None, (f"its record is unreadable: {one_line(error)}",))
     scans = {
         str(directory / name): digest
-        for name, digest in recorded_digests(directory).items()
+        for name, digest in run_keys.recorded_digests(directory).items()
         if name.endswith(SCAN)
     }
     return Link(key, depth, record, tuple(troubles), reads, scans)
 
 
 def _edited(directory: Path, record: Record) -> list[str]:
-    troubles = [f"edited: {phrase}" for phrase in edits(directory)]
-    if key_of(record["identity"]) != directory.name:
+    troubles = [f"edited: {phrase}" for phrase in run_keys.edits(directory)]
+    if run_keys.key_of(record["identity"]) != directory.name:
         troubles.append("edited: its identity in run.json does not match its key")
     return troubles
 
@@ -116,12 +109,10 @@ def _as_now(record: Record) -> Job:
     """The job of a record with the code, files and packages of now."""
     step, config = record["step"], record["config"]
     paths, modules = tuple(record["paths"]), tuple(record.get("modules", ()))
-    now = identity(
-        step,
-        config,
-        upstream=record["identity"]["upstream"],
-        files=[file_digest(Path(path)) for path in paths],
-        modules=modules,
+    upstream = record["identity"]["upstream"]
+    files = [run_keys.file_digest(Path(path)) for path in paths]
+    now = run_keys.identity(
+        step, config, upstream=upstream, files=files, modules=modules
     )
     return Job(step, record["name"], now, config, paths=paths, modules=modules)
 
@@ -148,7 +139,7 @@ class Found:
 
 def find_origin(file: Path, results: Path) -> Found:
     """The origin of `file`; refused where nothing leads to a run."""
-    digest = file_digest(file)
+    digest = run_keys.file_digest(file)
     if noted := read_sidecar(file):
         origin, written = noted
         trouble = "" if written == digest else "it was edited since it was written"
@@ -171,11 +162,11 @@ def find_origin(file: Path, results: Path) -> Found:
 
 def _in_a_run(file: Path, digest: str) -> Found:
     key = str(run_record(file.parent)["key"])
-    recorded = recorded_digests(file.parent).get(file.name)
+    recorded = run_keys.recorded_digests(file.parent).get(file.name)
     trouble = "it was edited since the run wrote it"
     if recorded is None:
         trouble = "the run left no digest of it"
-    same = recorded == digest or file.name == DIGESTS
+    same = recorded == digest or file.name == run_keys.DIGESTS
     return Found(Origin(run=key), "the run it is in", digest, "" if same else trouble)
 
 
@@ -196,7 +187,7 @@ def _origin_in_metadata(file: Path) -> Origin:
 
 def _origin_of_digest(digest: str, results: Path) -> Origin | None:
     """The run, or the sidecar, that recorded a file of this content."""
-    for path in sorted(results.glob(f"runs/*/{DIGESTS}")):
+    for path in sorted(results.glob(f"runs/*/{run_keys.DIGESTS}")):
         if digest in path.read_text(encoding="utf-8", errors="replace"):
             return Origin(run=path.parent.name)
     places = (results, results / "tables", *sorted(results.glob("study/*")))

@@ -29,6 +29,7 @@ from itertools import count
 from pathlib import Path
 from typing import IO, Any
 
+from pipeline.runs import run_keys
 from pipeline.runs.atomic_files import read_json, sync, write_json
 from pipeline.runs.run_directory import (
     REMEDY,
@@ -37,14 +38,6 @@ from pipeline.runs.run_directory import (
     Numbers,
     finished,
     run_record,
-)
-from pipeline.runs.run_keys import (
-    DIGESTS,
-    code_digest,
-    decisive,
-    edits,
-    named_modules,
-    write_digests,
 )
 from pipeline.terminal import (
     EditedError,
@@ -59,12 +52,12 @@ from pipeline.terminal import (
 
 @cache
 def _parts(modules: frozenset[str]) -> dict[str, str]:
-    return decisive(modules)[0]
+    return run_keys.decisive(modules)[0]
 
 
 def parts_of_job(job: Job) -> dict[str, str]:
     """Digests of the modules that decide a job now, by name."""
-    return _parts(named_modules(job.step, job.config, job.modules))
+    return _parts(run_keys.named_modules(job.step, job.config, job.modules))
 
 
 def _place(code: str, results: Path) -> Path:
@@ -77,7 +70,7 @@ def store_code(job: Job, results: Path = RESULTS) -> None:
     if not code or stored_code(job.identity, results):
         return
     parts = parts_of_job(job)
-    if code_digest(parts) == code:  # else its code was another process's
+    if run_keys.json_digest(parts) == code:  # else its code was another process's
         write_json(_place(code, results), parts)
 
 
@@ -181,19 +174,21 @@ def close_dead(directory: Path, results: Path) -> Path | None:
     """
     record = _ended_record(directory)  # killed between its end and its last move
     done = record is not None and record["status"] == "finished"
-    if record is None or (done and edits(directory)):  # a power cut keeps names only
+    if record is None or (
+        done and run_keys.edits(directory)
+    ):  # a power cut keeps names only
         record, done = record or owner(directory), False
         if record is None:  # killed before it wrote its record
             shutil.rmtree(directory, ignore_errors=True)
             return None
         record |= {"status": "killed", "reason": "its process is gone"}
         write_json(directory / "run.json", record | {"ended": _ended(directory)})
-    for name in ("owner.json", *([] if done else [DIGESTS])):
+    for name in ("owner.json", *([] if done else [run_keys.DIGESTS])):
         (directory / name).unlink(missing_ok=True)
     if not done:
         for table in directory.glob("*.csv"):
             _end_with_a_line(table)
-        write_digests(directory)
+        run_keys.write_digests(directory)
     sync(directory)
     place = results / ("runs" if done else "failed")
     place /= record["key"] if done else directory.name
@@ -326,7 +321,7 @@ def record_run(directory: Path, job: Job, body: Body) -> dict[str, Any]:
             record["cpu_s"] = round(time.process_time() - cpu, 6)
             write_json(directory / "run.json", record)
             (directory / "owner.json").unlink()
-            write_digests(directory)  # last: what has them is whole
+            run_keys.write_digests(directory)  # last: what has them is whole
     return record
 
 
@@ -354,13 +349,13 @@ def run_once(job: Job, body: Body, results: Path = RESULTS) -> Path:
         when the run failed; its directory is then under results/failed
     """
     done = finished(job.key, results)
-    if done is not None and not edits(done):
+    if done is not None and not run_keys.edits(done):
         return done
     with key_lock(job.key, results):
         for left in running_directories(results, job.key):
             close_dead(left, results)
         done = finished(job.key, results)
-        if done is not None and (found := edits(done)):
+        if done is not None and (found := run_keys.edits(done)):
             _set_aside(done, found)
             done = None
         return done if done is not None else _attempt(job, body, results)
@@ -395,7 +390,7 @@ def _attempt(job: Job, body: Body, results: Path) -> Path:
     try:
         record_run(directory, job, body)
     except BaseException as error:
-        if is_refusal(error, job) or not (directory / DIGESTS).is_file():
+        if is_refusal(error, job) or not (directory / run_keys.DIGESTS).is_file():
             raise  # the next attempt closes what was interrupted twice
         if run_record(directory)["status"] == "finished":
             publish(directory, place)  # interrupted at its very end

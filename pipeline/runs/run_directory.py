@@ -186,12 +186,6 @@ def record_or_empty(folder: Path) -> dict[str, Any]:
     return run_record(folder) if (folder / "run.json").is_file() else {}
 
 
-def named_record(step: str, name: str, results: Path = RESULTS) -> RunRecord | None:
-    """The record of the run whose files results/<step>/<name> holds, if it is there."""
-    folder = results / step / name
-    return run_record(folder) if (folder / "run.json").is_file() else None
-
-
 def named_keys(results: Path = RESULTS) -> dict[str, str]:
     """The key of the run that each <step>/<name> holds."""
     found = {}
@@ -208,16 +202,10 @@ def named_keys(results: Path = RESULTS) -> dict[str, str]:
 
 def job_of_record(record: Mapping[str, Any]) -> Job:
     """The job that made a run."""
-    return Job(
-        record["step"],
-        record["name"],
-        record["identity"],
-        record["config"],
-        record.get("needs", {}),
-        tuple(record.get("paths", ())),
-        record.get("tags", {}),
-        tuple(record.get("modules", ())),
-    )
+    own: Numbers = {n: record[n] for n in ("step", "name", "identity", "config")}
+    own |= {name: record.get(name, {}) for name in ("needs", "tags")}
+    own |= {name: tuple(record.get(name, ())) for name in ("paths", "modules")}
+    return Job(**own)
 
 
 OWN = "own"

@@ -150,12 +150,15 @@ def decisive(modules: Iterable[str]) -> tuple[dict[str, str], frozenset[str]]:
 @functools.cache
 def _code(modules: frozenset[str]) -> tuple[str, frozenset[str]]:
     digests, foreign = decisive(modules)
-    return code_digest(digests), foreign
+    return json_digest(digests), foreign
 
 
-def code_digest(digests: Mapping[str, str]) -> str:
-    """The code of an identity: one digest of those of all its modules."""
-    text = json.dumps(digests, sort_keys=True)
+def json_digest(value: object) -> str:
+    """SHA-256 of plain data, whatever the order of its keys.
+
+    The code of an identity is that of the digests of all its modules.
+    """
+    text = json.dumps(value, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -214,12 +217,20 @@ def identity(
 
 def key_of(run_identity: Mapping[str, Any]) -> str:
     """The key: a hash of the run's identity (see `identity`)."""
-    text = json.dumps(run_identity, sort_keys=True, allow_nan=True)
-    return hashlib.sha256(text.encode()).hexdigest()[:KEY_LENGTH]
+    return json_digest(run_identity)[:KEY_LENGTH]
 
 
 DIGESTS = "SHA256SUMS"
 TRACKED = "mlflow.json"  # where MLflow has the run; written while others read it
+
+
+def mlflow_note(run: Path) -> dict[str, Any]:
+    """Where MLflow has a run, as its folder notes it; empty if it was not logged."""
+    try:
+        noted = json.loads((run / TRACKED).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return noted if isinstance(noted, dict) else {}
 
 
 def write_digests(directory: Path) -> None:

@@ -7,8 +7,6 @@ A sidecar serves all files of one stem: dejong-3.trace.json those called dejong-
 and dejong-3.png.
 """
 
-import hashlib
-import json
 import os
 import re
 import shutil
@@ -19,7 +17,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
 
-from pipeline.runs.atomic_files import read_json, write_json
+from pipeline.runs.atomic_files import read_json, replacing, write_json
 from pipeline.runs.run_directory import Job, Needs, record_or_empty
 from pipeline.runs.run_keys import (
     DIGESTS,
@@ -27,6 +25,7 @@ from pipeline.runs.run_keys import (
     TRACKED,
     file_digest,
     identity,
+    json_digest,
     rebuilds_cases,
     recorded_digests,
     targets,
@@ -147,15 +146,10 @@ CIRCUMSTANCES = {
 }
 
 
-def _hash(value: object) -> str:
-    text = json.dumps(value, sort_keys=True, allow_nan=True)
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
 def planned_digest(run_identity: Mapping[str, Any]) -> str:
     """A digest of what an identity holds except inputs: configuration and code."""
     known = {k: v for k, v in run_identity.items() if k not in ("files", "upstream")}
-    return _hash(known)[:KEY_LENGTH]
+    return json_digest(known)[:KEY_LENGTH]
 
 
 def content_digest(folder: Path) -> str:
@@ -179,7 +173,7 @@ def content_digest(folder: Path) -> str:
         for path in sorted(folder.glob(f"*/**/{RECORD}"))
     }
     record = record_or_empty(folder)
-    return _hash([record.get("config"), record.get("result"), files, inner])
+    return json_digest([record.get("config"), record.get("result"), files, inner])
 
 
 def _is_content(path: Path) -> bool:
@@ -273,7 +267,6 @@ def link_files(run: Path, out: Path) -> None:
         (out / name).unlink(missing_ok=True)
     for name in sorted(names):
         target = out / name
-        target.parent.mkdir(parents=True, exist_ok=True)
         if not _is_same(run / name, target):
             _link(run / name, target)
         os.utime(target)
@@ -286,10 +279,8 @@ def _is_same(one: Path, other: Path) -> bool:
 
 
 def _link(source: Path, target: Path) -> None:
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
-    temporary.unlink(missing_ok=True)
-    try:
-        os.link(source, temporary)
-    except OSError:  # another file system, or one without links
-        shutil.copyfile(source, temporary)
-    temporary.replace(target)
+    with replacing(target) as temporary:
+        try:
+            os.link(source, temporary)
+        except OSError:  # another file system, or one without links
+            shutil.copyfile(source, temporary)

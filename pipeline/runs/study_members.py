@@ -23,7 +23,7 @@ from pipeline.config.value_types import AtLeastOne, Count, Entry, Settings, Word
 from pipeline.runs.atomic_files import read_json, write_text
 from pipeline.runs.case_job import planned, sound_case
 from pipeline.runs.run_directory import RESULTS, Job, finished
-from pipeline.terminal import InputError, no_such, one_line
+from pipeline.terminal import InputError, no_such, one_line, refusing
 
 STUDIES = Path("conf/study")
 MOST_RUNS = 1_000_000
@@ -130,12 +130,10 @@ class Study(Entry):
                 f"{self._file}: it asks for {many:,} runs, more than {MOST_RUNS:,}: "
                 "give fewer values or samples"
             )
-        try:
+        with refusing(ValueError, place=str(self._file)):
             if self.design is Design.GRID:
                 return grid_points(self.vary)
             return sampled_points(self.design, self.vary, self.samples, self.seed)
-        except ValueError as error:
-            raise InputError(f"{self._file}: {one_line(error)}") from error
 
 
 def read_study(name: str, words: Sequence[str] = ()) -> Study:

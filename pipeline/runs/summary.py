@@ -178,13 +178,6 @@ def _case(record: Mapping[str, Any]) -> Mapping[str, Any]:
     return case if isinstance(case, Mapping) else {}
 
 
-def shown_path(directory: Path) -> Path:
-    """A path as it is typed from here."""
-    here = Path.cwd()
-    path = directory if directory.is_absolute() else here / directory
-    return path.relative_to(here) if path.is_relative_to(here) else path
-
-
 PATTERN = "pattern.fold"  # the sheet of a run that has one
 PARAMETERS, ERRORS = "parameters.csv", "errors.csv"  # of a fit
 KINDS = {"M": "mountain", "V": "valley", "F": "flat", "J": "join", "B": "border"}
@@ -207,12 +200,8 @@ def details(record: Mapping[str, Any], directory: Path) -> list[str]:
     directory : folder of the run
     """
     result = dict(record.get("result") or {})
-    return [
-        *_sheet(directory),
-        *_fit(result, directory),
-        *_reached(result),
-        *branches_in_words(result),
-    ]
+    of_files = [*_sheet(directory), *_fit(result, directory)]
+    return [*of_files, *_reached(result), *branches_in_words(result)]
 
 
 def _sheet(directory: Path) -> list[str]:
@@ -224,10 +213,8 @@ def _sheet(directory: Path) -> list[str]:
     many = Counter(sheet["edges_assignment"])
     kinds = [f"{many[letter]} {kind}" for letter, kind in KINDS.items() if many[letter]]
     panels = len(sheet["faces_vertices"])
-    places = [
-        [1e3 * x for x in axis] for axis in zip(*sheet["vertices_coords"], strict=True)
-    ]
-    sides = [f"{max(axis) - min(axis):.4g}" for axis in places[:2]]
+    axes = list(zip(*sheet["vertices_coords"], strict=True))[:2]
+    sides = [f"{1e3 * max(axis) - 1e3 * min(axis):.4g}" for axis in axes]
     large = f"{' x '.join(sides)} mm as drawn"
     return [f"sheet: {', '.join([f'{panels} panels', *kinds, large])}"]
 

@@ -34,7 +34,7 @@ from pipeline.steps.ingest import run_step as ingest
 from pipeline.steps.settings import CalibrationSettings, ComparisonSettings, Ingest
 from pipeline.steps.simulate import run_in
 from pipeline.steps.virtual_scan import run_step as virtual_scan
-from pipeline.terminal import InputError, RunFailedError
+from pipeline.terminal import InputError, RunFailedError, refusing
 from sim.core.arrays import Floats
 from sim.core.options import NotConvergedError
 from sim.mechanism.mobility import rescaled
@@ -192,10 +192,8 @@ def structure_of(simulated: Path) -> Structure:
     path = simulated / "structure.json"
     if not path.is_file():
         raise InputError(f"{path} does not exist: is {simulated} a morph run?")
-    try:
+    with refusing(ValueError, place=str(path)):
         return structure_file(str(path))
-    except ValueError as error:
-        raise InputError(f"{path}: {error}") from error
 
 
 def scale_of(poses: list[ScannedPose]) -> float:
@@ -345,14 +343,12 @@ def run_step(
     read = [read_pose(one, len(nominal.r0)) for one in folders]
     poses = [without(pose, settings.places) for pose in read]
     scale_mm = scale_of(poses)
-    try:
+    with refusing(ValueError):
         model = model_of(nominal, scale_mm, settings.unknowns)
         scans, scale_sd = [pose.pose for pose in poses], settings.scan_scale_sd
         refuse_repeated(model, scans)
         found = calibrate(model, scans, scale_sd)
         refuse_suspects(found, scans)
-    except ValueError as error:
-        raise InputError(str(error)) from error
     tables = {
         "deviations": deviations_table(found),
         "spread": spread_table(found),
@@ -537,7 +533,7 @@ def perform(job: Job, needs: Needs, out: Path) -> Numbers:
         for name, *places in zip(job.config["poses"], *roles, strict=True)
     ]
     settings = {name: value for name, value in job.config.items() if name != "poses"}
-    return run_step(CalibrationSettings.of(settings), folders, out)
+    return run_step(CalibrationSettings.from_plain(settings), folders, out)
 
 
 def printed(nominal: Structure, model: Model, theta: Floats, play: Floats) -> Structure:
@@ -575,17 +571,8 @@ def _pose(
     made = run_in(here / "printed", as_printed)
     virtual_scan(config.scanner(number), made, here / "scan")
     views = sorted((here / "scan").glob("*.ply"))
-    ingest(
-        Ingest(sphere_radius_mm=config.sphere_radius_mm, unit="mm"),
-        views,
-        here / "spheres",
-    )
+    ingest(Ingest(config.sphere_radius_mm, "mm"), views, here / "spheres")
     shutil.rmtree(here / "scan")  # megabytes; what was measured is in spheres
-    compare(
-        config.compared,
-        here / "spheres",
-        simulated,
-        here / "comparison",
-        pictured=False,
-    )
-    return PoseFolders(name, here / "comparison", here / "spheres", simulated)
+    spheres, comparison = here / "spheres", here / "comparison"
+    compare(config.compared, spheres, simulated, comparison, pictured=False)
+    return PoseFolders(name, comparison, spheres, simulated)

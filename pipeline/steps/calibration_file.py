@@ -5,16 +5,9 @@ from typing import Any, Self
 
 from pydantic import Field, model_validator
 
+from pipeline.config import value_types
 from pipeline.config.config_files import checked
 from pipeline.config.hydra import Composer, composed_file
-from pipeline.config.value_types import (
-    Count,
-    Entry,
-    NotNegative,
-    Positive,
-    Settings,
-    Words,
-)
 from pipeline.config.workflow_file import scanner_settings
 from pipeline.steps.settings import CalibrationSettings, ComparisonSettings
 from sim.virtual_lab.lab_settings import VirtualLab
@@ -22,7 +15,7 @@ from sim.virtual_lab.lab_settings import VirtualLab
 FOLDER = Path("conf/calibration")
 
 
-class PrintedPoses(Entry):
+class PrintedPoses(value_types.Entry):
     """What is known of synthetic poses.
 
     Attributes
@@ -34,21 +27,21 @@ class PrintedPoses(Entry):
     settings : of the calibration
     """
 
-    scale_mm: Positive
-    sphere_radius_mm: Positive
-    seed: Count = 0
-    length_sd_mm: NotNegative = 0.2
-    play_sd_mm: NotNegative = 0.05
-    lab: Settings = Field(default_factory=dict)
-    comparison: Settings = Field(default_factory=dict)
-    settings: Settings = Field(default_factory=dict)
+    scale_mm: value_types.Positive
+    sphere_radius_mm: value_types.Positive
+    seed: value_types.Count = 0
+    length_sd_mm: value_types.NotNegative = 0.2
+    play_sd_mm: value_types.NotNegative = 0.05
+    lab: value_types.Settings = Field(default_factory=dict)
+    comparison: value_types.Settings = Field(default_factory=dict)
+    settings: value_types.Settings = Field(default_factory=dict)
 
 
 class CalibrationFile(PrintedPoses):
     """Poses by name, each with its Hydra overrides after those of the mechanism."""
 
-    mechanism: Words
-    poses: dict[str, Words] = Field(min_length=1)
+    mechanism: value_types.Words
+    poses: dict[str, value_types.Words] = Field(min_length=1)
 
 
 class SyntheticPoses(PrintedPoses):
@@ -80,17 +73,17 @@ class SyntheticPoses(PrintedPoses):
     @property
     def calibration(self) -> CalibrationSettings:
         """What is estimated."""
-        return CalibrationSettings.of(self.settings)
+        return CalibrationSettings.from_plain(self.settings)
 
 
 def composed(path: Path, composer: Composer | None = None) -> dict[str, Any]:
     """What the file describes, every case composed, as plain data."""
     given = checked(CalibrationFile, composed_file(path), str(path))
-    with composer or Composer() as by:
-        cases = {
-            name: by.compose("simulate", [*given.mechanism, *own])
-            for name, own in given.poses.items()
-        }
+    by = composer or Composer()
+    cases = {
+        name: by.compose("simulate", [*given.mechanism, *own])
+        for name, own in given.poses.items()
+    }
     own = given.model_dump(exclude={"mechanism", "poses"}, exclude_unset=True)
     whole = {"cases": cases, **own, "lab": {**scanner_settings(), **given.lab}}
     checked(SyntheticPoses, whole, str(path))

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from analysis.comparison import error_sources
 from analysis.comparison.assumptions import SCAN_SCALE_SD, UncertaintyOptions
 from analysis.comparison.compare_scan import (
     Judged,
@@ -18,19 +19,6 @@ from analysis.comparison.compare_scan import (
     with_scanner_scale_remark,
 )
 from analysis.comparison.deviation import TargetInScan
-from analysis.comparison.error_sources import (
-    CENTRES,
-    FORM,
-    INPUT,
-    PLAY,
-    POSE,
-    PRINT_SCALE,
-    PRINTING,
-    SCAN_SCALE,
-    SCATTER,
-    STOP,
-    VIEWS,
-)
 from analysis.comparison.verdict_and_budget import Contribution, Verdict
 from analysis.figures.scans import scan_picture
 from analysis.labels.assign_labels import Labels
@@ -55,18 +43,18 @@ from pipeline.terminal import InputError
 from sim.core.arrays import Floats
 
 SOURCES = {
-    CENTRES: "the scan itself, as the ingest says",
-    SCATTER: "rigid lengths in the scan",
-    STOP: "last steps of the simulation",
-    INPUT: "sampled prints, simulated",
-    POSE: "points of the target in the scan",
+    error_sources.CENTRES: "the scan itself, as the ingest says",
+    error_sources.SCATTER: "rigid lengths in the scan",
+    error_sources.STOP: "last steps of the simulation",
+    error_sources.INPUT: "sampled prints, simulated",
+    error_sources.POSE: "points of the target in the scan",
 }
 STATED = {
-    FORM: "scan_form_sd_mm",
-    VIEWS: "registration_sd_mm",
-    PRINT_SCALE: "print_scale_sd",
-    PRINTING: "printing_sd_mm",
-    PLAY: "joint_play_sd_mm",
+    error_sources.FORM: "scan_form_sd_mm",
+    error_sources.VIEWS: "registration_sd_mm",
+    error_sources.PRINT_SCALE: "print_scale_sd",
+    error_sources.PRINTING: "printing_sd_mm",
+    error_sources.PLAY: "joint_play_sd_mm",
 }
 
 
@@ -79,7 +67,10 @@ def basis_of(settings: ComparisonSettings) -> dict[str, str]:
     unstated["scan_scale_sd"] = f"assumed, {100 * SCAN_SCALE_SD:g} %; it was not stated"
     return SOURCES | {
         source: unstated[name] if getattr(settings, name) is None else f"stated: {name}"
-        for source, name in {**STATED, SCAN_SCALE: "scan_scale_sd"}.items()
+        for source, name in {
+            **STATED,
+            error_sources.SCAN_SCALE: "scan_scale_sd",
+        }.items()
     }
 
 
@@ -317,12 +308,8 @@ def _length_text(judged: Judged) -> tuple[str, float]:
 def budget_table(judged: Judged, config: ComparisonSettings) -> pd.DataFrame:
     """u_val by source: of S, of a node's distance (rms over the nodes), of E."""
     checks = judged.comparison.checks
-    total = Contribution(
-        "u_val",
-        checks.S.u,
-        checks.rms_mm.u,
-        float("nan") if checks.E is None else checks.E.u,
-    )
+    E_u = float("nan") if checks.E is None else checks.E.u
+    total = Contribution("u_val", checks.S.u, checks.rms_mm.u, E_u)
     k = config.k
     expanded = Contribution(
         f"k = {k:g} times u_val", k * total.S_u, k * total.node_u_mm, k * total.E_u

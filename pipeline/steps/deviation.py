@@ -37,7 +37,7 @@ from pipeline.runs.run_keys import file_digest
 from pipeline.runs.simulated_run import SimulatedRun, read_simulated
 from pipeline.scans.sphere_tables import SphereTable, label_scan, read_spheres
 from pipeline.steps.settings import Deviation
-from pipeline.terminal import InputError, one_line
+from pipeline.terminal import InputError, one_line, refusing
 from sim.core.arrays import Floats, Ints
 from sim.core.options import NotConvergedError
 from sim.mechanism.shape_measures import characteristic_length
@@ -153,11 +153,9 @@ def run_step(
             "nodes: give the case a shape as target"
         )
     wires = Wires.of(config.scale_mm * run.target_vertices, run.target_edges)
-    try:
+    with refusing(ValueError):
         scan = _labelled(config, spheres, table, run)
         placed, points = _place(config, scan, run, wires)
-    except ValueError as refused:
-        raise InputError(str(refused)) from refused
     seen = scan.nodes.known
     nodes = scan.nodes.positions_mm[seen]
     goals = goals_of(simulated, config.scale_mm)
@@ -283,9 +281,7 @@ def _write(
     table.insert(0, "node", np.flatnonzero(seen))
     table["target_distance_mm"] = error.distance_mm
     write_picture(out / "deviation.png", figure)
-    write_arrays(
-        out / "deviation.npz",
-        points_mm=points.astype(np.float32),
-        deviation_mm=gap.astype(np.float32),
-    )
+    clouds = {"points_mm": points, "deviation_mm": gap}
+    single = {name: values.astype(np.float32) for name, values in clouds.items()}
+    write_arrays(out / "deviation.npz", **single)
     write_table(out / "nodes.csv", table)

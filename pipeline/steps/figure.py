@@ -11,15 +11,9 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from analysis.comparison.error_sources import STOP
+from analysis.figures import style
 from analysis.figures.captions import LATEX, filled, listed, written
 from analysis.figures.shown import DrawnFigure
-from analysis.figures.style import (
-    freeze_layout,
-    hide_runs,
-    letters_of,
-    page_width,
-    styled,
-)
 from pipeline.figures.figure_names import entry_of
 from pipeline.figures.shown import Row, draw
 from pipeline.runs.atomic_files import replacing, write_text
@@ -61,12 +55,12 @@ def save(
     identity : whether a line below the art names the runs
     """
     if not identity:
-        hide_runs(figure)
-    box = freeze_layout(figure)
+        style.hide_runs(figure)
+    box = style.freeze_layout(figure)
     kinds = (".pdf", ".png", ".svg") if svg else (".pdf", ".png")
     files = [stem.with_name(f"{stem.name}{suffix}") for suffix in kinds]
     for path in files:
-        with styled(), replacing(path) as temporary:
+        with style.styled(), replacing(path) as temporary:
             figure.savefig(
                 temporary,
                 format=path.suffix[1:],
@@ -239,9 +233,9 @@ def run_step(
     -------
     how many rows, and the keys shown
     """
-    with page_width(config.width):
+    with style.page_width(config.width):
         plotted = draw(config.figure, rows)
-        more = {"letters": letters_of(plotted.figure), **plotted.caption}
+        more = {"letters": style.letters_of(plotted.figure), **plotted.caption}
         template = entry_of(config.figure).template
         caption = caption_of(config.figure, template, rows, more)
         out.mkdir(parents=True, exist_ok=True)

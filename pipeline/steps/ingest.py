@@ -19,30 +19,12 @@ from pipeline.runs.atomic_files import (
     write_text,
 )
 from pipeline.runs.run_directory import Job, Needs, Numbers
-from pipeline.scans.merge_views import (
-    blind_views,
-    check_overlap,
-    contradicted,
-    merged,
-    read_views,
-    registered,
-    settled,
-    stated_places,
-)
-from pipeline.scans.no_sphere_hints import (
-    left_out,
-    no_sphere_hint,
-    own_radius,
-    radius_hint,
-    reasons,
-    unnoticed_radius,
-    used_radius,
-)
+from pipeline.scans import merge_views, no_sphere_hints
 from pipeline.scans.scan_page import scan_page
 from pipeline.scans.seed_spheres import at_seeds, near_any, read_seeds
 from pipeline.scans.sphere_tables import write_tables
 from pipeline.steps.settings import Ingest
-from pipeline.terminal import InputError, one_line
+from pipeline.terminal import InputError, refusing
 from sim.core.arrays import Floats, Ints
 
 SEED_REACH = 1.6  # radii from a seed, which lies on the sphere or at its centre
@@ -59,27 +41,27 @@ def run_step(config: Ingest, scans: list[Path], out: Path) -> dict[str, Any]:
     """
     unit = unit_named(config.unit)
     choices = Choices(config.decimal_comma, config.salvage)
-    clouds = read_views(scans, unit, choices, config.options)
+    clouds = merge_views.read_views(scans, unit, choices, config.options)
     if config.register:
-        clouds, rms_mm = registered(clouds, config.options)
+        clouds, rms_mm = merge_views.registered(clouds, config.options)
         config = replace(
             config, registration_mm=float(np.hypot(config.registration_mm, rms_mm))
         )
     sizes = [len(cloud.points) for cloud in clouds]
-    points, clouds = merged(clouds)
+    points, clouds = merge_views.merged(clouds)
     view = np.repeat(np.arange(len(clouds)), sizes) if len(clouds) > 1 else None
     options = replace(config.options, fused=any(cloud.is_mesh for cloud in clouds))
     picks, more = _placed_picks(clouds, points, view, config, options)
-    wrong = no_sphere_hint(picks, points, unit, options)
+    wrong = no_sphere_hints.no_sphere_hint(picks, points, unit, options)
     if wrong:
         code, _, problem = wrong.partition(" ")
         lost = "".join(f"; {note}" for note in _remarks(clouds))
         raise InputError(f"{code} {scans[0]}: {problem}{lost}")
-    check_overlap(clouds, picks.seen)
-    ignored = left_out(picks, points, config.options)
+    merge_views.check_overlap(clouds, picks.seen)
+    ignored = no_sphere_hints.left_out(picks, points, config.options)
     numbers = _numbers(clouds, picks, config, [*more, *[ignored] * bool(ignored)])
     if view is not None:
-        points = settled(points, view, picks.motions)
+        points = merge_views.settled(points, view, picks.motions)
     _write(out, points, picks, numbers)
     return numbers
 
@@ -88,10 +70,8 @@ def perform(job: Job, needs: Needs, out: Path) -> Numbers:
     """Ingest the files of a job, or the views of the scan it needs."""
     scan = needs.get("scan")
     views = [Path(p) for p in job.paths] if scan is None else sorted(scan.glob("*.ply"))
-    try:
+    with refusing(ScanFileError):
         return run_step(Ingest(**job.config), views, out)
-    except ScanFileError as error:
-        raise InputError(one_line(error)) from error
 
 
 def _placed_picks(
@@ -109,7 +89,9 @@ def _placed_picks(
     picks = pick(points, view, config, options, places)
     unseen = places is not None and not picks.spheres
     found = pick(points, view, config, options) if unseen else picks
-    wrong = [] if places is None else contradicted(places, points, view, found)
+    wrong = (
+        [] if places is None else merge_views.contradicted(places, points, view, found)
+    )
     if wrong:
         names = ", ".join(clouds[v].name for v in wrong)
         warning = (
@@ -123,7 +105,7 @@ def _placed_picks(
 def _places(config: Ingest, clouds: list[Cloud]) -> Floats | None:
     """(v, 3) where the scanner stood for each view, as stated here or in files."""
     if config.scanner_at_mm is None:
-        return stated_places(clouds)
+        return merge_views.stated_places(clouds)
     if len(clouds) > 1:
         raise InputError(
             f"scanner_at_mm is one place, and {len(clouds)} views were read: give "
@@ -186,18 +168,18 @@ def _write(out: Path, points: Floats, picks: Picks, numbers: dict[str, Any]) -> 
 def _numbers(
     clouds: list[Cloud], picks: Picks, config: Ingest, more: list[str]
 ) -> dict[str, Any]:
-    free_radius, free_radius_sd = own_radius(picks)
-    notes = _remarks(clouds) + blind_views(clouds, picks.seen)
+    free_radius, free_radius_sd = no_sphere_hints.own_radius(picks)
+    notes = _remarks(clouds) + merge_views.blind_views(clouds, picks.seen)
     notes += [one.summary for one in (picks.fusion, picks.excess) if one is not None]
-    notes += unnoticed_radius(picks, config.options)
+    notes += no_sphere_hints.unnoticed_radius(picks, config.options)
     return {
         "spheres": len(picks.spheres),
         "rejected": len(picks.rejected),
-        "rejected_for": reasons(picks),
-        "radius_mm": used_radius(picks, config.options),
+        "rejected_for": no_sphere_hints.reasons(picks),
+        "radius_mm": no_sphere_hints.used_radius(picks, config.options),
         "free_radius_mm": free_radius,
         "free_radius_sd_mm": free_radius_sd,
-        "radius_remark": radius_hint(picks, config.options),
+        "radius_remark": no_sphere_hints.radius_hint(picks, config.options),
         "noise_mm": float(picks.noise),
         "centre_sd_mm": _typical_sd(picks),
         "points": sum(len(cloud.points) for cloud in clouds),

@@ -27,6 +27,7 @@ from pipeline.terminal import InputError
 from sim.core.arrays import Floats
 from sim.mechanism.structure import Structure
 
+NAMES = ("covariance_mm2", "distance_covariance_mm2", "nodes_mm")  # of the arrays
 LARGEST_LOSS = 0.1  # share of draws that may fail to converge
 
 
@@ -58,12 +59,8 @@ def run_step(config: InputUncertainty, simulated: Path, out: Path) -> dict[str, 
     covariance = shape_covariance(nodes, sampled)
     goals = goals_of(simulated, config.scale_mm)
     distances = distance_covariance(nodes, sampled, goals)
-    write_arrays(
-        out / "input_covariance.npz",
-        covariance_mm2=covariance,
-        distance_covariance_mm2=distances,
-        nodes_mm=nodes,
-    )
+    found_mm = dict(zip(NAMES, (covariance, distances, nodes), strict=True))
+    write_arrays(out / "input_covariance.npz", **found_mm)
     node_u = float(np.sqrt(np.trace(covariance) / len(run.r[-1])))
     return {"draws": config.draws, "not_converged": lost, "node_u_mm": node_u}
 
@@ -96,8 +93,7 @@ def read_printed_again(directory: Path, nodes_mm: Floats) -> PrintedAgain:
         )
     try:
         with np.load(path, allow_pickle=False) as file:
-            names = ("covariance_mm2", "distance_covariance_mm2", "nodes_mm")
-            nodes, distances, same = (np.asarray(file[n], np.float64) for n in names)
+            nodes, distances, same = (np.asarray(file[n], np.float64) for n in NAMES)
     except (KeyError, ValueError) as error:
         raise InputError(
             f"{path} cannot be used ({error}): run morphtrack input_uncertainty again"

@@ -18,7 +18,7 @@ from pipeline.io.mesh_files import PrintedPiece, mesh_of, write_3mf, write_stl
 from pipeline.io.structure_file import document
 from pipeline.runs.atomic_files import replacing, write_json, write_table
 from pipeline.runs.run_directory import Job, Needs, Numbers, run_record
-from pipeline.terminal import InputError
+from pipeline.terminal import InputError, refusing
 from sim.core.arrays import Floats, Ints
 from sim.core.options import is_positive, refuse_negative, refuse_unless_positive
 from sim.mechanism.constraint_projection import closed
@@ -149,12 +149,10 @@ def run_step(parts: Parts, case: Any, out: Path) -> dict[str, Any]:
     """Make all parts of a case; write them into `out`."""
     if not isinstance(case, MorphCase):
         raise InputError("this case has no links to print: choose one of morphing")
-    try:
+    with refusing(ValueError):
         made = mechanism(case, parts)
         found, whole = _pieces(made, parts)
         places = laid_out([p.box for p in found], parts.bed_mm, parts.gap_mm)
-    except ValueError as error:
-        raise InputError(str(error)) from error
     late = list(overlaps(whole, made.ends_mm, parts.sizes))
     out.mkdir(parents=True, exist_ok=True)
     for old in (*out.glob("stl/*.stl"), *out.glob("print_*.3mf")):

@@ -252,10 +252,9 @@ def run_search(study: Study, out: Path) -> dict[str, Any]:
     the best value and its point, and how many trials finished, were pruned and failed
     """
     journal = out / JOURNAL
-    with Composer() as composer:
-        search = Search(study, composer, journal)
-        _share(study, journal, search.replay())
-        listed = search.list_members()
+    search = Search(study, Composer(), journal)
+    _share(study, journal, search.replay())
+    listed = search.list_members()
     rows = [{"key": member.job.key, **member.point} for member in listed]
     write_table(out / "trials.csv", pd.DataFrame(rows))
     numbers = search.numbers()
@@ -298,10 +297,9 @@ def _end_with_parent() -> None:
 
 def work(study: Study, journal: Path, seed: int) -> None:
     """Run trials until enough are there."""
-    with Composer() as composer:
-        search = Search(study, composer, journal, seed)
-        while search.run_trial():
-            pass
+    search = Search(study, Composer(), journal, seed)
+    while search.run_trial():
+        pass
 
 
 def perform(job: Job, needs: Needs, out: Path) -> Numbers:

@@ -9,7 +9,7 @@ import importlib
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Annotated, Any, Self, TypeVar, cast
 
 from analysis.comparison.assumptions import (
     Acceptance,
@@ -19,11 +19,7 @@ from analysis.comparison.assumptions import (
 from pipeline.figures.figure_names import entry_of
 from pipeline.io.length_units import unit_named
 from pipeline.terminal import InputError
-from sim.core.options import (
-    refuse_negative,
-    refuse_unless_count,
-    refuse_unless_positive,
-)
+from sim.core.options import Checked, NotNegative, Positive, Requirement, counted
 
 if TYPE_CHECKING:
     from analysis.calibration.as_built_model import Unknowns
@@ -78,7 +74,7 @@ class Ingest:
 
 
 @dataclass(frozen=True)
-class Deviation:
+class Deviation(Checked):
     """Measure how far a scan is from its target.
 
     Finds the printed target among the scan's points, and the distance of every scanned
@@ -94,15 +90,15 @@ class Deviation:
         them
     """
 
-    scale_mm: float
-    gate_mm: float = 5.0
+    scale_mm: Positive
+    gate_mm: Positive = 5.0
     registration_sd_mm: float = UncertaintyOptions.registration_sd_mm
     scan_scale_sd: float = UncertaintyOptions.scan_scale_sd
     print_scale_sd: float = UncertaintyOptions.print_scale_sd
     printing_sd_mm: float = UncertaintyOptions.printing_sd_mm
 
     def __post_init__(self) -> None:
-        refuse_unless_positive(self, "scale_mm", "gate_mm")
+        super().__post_init__()
         _ = self.uncertainty  # it checks itself
 
     @property
@@ -112,7 +108,7 @@ class Deviation:
 
 
 @dataclass(frozen=True)
-class InputUncertainty:
+class InputUncertainty(Checked):
     """Compute what printing errors do to a simulated shape.
 
     Runs the case of a finished simulation again with other link lengths, --draws times,
@@ -126,16 +122,11 @@ class InputUncertainty:
     printing_sd_mm : of each end of a link; joint_play_sd_mm : of each joint in it
     """
 
-    scale_mm: float
-    printing_sd_mm: float = UncertaintyOptions.printing_sd_mm
-    joint_play_sd_mm: float = UncertaintyOptions.joint_play_sd_mm
-    draws: int = 100
+    scale_mm: Positive
+    printing_sd_mm: NotNegative = UncertaintyOptions.printing_sd_mm
+    joint_play_sd_mm: NotNegative = UncertaintyOptions.joint_play_sd_mm
+    draws: Annotated[int, counted(2)] = 100
     seed: int = 0
-
-    def __post_init__(self) -> None:
-        refuse_unless_positive(self, "scale_mm")
-        refuse_negative(self, "printing_sd_mm", "joint_play_sd_mm")
-        refuse_unless_count(self, "draws", least=2)
 
     @property
     def length_sd_mm(self) -> float:
@@ -144,7 +135,7 @@ class InputUncertainty:
 
 
 @dataclass(frozen=True)
-class ComparisonSettings:
+class ComparisonSettings(Checked):
     """What a comparison assumes and asks for.
 
     Parameters
@@ -157,7 +148,7 @@ class ComparisonSettings:
         whose defaults stand for what is not stated
     """
 
-    scale_mm: float
+    scale_mm: Positive
     k: float = Acceptance.k
     S_margin: float = Acceptance.S_margin
     node_margin_mm: float = Acceptance.node_margin_mm
@@ -170,7 +161,7 @@ class ComparisonSettings:
     joint_play_sd_mm: float | None = None
 
     def __post_init__(self) -> None:
-        refuse_unless_positive(self, "scale_mm")
+        super().__post_init__()
         _ = self.acceptance, self.uncertainty  # they check
 
     @property
@@ -282,12 +273,15 @@ HELP = {
 }
 
 
+Flag = Annotated[
+    bool, Requirement("true or false", lambda value: isinstance(value, bool))
+]
 PAIR = "two nodes such as 3-7"
 PLACE = "a pose and a node such as wide:5"
 
 
 @dataclass(frozen=True)
-class CalibrationSettings:
+class CalibrationSettings(Checked):
     """What is estimated.
 
     Parameters
@@ -306,25 +300,21 @@ class CalibrationSettings:
     links: str = "own"
     bodies: str = "own"
     joints: str = "nominal"
-    link_play: bool = True
-    joint_play: bool = False
-    scatter: bool = True
-    scale: bool = False
-    scan_scale_sd: float = UncertaintyOptions.scan_scale_sd
+    link_play: Flag = True
+    joint_play: Flag = False
+    scatter: Flag = True
+    scale: Flag = False
+    scan_scale_sd: NotNegative = UncertaintyOptions.scan_scale_sd
     references: tuple[str, ...] = ()
     leave_out: tuple[str, ...] = ()
-    again: bool = True
+    again: Flag = True
 
     def __post_init__(self) -> None:
         _ = self.unknowns, self.places
-        for one in fields(self):
-            value = getattr(self, one.name)
-            if one.type is bool and not isinstance(value, bool):
-                raise ValueError(f"{one.name} must be true or false, not {value!r}")
-        refuse_negative(self, "scan_scale_sd")
+        super().__post_init__()
 
     @classmethod
-    def of(cls, given: Mapping[str, Any]) -> Self:
+    def from_plain(cls, given: Mapping[str, Any]) -> Self:
         """The settings of plain data, whose lists become tuples."""
         own: dict[str, Any] = {
             k: tuple(v) if isinstance(v, list) else v for k, v in given.items()

@@ -192,9 +192,9 @@ def finish(name: str, results: Path = RESULTS) -> str:
     }
     for row in rows:
         row["point"] = {k: v for k, v in row["point"].items() if k in varied}
-    done = [finished(row["key"], results) for row in rows]
-    found = [list(main_numbers(run_record(path))) for path in done if path][:1]
-    response = found[0] if found else RESPONSE
+    done = filter(None, (finished(row["key"], results) for row in rows))
+    first = next(done, None)
+    response = list(main_numbers(run_record(first))) if first else RESPONSE
     write_rows(name, study["case"], response, rows, results)
     counts = write_study(name, results)["status"].value_counts().items()
     states = ", ".join(f"{count} {status}" for status, count in counts)

@@ -55,20 +55,20 @@ class RayCaster:
 
     def cast(self, origin: Floats, directions: Floats) -> Hits:
         """The first surface along rays from `origin` (3,), unit `directions` (r, 3)."""
-        rays = np.empty((len(directions), 6), dtype=np.float32)
-        rays[:, :3], rays[:, 3:] = origin, directions
-        found = self._scene.cast_rays(self._tensor(rays))
+        found = self._first_hits(origin, directions)
         distance = found["t_hit"].numpy().astype(np.float64)
-        mesh = found["geometry_ids"].numpy()
-        solid = np.where(
-            mesh == 0,
-            found["primitive_ids"].numpy().astype(np.int64) // self._faces,
-            BAR,
-        )
+        sphere = found["primitive_ids"].numpy().astype(np.int64) // self._faces
+        solid = np.where(found["geometry_ids"].numpy() == 0, sphere, BAR)
         solid = np.where(np.isfinite(distance), solid, NOTHING).astype(np.int64)
         normal = found["primitive_normals"].numpy().astype(np.float64)
         normal[np.einsum("ij,ij->i", normal, directions) > 0.0] *= -1.0
         return self._exact(Hits(distance, solid, normal), origin, directions)
+
+    def _first_hits(self, origin: Floats, directions: Floats) -> Any:
+        """What Open3D finds along rays."""
+        rays = np.empty((len(directions), 6), dtype=np.float32)
+        rays[:, :3], rays[:, 3:] = origin, directions
+        return self._scene.cast_rays(self._tensor(rays))
 
     def _exact(self, hits: Hits, origin: Floats, directions: Floats) -> Hits:
         """Replace the facets of spheres by the sphere |o + t d - c| = R."""
@@ -85,9 +85,7 @@ class RayCaster:
         """Whether each of `points` (r, 3) is seen from `lamp` (3,)."""
         to = points - lamp
         length = np.linalg.norm(to, axis=1)
-        rays = np.empty((len(points), 6), dtype=np.float32)
-        rays[:, :3], rays[:, 3:] = lamp, to / length[:, None]
-        found = self._scene.cast_rays(self._tensor(rays))["t_hit"].numpy()
+        found = self._first_hits(lamp, to / length[:, None])["t_hit"].numpy()
         reached: Bools = found > length - 0.1  # mm: facets and float32
         return reached
 
@@ -108,9 +106,8 @@ def run_step(config: VirtualLab, simulated: Path, out: Path) -> dict[str, Any]:
     links = np.array([d[:2] for d in structure.get("dist", [])], dtype=np.int64)
     pose = Rotation.from_quat(rng.standard_normal(4))
     shift = rng.uniform(-PLACE_MM, PLACE_MM, 3)
-    centre = nodes.mean(axis=0)
-    nodes = posed(nodes, pose, shift, centre)
-    target = posed(target, pose, shift, centre)
+    moved = pose, shift, nodes.mean(axis=0)
+    nodes, target = posed(nodes, *moved), posed(target, *moved)
     links = links.reshape(-1, 2)
     rigid = body_pairs([*bodies, *map(tuple, links.tolist())])
     spheres = assembled(nodes, rigid, config, rng)

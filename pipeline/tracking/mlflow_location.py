@@ -22,7 +22,7 @@ from pydantic import Field
 from pipeline.config.config_files import checked
 from pipeline.config.hydra import composed_file
 from pipeline.config.value_types import Entry, Positive
-from pipeline.terminal import InputError, one_line
+from pipeline.terminal import InputError, one_line, shown_path
 
 PREFIX = "sqlite:///"
 SUFFIXES = ("", "-journal", "-wal", "-shm")  # a database and SQLite's files next to it
@@ -216,12 +216,9 @@ def tracking_uri(options: TrackingOptions) -> str:
 
 def shown_store(uri: str) -> str:
     """The store as a person in this folder names it: a file, or an address."""
-    file = Path(uri.removeprefix(PREFIX))
     if not uri.startswith(PREFIX):
         return without_secrets(uri)
-    return str(
-        file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file
-    )
+    return str(shown_path(Path(uri.removeprefix(PREFIX))))
 
 
 LOOPBACK = "127.0.0.1"

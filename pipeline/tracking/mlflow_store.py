@@ -14,19 +14,9 @@ from pipeline.runs.atomic_files import read_json
 from pipeline.runs.run_attempts import now
 from pipeline.runs.run_differences import Variations
 from pipeline.runs.run_directory import Ledger
-from pipeline.runs.run_keys import TRACKED
-from pipeline.tracking import logged_contents
+from pipeline.runs.run_keys import TRACKED, mlflow_note
+from pipeline.tracking import logged_contents, mlflow_location
 from pipeline.tracking.logged_contents import Record, artifacts, milliseconds
-from pipeline.tracking.mlflow_location import (
-    TrackingOptions,
-    make,
-    prepare,
-    set_up_mlflow,
-    shown_store,
-    sqlite_file,
-    tracking_uri,
-    without_secrets,
-)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -72,12 +62,12 @@ class Store:
     parents : run ids of the parents of studies whose runs were written
     """
 
-    def __init__(self, options: TrackingOptions, place: Path) -> None:
-        self.options, self.uri = options, tracking_uri(options)
-        self.name = shown_store(self.uri)
-        self.file, self.is_empty = sqlite_file(self.uri), False
+    def __init__(self, options: mlflow_location.TrackingOptions, place: Path) -> None:
+        self.options, self.uri = options, mlflow_location.tracking_uri(options)
+        self.name = mlflow_location.shown_store(self.uri)
+        self.file, self.is_empty = mlflow_location.sqlite_file(self.uri), False
         self.parents: dict[str, str] = {}
-        self._place, self._address = place, without_secrets(self.uri)
+        self._place, self._address = place, mlflow_location.without_secrets(self.uri)
         self._variations = Variations(place.parent)
         self._client: MlflowClient | None = None
         self._experiments: dict[str, str] = {}
@@ -89,7 +79,9 @@ class Store:
         self._experiments, self.parents = {}, {}
         if self.file is None:
             return ""
-        note = prepare(self.file, self.options.artifacts, thorough=thorough)
+        note = mlflow_location.prepare(
+            self.file, self.options.artifacts, thorough=thorough
+        )
         self.is_empty = not self.file.is_file()
         return note
 
@@ -97,11 +89,11 @@ class Store:
     def client(self) -> "MlflowClient":
         """The client; an embedded store is made at its first use."""
         if self._client is None:
-            set_up_mlflow()
+            mlflow_location.set_up_mlflow()
             from mlflow import MlflowClient
 
             if self.file is not None and self.is_empty:
-                make(self.file)
+                mlflow_location.make(self.file)
             self._client = MlflowClient(self.uri)
         return self._client
 
@@ -110,11 +102,11 @@ class Store:
         if name not in self._experiments:
             place = Path(self.options.artifacts).resolve().as_uri()
             found = self.client.get_experiment_by_name(name)
-            self._experiments[name] = str(
-                found.experiment_id
-                if found
-                else self.client.create_experiment(name, place if self.file else None)
-            )
+            number = found.experiment_id if found else None
+            if number is None:
+                own = place if self.file else None
+                number = self.client.create_experiment(name, own)
+            self._experiments[name] = str(number)
         return self._experiments[name]
 
     def is_complete(self, directory: Path) -> bool:
@@ -123,11 +115,8 @@ class Store:
 
     def _claim(self, directory: Path) -> Mapping[str, str]:
         """What the folder of a run says of its MLflow run in this store."""
-        try:
-            claim = json.loads((directory / TRACKED).read_text(encoding="utf-8"))
-            return claim if claim["store"] == self._address else {}
-        except (OSError, ValueError, KeyError, TypeError):
-            return {}
+        claim = mlflow_note(directory)
+        return claim if claim.get("store") == self._address else {}
 
     def _leave_claim(self, started: Started, directory: Path) -> None:
         """Write into the folder of a run where MLflow has it.

@@ -50,16 +50,10 @@ def make_step(
     """
     name = out.name or out.resolve().name
 
+    made_of: dict[str, Any] = {"reads": reads, "paths": [str(path) for path in paths]}
+
     def job() -> Job:
-        return step_job(
-            step,
-            name,
-            config,
-            reads=reads,
-            paths=[str(path) for path in paths],
-            tags=tags,
-            modules=modules,
-        )
+        return step_job(step, name, config, tags=tags, modules=modules, **made_of)
 
     first = job()
     check_planned(first, planned)
@@ -77,8 +71,13 @@ def make_step(
 
 def check_planned(job: Job, planned: str) -> None:
     """Refuse a job whose configuration or code is not what the caller planned."""
-    if planned and planned != planned_digest(job.identity):
+    refuse_unplanned(f"{job.step} {job.name}", planned_digest(job.identity), planned)
+
+
+def refuse_unplanned(what: str, now: str, planned: str) -> None:
+    """Refuse a planned digest, if there is one, that is not the one of now."""
+    if planned and planned != now:
         raise InputError(
-            f"{job.step} {job.name}: configuration or code changed since planning: "
+            f"{what}: configuration or code changed since planning: "
             "run the same command again"
         )

@@ -30,7 +30,7 @@ from pipeline.runs.run_directory import RESULTS
 from pipeline.runs.run_keys import files_named, identity, rebuilds_cases, targets
 from pipeline.runs.step_runs import planned_digest
 from pipeline.steps.settings import STEPS, Step
-from pipeline.terminal import InputError, no_such, one_line
+from pipeline.terminal import InputError, no_such, refusing
 from pipeline.workflow.study_batches import StudyPlan
 
 OF_EACH = {"virtual_scan": ("scale_mm", "ball_radius_mm", "seed")}
@@ -252,13 +252,9 @@ class Plan:
     def settings(self, step: str, name: str) -> Any:
         """The settings of a step, as the object that checks them."""
         entry = self.entry(step, name)
-        try:
+        place = f"{WORKFLOW}: {STEPS[step].section}.{name} ({step})"
+        with refusing(TypeError, ValueError, place=place):
             return STEPS[step].kind(**self._stated(step, entry))
-        except (TypeError, ValueError) as error:
-            section = STEPS[step].section
-            raise InputError(
-                f"{WORKFLOW}: {section}.{name} ({step}): {one_line(error)}"
-            ) from error
 
     def _stated(self, step: str, entry: Any) -> Config:
         if step == "figure":
@@ -414,23 +410,24 @@ class Plan:
 
     def targets(self, only: str = "") -> list[str]:
         """Files of all results, or of the comparisons and their figures."""
-        workflow = self.workflow
-        requested = [("compare", name) for name in workflow.comparisons]
-        for name, figure in workflow.figures.items():
-            if not only or figure.comparisons:
-                requested.append(("figure", name))
-        if not only:
-            requested += [("compare_series", name) for name in workflow.series]
-        return [data_file(*result) for result in requested]
+        figures = self.workflow.figures
+        shown = {name for name, figure in figures.items() if figure.comparisons}
+        return [
+            data_file(step, name)
+            for step, name in self._requested()
+            if not only or step == "compare" or (step == "figure" and name in shown)
+        ]
+
+    def _requested(self) -> Iterator[Upstream]:
+        """Step and name of every result that nothing else here is made from."""
+        for step in ("compare", "compare_series", "figure"):
+            names: Mapping[str, Any] = getattr(self.workflow, STEPS[step].section)
+            yield from ((step, name) for name in names)
 
     def names(self) -> Iterator[Upstream]:
         """Step and name of every result, each once, what is read before its reader."""
-        workflow = self.workflow
-        requested = [("compare", name) for name in workflow.comparisons]
-        requested += [("compare_series", name) for name in workflow.series]
-        requested += [("figure", name) for name in workflow.figures]
         seen: dict[Upstream, None] = {}
-        for result in requested:
+        for result in self._requested():
             self._collect(result, seen)
         yield from seen
 

@@ -8,22 +8,12 @@ from typing import Any, Self
 
 from analysis.experimental_designs import Design, Point
 from pipeline.config.hydra import Composer
+from pipeline.runs import study_members
 from pipeline.runs.atomic_files import write_text
 from pipeline.runs.run_attempts import run_once
 from pipeline.runs.run_directory import Job, failed_attempts, finished, run_record
 from pipeline.runs.run_keys import files_named, identity
 from pipeline.runs.step_runs import planned_digest
-from pipeline.runs.study_members import (
-    MOST_REFUSED,
-    Member,
-    Study,
-    batch_file,
-    check_first,
-    members,
-    read_study,
-    study_directory,
-    write_members,
-)
 from pipeline.steps.simulate import perform
 from pipeline.terminal import DONE, FAILED, InputError, RunFailedError, one_line
 
@@ -39,14 +29,14 @@ class StudyPlan:
     base : of the case, before a point sets values
     """
 
-    study: Study
+    study: study_members.Study
     base: dict[str, Any]
     composer: Composer
 
     @classmethod
     def read(cls, name: str, composer: Composer, words: Sequence[str] = ()) -> Self:
         """The study of conf/study/<name>.yaml, with overrides such as samples=8."""
-        study = read_study(name, words)
+        study = study_members.read_study(name, words)
         return cls(
             study, composer.outline("simulate", [f"case={study.case}"]), composer
         )
@@ -62,15 +52,17 @@ class StudyPlan:
         return self.study.points()
 
     @cached_property
-    def members(self) -> list[Member]:
+    def members(self) -> list[study_members.Member]:
         """The runs of the study, each key once."""
-        return members(self.study, self.composer)
+        return study_members.members(self.study, self.composer)
 
     def check(self) -> None:
         """Refuse a study of which the first runs are all refused."""
         if not self.is_adaptive:
-            first = self.points[:MOST_REFUSED]
-            check_first(members(self.study, self.composer, first))
+            first = self.points[: study_members.MOST_REFUSED]
+            study_members.check_first(
+                study_members.members(self.study, self.composer, first)
+            )
 
     @cached_property
     def batches(self) -> list[str]:
@@ -122,17 +114,19 @@ class StudyPlan:
 
     def files(self) -> list[str]:
         """What the table of the study is made from."""
-        folder = study_directory(self.study.name)
+        folder = study_members.study_directory(self.study.name)
         if self.is_adaptive:
             return [str(folder / "trials.csv")]
-        batches = [batch_file(self.study.name, batch) for batch in self.batches]
+        batches = [
+            study_members.batch_file(self.study.name, batch) for batch in self.batches
+        ]
         return [str(folder / "members.json"), *map(str, batches)]
 
 
 def list_members(plan: StudyPlan) -> int:
     """Write the list of all runs; return how many points are no run of their own."""
-    check_first(plan.members)
-    write_members(plan.study, plan.members)
+    study_members.check_first(plan.members)
+    study_members.write_members(plan.study, plan.members)
     return len(plan.points) - len(plan.members)
 
 
@@ -143,13 +137,13 @@ def run_batch(plan: StudyPlan, batch: str, *, retry_failed: bool = False) -> int
     so there is none unless `retry_failed`.
     """
     study, rows = plan.study, []
-    for member in members(study, plan.composer, plan.points_of(batch)):
+    for member in study_members.members(study, plan.composer, plan.points_of(batch)):
         status = _status_of(member.job, retry_failed=retry_failed)
         if not status:
             return FAILED
         rows.append(f"{member.job.key},{status}\n")
     text = "".join(["key,status\n", *rows])
-    write_text(batch_file(study.name, batch), text)
+    write_text(study_members.batch_file(study.name, batch), text)
     return DONE
 
 

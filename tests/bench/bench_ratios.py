@@ -139,14 +139,14 @@ def calls_of(work: Work) -> Counts:
 
 def counts_of_cases() -> Iterator[tuple[str, Counts]]:
     """What the first records of cases tell of their loops, which are compiled whole."""
-    with Composer() as composer:
-        for name in CASES:
-            config = composer.compose("simulate", [f"case={name}"])
-            steps = islice(build(config["case"], "case").steps(), RECORDS)
-            told = Counter[str]()
-            for step in steps:
-                told.update({k: getattr(step, k) for k in COUNTED if hasattr(step, k)})
-            yield name, dict(told)
+    composer = Composer()
+    for name in CASES:
+        config = composer.compose("simulate", [f"case={name}"])
+        steps = islice(build(config["case"], "case").steps(), RECORDS)
+        told = Counter[str]()
+        for step in steps:
+            told.update({k: getattr(step, k) for k in COUNTED if hasattr(step, k)})
+        yield name, dict(told)
 
 
 def kernels() -> list[Dispatcher]:

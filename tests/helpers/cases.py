@@ -15,8 +15,8 @@ Case = TypeVar("Case")
 
 @cache
 def _composed(name: str, overrides: tuple[str, ...]) -> Any:
-    with Composer() as composer:
-        return composer.compose("simulate", [f"case={name}", *overrides])["case"]
+    composer = Composer()
+    return composer.compose("simulate", [f"case={name}", *overrides])["case"]
 
 
 def composed(kind: type[Case], name: str, *overrides: str) -> Case:

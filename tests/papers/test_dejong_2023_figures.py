@@ -35,8 +35,8 @@ SCALE_MM = 40.0
 
 def run_of(name: str, folder: Path) -> tuple[MorphCase, Path]:
     """A shipped case and the directory of its run."""
-    with Composer() as composer:
-        case = build(composer.compose("simulate", [f"case={name}"])["case"], "case")
+    composer = Composer()
+    case = build(composer.compose("simulate", [f"case={name}"])["case"], "case")
     assert isinstance(case, MorphCase)
     out = folder / name
     out.mkdir()
@@ -145,8 +145,8 @@ def final(fig_3: DrawnFigure, name: str) -> pd.DataFrame:
 @pytest.mark.parametrize("name", FIG_3)
 def test_fig_3_the_drawn_nodes_lie_on_the_target(fig_3, name):
     """E of the table is that of the drawn nodes: "the resulting shapes matched"."""
-    with Composer() as composer:
-        case = build(composer.compose("simulate", [f"case={name}"])["case"], "case")
+    composer = Composer()
+    case = build(composer.compose("simulate", [f"case={name}"])["case"], "case")
     r = final(fig_3, name)[["x", "y", "z"]].to_numpy()
     lead = case.structure.leading
     away = np.linalg.norm(r[lead] - case.shape.closest(r[lead]), axis=1)

@@ -38,8 +38,8 @@ WORKFLOW = read_workflow(ROOT / "conf" / "workflow.yaml")
 def run_of(label: str, words: tuple[str, ...], out: Path) -> Row:
     """A run of a case as morphtrack simulate leaves it."""
     out.mkdir(parents=True)
-    with Composer() as composer:
-        config = composer.compose("simulate", [*words])
+    composer = Composer()
+    config = composer.compose("simulate", [*words])
     result = record_steps(sound_case(config), label, out)
     record = {"key": "0123456789abcdef", "status": "finished", "config": config}
     write_json(out / "run.json", record | {"result": result})
@@ -69,8 +69,8 @@ def calibration_row(name: str, out: Path) -> Row:
 
 def parts_row(label: str, words: tuple[str, ...], out: Path) -> Row:
     """The printed parts of a case."""
-    with Composer() as composer:
-        case = sound_case(composer.compose("simulate", [*words]))
+    composer = Composer()
+    case = sound_case(composer.compose("simulate", [*words]))
     make_parts(parts_of(parts_settings() | {"sides": 12}), case, out)
     return Row(label, out)
 

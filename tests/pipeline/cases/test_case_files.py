@@ -74,16 +74,16 @@ def test_values_behind_defaults_are_set_as_others(monkeypatch):
         "snap_pyramid": ("of.material.crease_width", 0.003),
         "triangles_solid": ("structure.structure.rows", 2),
     }
-    with Composer() as composer:
-        for name, (key, value) in words.items():
-            asked = [f"case={name}", f"case.{key}={value}", "record_every=2"]
-            place = composer.compose("simulate", asked)["case"]
-            for part in key.split("."):
-                place = place[part]
-            assert place == value
-        asked = ["case=miura", "case.phases.0.fraction=0.8"]
-        phases = composer.compose("simulate", asked)["case"]["phases"]
-        assert phases[0]["fraction"] == 0.8
+    composer = Composer()
+    for name, (key, value) in words.items():
+        asked = [f"case={name}", f"case.{key}={value}", "record_every=2"]
+        place = composer.compose("simulate", asked)["case"]
+        for part in key.split("."):
+            place = place[part]
+        assert place == value
+    asked = ["case=miura", "case.phases.0.fraction=0.8"]
+    phases = composer.compose("simulate", asked)["case"]["phases"]
+    assert phases[0]["fraction"] == 0.8
 
 
 def test_two_cases_that_differ_in_the_ground_share_all_else():

@@ -30,12 +30,14 @@ REFUSED = [
 
 @pytest.mark.parametrize(("word", "message"), REFUSED)
 def test_the_message_for_an_unknown_key_lists_the_known_ones(word, message):
-    with Composer() as composer, pytest.raises(InputError, match=message) as caught:
+    composer = Composer()
+    with pytest.raises(InputError, match=message) as caught:
         composer.compose("simulate", ["case=triangles_circle", word])
     assert "\n" not in str(caught.value)
     assert "verride" not in str(caught.value)
 
 
 def test_entries_of_a_list_are_counted():
-    with Composer() as composer, pytest.raises(InputError, match="has 1 entry"):
+    composer = Composer()
+    with pytest.raises(InputError, match="has 1 entry"):
         composer.compose("simulate", ["case=miura", "case.phases.9.fraction=0.9"])

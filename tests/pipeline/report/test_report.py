@@ -10,11 +10,11 @@ import pandas as pd
 import pytest
 
 from pipeline.cli import make_and_summarise
+from pipeline.config.config_files import first_remark
 from pipeline.figures.shown import Row
 from pipeline.report.index import collect_comparisons, write_report
 from pipeline.report.jobs import collect_own
 from pipeline.report.scene import as_script
-from pipeline.report.sections import caption
 from pipeline.runs.run_directory import Job, keep_own
 from pipeline.steps.compare import run_step as compare
 from pipeline.steps.figure import run_step as draw
@@ -271,8 +271,8 @@ def test_runs_by_hand_have_their_own_section(results, tmp_path):
 def test_figures_and_cases_say_what_they_show(page):
     assert "Shapes simulated beside the same shapes scanned" in page.text
     assert ", after Fig. 3 of [dJ23]. Blue circles and lines" in page.text
-    assert caption(ROOT / "conf" / "case", "triangles_circle").startswith("[dJ23] Fig.")
-    assert caption(ROOT / "conf" / "case", "nothing") == ""
+    assert first_remark(ROOT / "conf/case/triangles_circle.yaml").startswith("[dJ23]")
+    assert first_remark(ROOT / "conf/case/nothing.yaml") == ""
 
 
 def test_synthetic_scans_are_marked(page):

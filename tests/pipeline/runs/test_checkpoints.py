@@ -119,8 +119,8 @@ KINDS = {
 @pytest.mark.long
 @pytest.mark.parametrize("kind", KINDS)
 def test_each_kind_goes_on_whatever_step_it_is_killed_after(kind, tmp_path):
-    with Composer() as composer:
-        config = composer.compose("simulate", KINDS[kind])
+    composer = Composer()
+    config = composer.compose("simulate", KINDS[kind])
     case = sound_case(config)
     last = sum(1 for _ in case.steps()) - 1
     for after in sorted({0, 1, last - 1, *random.Random(kind).sample(range(last), 3)}):
@@ -128,8 +128,8 @@ def test_each_kind_goes_on_whatever_step_it_is_killed_after(kind, tmp_path):
 
 
 def test_a_motion_that_is_killed_after_its_start_records_it_once(tmp_path):
-    with Composer() as composer:
-        config = composer.compose("simulate", KINDS["mechanism"])
+    composer = Composer()
+    config = composer.compose("simulate", KINDS["mechanism"])
     _goes_on(lambda: sound_case(config), tmp_path, 0)
 
 

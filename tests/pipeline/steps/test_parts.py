@@ -197,8 +197,8 @@ def test_the_step_of_a_plan_prints_as_large_as_the_command(unit, tmp_path):
     path.write_text(f"unit: {unit}\n{own}" if unit else own)
     words = ["case=structure_file", f"case.path={path}"]
     assert called(["parts", *words, "--out", str(tmp_path / "command")]) == 0
-    with Composer() as composer:
-        config = {"case": composer.compose("simulate", words)["case"]}
+    composer = Composer()
+    config = {"case": composer.compose("simulate", words)["case"]}
     write_json(tmp_path / "run" / "run.json", {"key": "0", "config": config})
     job = Job("parts", "mine", {}, parts_settings())
     told = perform(job, {"simulated": tmp_path / "run"}, tmp_path / "step")

@@ -17,7 +17,7 @@ import yaml
 from pipeline.cli.app import called
 from pipeline.config.hydra import Composer
 from pipeline.runs.run_directory import failed_attempts, finished, run_record
-from pipeline.runs.run_keys import code_digest, decisive, named_modules
+from pipeline.runs.run_keys import decisive, json_digest, named_modules
 from pipeline.runs.study_members import read_members, read_study
 from pipeline.steps.search import work
 from pipeline.steps.study_table import study_rows
@@ -84,13 +84,13 @@ def test_a_search_finds_the_best_of_its_trials_and_goes_on_from_them(project):
 @pytest.mark.slow
 def test_the_key_of_a_search_covers_its_module_and_the_version_of_optuna(project):
     write(project)
-    with Composer() as composer:
-        plan = StudyPlan.read("mine", composer)
-        known = plan.identity()
+    composer = Composer()
+    plan = StudyPlan.read("mine", composer)
+    known = plan.identity()
     assert known["versions"]["optuna"] == metadata.version("optuna")
     modules = decisive(named_modules("search", plan.config()))[0]
     assert "pipeline.steps.search" in modules
-    assert known["code"] == code_digest(modules)
+    assert known["code"] == json_digest(modules)
 
 
 @pytest.mark.usefixtures("here")

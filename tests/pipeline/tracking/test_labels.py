@@ -21,8 +21,8 @@ from tests.pipeline.tracking.toys import toy_job, toy_run
 
 def simulated(case: str, *overrides: str) -> Path:
     """A run of a shipped case without its solver."""
-    with Composer() as composer:
-        config = composer.compose("simulate", [f"case={case}", *overrides])
+    composer = Composer()
+    config = composer.compose("simulate", [f"case={case}", *overrides])
     return run_once(planned(case, config), lambda _: {"E": 0.123456, "stop": "change"})
 
 

@@ -348,8 +348,8 @@ def key(config: dict[str, Any]) -> str:
 
 @pytest.mark.parametrize("name", case_names())
 def test_every_leaf_of_every_case_is_in_its_key(name):
-    with Composer() as composer:
-        config = composer.compose("simulate", [f"case={name}", *OPEN.get(name, ())])
+    composer = Composer()
+    config = composer.compose("simulate", [f"case={name}", *OPEN.get(name, ())])
     before = key(config)
     assert planned_case(name, config).key == before
     for path in leaves(config):

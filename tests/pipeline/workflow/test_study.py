@@ -226,24 +226,24 @@ def test_setting_values_equals_composing_with_overrides():
         {"case.structure.rows": 5},
         {},
     ]
-    with Composer() as composer:
-        case = "case=triangles_cylinder"
-        quick = list(composer.variants("simulate", [case], points))
-        for point, config in zip(points, quick, strict=True):
-            words = [f"{k}={v!r}" for k, v in point.items()]
-            assert composer.compose("simulate", [case, *words]) == config
+    composer = Composer()
+    case = "case=triangles_cylinder"
+    quick = list(composer.variants("simulate", [case], points))
+    for point, config in zip(points, quick, strict=True):
+        words = [f"{k}={v!r}" for k, v in point.items()]
+        assert composer.compose("simulate", [case, *words]) == config
 
 
 @pytest.mark.usefixtures("project")
 def test_a_value_that_is_left_open_is_missed_in_the_point_that_lacks_it():
     path = {"case.structure.path": "conf/workflow.yaml"}
     points = [{**path, "case.tolerance": 1e-8}, {**path}, {"case.tolerance": 1e-8}]
-    with Composer() as composer:
-        made = composer.variants("simulate", ["case=structure_file"], points)
-        assert next(made)["case"]["tolerance"] == 1e-8
-        assert next(made)["case"]["tolerance"] != 1e-8
-        with pytest.raises(InputError, match="path"):
-            next(made)
+    composer = Composer()
+    made = composer.variants("simulate", ["case=structure_file"], points)
+    assert next(made)["case"]["tolerance"] == 1e-8
+    assert next(made)["case"]["tolerance"] != 1e-8
+    with pytest.raises(InputError, match="path"):
+        next(made)
 
 
 def test_points_are_dealt_to_few_batches_each_once(project):

@@ -39,8 +39,8 @@ def test_lower_bounds_of_shares_are_those_of_clopper_and_pearson():
 
 
 def test_the_stages_that_ship_are_those_whose_risk_is_tried_here():
-    with Composer() as composer:
-        config = composer.compose("simulate", ["case=folding_sequence"])
+    composer = Composer()
+    config = composer.compose("simulate", ["case=folding_sequence"])
     assert tuple(config["case"]["imperfections"]["draws"]) == SHIPPED
 
 
