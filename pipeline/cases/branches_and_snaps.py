@@ -21,48 +21,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pipeline.cases.record import (
-    Arrays,
-    Documents,
-    Row,
-    Summary,
-    TableRow,
-    Tables,
-    WholeRecorder,
-    attributes,
-    climb_rows,
-    first_climb,
-    wires,
-)
+from pipeline.cases import record
 from pipeline.io.structure_file import aim_of, document
 from sim.core.arrays import Floats
-from sim.mechanism.bifurcations import (
-    BranchOptions,
-    Crossing,
-    CrossingKind,
-    Saddle,
-    branches,
-    crossing,
-    descents,
-    stationary,
-)
+from sim.mechanism import bifurcations
 from sim.mechanism.constraint_projection import closed
 from sim.mechanism.constraint_system import system_of
 from sim.mechanism.mobility import LARGEST
 from sim.mechanism.morph_problem import NewtonOptions
 from sim.mechanism.projection_morph import MorphStep
 from sim.mechanism.shape_measures import characteristic_length, shape_factor
+from sim.mechanism.statics import snap_through
 from sim.mechanism.statics.equilibrium import EquilibriumOptions
 from sim.mechanism.statics.loaded_structure import LoadedStructure
-from sim.mechanism.statics.snap_through import (
-    Drive,
-    RestState,
-    SnapStep,
-    barriers,
-    driven,
-    profile,
-    rest_states,
-)
 from sim.mechanism.structure import Structure
 from sim.mechanism.targets.target_interface import Target
 
@@ -111,28 +82,30 @@ class BranchCase:
         closed(system_of(self.structure), self.structure, self.residual)
 
     @cached_property
-    def options(self) -> BranchOptions:
-        return BranchOptions(self.step, self.steps_each_way, self.residual, self.seed)
+    def options(self) -> bifurcations.BranchOptions:
+        return bifurcations.BranchOptions(
+            self.step, self.steps_each_way, self.residual, self.seed
+        )
 
     @cached_property
-    def crossing(self) -> Crossing:
-        return crossing(self.structure, self.options)
+    def crossing(self) -> bifurcations.Crossing:
+        return bifurcations.crossing(self.structure, self.options)
 
     def steps(self) -> Iterator[WayStep]:
-        for step in branches(self.structure, self.options, self.crossing):
+        for step in bifurcations.branches(self.structure, self.options, self.crossing):
             numbers = {"residual": step.residual, "mobility": step.mobility}
             yield WayStep(step.s, step.branch, step.way, step.i, step.r, numbers)
 
     def recorder(self) -> "WayRecorder":
         return WayRecorder(self)
 
-    def directions(self) -> Arrays:
+    def directions(self) -> record.Arrays:
         n = len(self.structure.r0)
         return {"directions": self.crossing.directions[:, :n]}
 
-    def ends(self, ways: list[WayStep]) -> Summary:
+    def ends(self, ways: list[WayStep]) -> record.Summary:
         found = self.crossing
-        crosses = found.kind is CrossingKind.BRANCHES
+        crosses = found.kind is bifurcations.CrossingKind.BRANCHES
         return {
             "stop": "followed",
             "configuration": found.kind.value,
@@ -178,24 +151,26 @@ class SaddleCase:
         return aim_of(self.structure, self.target)
 
     @cached_property
-    def saddle(self) -> Saddle:
-        return stationary(self.structure, self.shape, self.options)
+    def saddle(self) -> bifurcations.Saddle:
+        return bifurcations.stationary(self.structure, self.shape, self.options)
 
     def steps(self) -> Iterator[WayStep]:
         yield _way(0, -1, 0, self.saddle.end)
-        ends = descents(self.structure, self.shape, self.options, self.saddle)
+        ends = bifurcations.descents(
+            self.structure, self.shape, self.options, self.saddle
+        )
         for s, (branch, way, step) in enumerate(ends, 1):
             yield _way(s, branch, way, step)
 
     def recorder(self) -> "WayRecorder":
         return WayRecorder(self)
 
-    def directions(self) -> Arrays:
+    def directions(self) -> record.Arrays:
         n = len(self.structure.r0)
         directions = self.saddle.motions[:, :n]
-        return {"directions": directions, **wires(self.shape, self.structure.r0)}
+        return {"directions": directions, **record.wires(self.shape, self.structure.r0)}
 
-    def ends(self, ways: list[WayStep]) -> Summary:
+    def ends(self, ways: list[WayStep]) -> record.Summary:
         found = self.saddle
         return {
             "stop": "gradient",
@@ -210,36 +185,36 @@ class SaddleCase:
         }
 
 
-class WayRecorder(WholeRecorder[BranchCase | SaddleCase, WayStep]):
+class WayRecorder(record.WholeRecorder[BranchCase | SaddleCase, WayStep]):
     """Records the ways from one configuration, with what the case says of it."""
 
-    def row(self, step: WayStep) -> Row:
+    def row(self, step: WayStep) -> record.Row:
         L, meeting = characteristic_length(self.case.structure.r0), self.seen[0].r
         moved = np.square(step.r - meeting).sum() / len(meeting)
         return {
             "step": step.s,
-            **attributes(step, "branch", "way", "i"),
+            **record.attributes(step, "branch", "way", "i"),
             "distance": float(np.sqrt(moved)) / L,
             "S": shape_factor(step.r, L),
             **step.numbers,
         }
 
-    def arrays(self, step: WayStep) -> Arrays:
+    def arrays(self, step: WayStep) -> record.Arrays:
         return {"r": step.r}
 
     def progress(self, step: WayStep) -> str:
         return f"branch {step.branch}"
 
-    def documents(self) -> Documents:
+    def documents(self) -> record.Documents:
         return {"structure.json": document(self.case.structure)}
 
-    def fixed_arrays(self) -> Arrays:
+    def fixed_arrays(self) -> record.Arrays:
         return self.case.directions()
 
-    def tables(self) -> Tables:
+    def tables(self) -> record.Tables:
         return {"branches.csv": self._rows()}
 
-    def _rows(self) -> Iterator[TableRow]:
+    def _rows(self) -> Iterator[record.TableRow]:
         ways = self.seen
         for branch, way in dict.fromkeys((step.branch, step.way) for step in ways[1:]):
             own = [step for step in ways if (step.branch, step.way) == (branch, way)]
@@ -258,7 +233,7 @@ class WayRecorder(WholeRecorder[BranchCase | SaddleCase, WayStep]):
                 row["mobility"] = min(step.numbers["mobility"] for step in own)
             yield row
 
-    def summary(self) -> Summary:
+    def summary(self) -> record.Summary:
         return self.case.ends(self.seen)
 
 
@@ -279,60 +254,60 @@ class SnapCase:
     """
 
     body: LoadedStructure
-    drive: Drive
+    drive: snap_through.Drive
     options: EquilibriumOptions = field(default_factory=EquilibriumOptions)
 
     def __post_init__(self) -> None:
-        driven(self.body, self.drive, 0.0)
+        snap_through.driven(self.body, self.drive, 0.0)
 
-    def steps(self) -> Iterator[SnapStep]:
-        return profile(self.body, self.drive, self.options)
+    def steps(self) -> Iterator[snap_through.SnapStep]:
+        return snap_through.profile(self.body, self.drive, self.options)
 
     def recorder(self) -> "SnapRecorder":
         return SnapRecorder(self)
 
 
-class SnapRecorder(WholeRecorder[SnapCase, SnapStep]):
+class SnapRecorder(record.WholeRecorder[SnapCase, snap_through.SnapStep]):
     """Records the path of a driven structure, then finds the rests along it."""
 
-    def row(self, step: SnapStep) -> Row:
+    def row(self, step: snap_through.SnapStep) -> record.Row:
         found = step.equilibrium
         return {
             "step": step.s,
-            **attributes(step, "moved", "force"),
-            **attributes(found, "energy", "unbalanced"),
+            **record.attributes(step, "moved", "force"),
+            **record.attributes(found, "energy", "unbalanced"),
             "iterations": found.steps,
         }
 
-    def arrays(self, step: SnapStep) -> Arrays:
+    def arrays(self, step: snap_through.SnapStep) -> record.Arrays:
         return {"r": step.equilibrium.r()}
 
-    def progress(self, step: SnapStep) -> str:
+    def progress(self, step: snap_through.SnapStep) -> str:
         return f"moved {step.moved:.3g}"
 
-    def documents(self) -> Documents:
+    def documents(self) -> record.Documents:
         return {"structure.json": document(self.case.body.structure)}
 
-    def fixed_arrays(self) -> Arrays:
+    def fixed_arrays(self) -> record.Arrays:
         bars = self.case.body.elastic.links
         return {"links": bars, "bars": bars}
 
     @cached_property
-    def rests(self) -> list[RestState]:
+    def rests(self) -> list[snap_through.RestState]:
         """Without the driver, in the order of the path."""
         case = self.case
-        return rest_states(case.body, case.drive, self.seen, case.options)
+        return snap_through.rest_states(case.body, case.drive, self.seen, case.options)
 
     @cached_property
     def _tops(self) -> list[float]:
-        tops: list[float] = barriers(self.rests, self.seen).tolist()
+        tops: list[float] = snap_through.barriers(self.rests, self.seen).tolist()
         return tops
 
-    def tables(self) -> Tables:
-        return {"actuation.csv": climb_rows(self.rests, self._tops, "downhill")}
+    def tables(self) -> record.Tables:
+        return {"actuation.csv": record.climb_rows(self.rests, self._tops, "downhill")}
 
-    def summary(self) -> Summary:
-        found = first_climb(self.rests, self._tops)
+    def summary(self) -> record.Summary:
+        found = record.first_climb(self.rests, self._tops)
         return {
             "stop": "end of the path",
             "stable_states": found.pop("stable_states"),

@@ -6,20 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from pipeline.cases.record import (
-    Arrays,
-    Documents,
-    Recorder,
-    Row,
-    State,
-    Summary,
-    TableRow,
-    Tables,
-    along_axes,
-    attributes,
-    stop_of,
-    with_spheres,
-)
+from pipeline.cases import record
 from pipeline.io.structure_file import document
 from sim.core.arrays import Floats, Ints
 from sim.core.options import Checked, NotNegative, is_count
@@ -123,10 +110,10 @@ class DesignCase:
         return DesignRecorder(self)
 
 
-class DesignRecorder(Recorder[DesignCase, DesignStep]):
+class DesignRecorder(record.Recorder[DesignCase, DesignStep]):
     """Records the search for lengths or places, and those it ends with."""
 
-    def row(self, step: DesignStep) -> Row:
+    def row(self, step: DesignStep) -> record.Row:
         return {
             "step": step.s,
             "F": step.F,
@@ -136,7 +123,7 @@ class DesignRecorder(Recorder[DesignCase, DesignStep]):
             "residual": max(end.residual for end in step.ends),
         }
 
-    def arrays(self, step: DesignStep) -> Arrays:
+    def arrays(self, step: DesignStep) -> record.Arrays:
         return {
             "change": step.change,
             "length": self._lengths(step.change),
@@ -152,22 +139,23 @@ class DesignRecorder(Recorder[DesignCase, DesignStep]):
     def progress(self, step: DesignStep) -> str:
         return f"F {step.F:.1e}"
 
-    def documents(self) -> Documents:
+    def documents(self) -> record.Documents:
         return {"structure.json": document(self.case.structure)}
 
-    def fixed_arrays(self) -> Arrays:
+    def fixed_arrays(self) -> record.Arrays:
         case = self.case
-        arrays: Arrays = {"links": _ends(case)}
+        arrays: record.Arrays = {"links": _ends(case)}
         for t, target in enumerate(case.targets):
             vertices, edges = target.wireframe(case.structure.r0)
             arrays[f"target_{t}_vertices"] = vertices
             arrays[f"target_{t}_edges"] = edges
         return arrays
 
-    def tables(self) -> Tables:
+    def tables(self) -> record.Tables:
         change = self.last.change
         first, last = self._lengths(0.0 * change), self._lengths(change)
-        rows: list[TableRow] = [
+        ends, groups = _ends(self.case).tolist(), self.case.links.group
+        rows: list[record.TableRow] = [
             {
                 "link": f"dist({a}, {b})",
                 "group": int(group),
@@ -176,11 +164,7 @@ class DesignRecorder(Recorder[DesignCase, DesignStep]):
                 "change": float(after / before - 1.0),
             }
             for (a, b), group, before, after in zip(
-                _ends(self.case).tolist(),
-                self.case.links.group,
-                first,
-                last,
-                strict=True,
+                ends, groups, first, last, strict=True
             )
         ]
         variables, structure = self.case.variables, self.case.structure
@@ -190,15 +174,16 @@ class DesignRecorder(Recorder[DesignCase, DesignStep]):
         return {
             "lengths.csv": [{k: v for k, v in r.items() if k != "group"} for r in rows],
             "places.csv": [
-                {"node": j, **along_axes("{}", made[j])} for j in self.case.places
+                {"node": j, **record.along_axes("{}", made[j])}
+                for j in self.case.places
             ],
         }
 
-    def summary(self) -> Summary:
+    def summary(self) -> record.Summary:
         step, row = self.last, self.row(self.last)
         residual, size = row.pop("residual"), np.abs(step.change)
         return {
-            "stop": stop_of(step),
+            "stop": record.stop_of(step),
             **{name: row[name] for name in row if name != "step"},
             "at_limit": int(np.count_nonzero(size >= self.case.limit)),
             "groups": len(step.change),
@@ -245,7 +230,7 @@ class EnvelopeCase(Checked):
     @cached_property
     def solid(self) -> Structure:
         """The structure with the spheres of `ball_radius`."""
-        return with_spheres(self.structure, self.ball_radius)
+        return record.with_spheres(self.structure, self.ball_radius)
 
     def steps(self) -> Iterator[Reached]:
         yield from EnvelopeSearch(self.solid, self.options).steps()
@@ -253,7 +238,9 @@ class EnvelopeCase(Checked):
     def recorder(self) -> "EnvelopeRecorder":
         return EnvelopeRecorder(self)
 
-    def continued(self, state: State) -> tuple["EnvelopeRecorder", Iterator[Reached]]:
+    def continued(
+        self, state: record.State
+    ) -> tuple["EnvelopeRecorder", Iterator[Reached]]:
         search = EnvelopeSearch(self.solid, self.options)
         search.resume(state)
         return self.recorder(), search.steps()
@@ -262,29 +249,29 @@ class EnvelopeCase(Checked):
 BOX = ("box_long", "box_middle", "box_short")
 
 
-class EnvelopeRecorder(Recorder[EnvelopeCase, Reached]):
+class EnvelopeRecorder(record.Recorder[EnvelopeCase, Reached]):
     """Records the shapes that were reached."""
 
-    def row(self, step: Reached) -> Row:
+    def row(self, step: Reached) -> record.Row:
         return {
-            **attributes(step, "sample", "S", "size", "sigma"),
+            **record.attributes(step, "sample", "S", "size", "sigma"),
             **dict(zip(BOX, step.box.tolist(), strict=True)),
-            **attributes(step, "cells", "new", "residual"),
+            **record.attributes(step, "cells", "new", "residual"),
         }
 
-    def arrays(self, step: Reached) -> Arrays:
+    def arrays(self, step: Reached) -> record.Arrays:
         return {"r": step.r}
 
-    def state(self, step: Reached) -> Arrays:
+    def state(self, step: Reached) -> record.Arrays:
         return step.checkpoint() if step.stop is None else {}
 
     def progress(self, step: Reached) -> str:
         return f"{step.cells} cells, {step.new} new"
 
-    def documents(self) -> Documents:
+    def documents(self) -> record.Documents:
         return {"structure.json": document(self.case.solid)}
 
-    def summary(self) -> Summary:
+    def summary(self) -> record.Summary:
         last = self.last
         ranges = {
             f"{name}_{end}": float(values[k])
@@ -292,7 +279,7 @@ class EnvelopeRecorder(Recorder[EnvelopeCase, Reached]):
             for end, values in (("least", last.least), ("most", last.most))
         }
         return {
-            "stop": stop_of(last),
+            "stop": record.stop_of(last),
             "samples": last.sample + 1,
             "cells": last.cells,
             "new_in_last_100": last.new,

@@ -8,33 +8,15 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 from pydantic import AfterValidator
 
-from pipeline.cases.record import (
-    Arrays,
-    Documents,
-    LengthUnit,
-    Row,
-    Summary,
-    TableRow,
-    Tables,
-    WholeRecorder,
-    along_axes,
-    attributes,
-    moved_most,
-    wires,
-)
+from pipeline.cases import record
 from pipeline.config.config_files import checked, located
 from pipeline.config.value_types import Entry, Rows, numbers
+from pipeline.io import structure_file
 from pipeline.io.structure_entries import (
     Node,
     StructureGrowth,
     growths_of,
     panels_of,
-)
-from pipeline.io.structure_file import (
-    StructureFile,
-    document,
-    read_content,
-    structure_of,
 )
 from sim.core.arrays import Floats, Ints
 from sim.core.options import is_finite
@@ -83,7 +65,7 @@ class EquilibriumStep(NamedTuple):
     compliance: float
     body: LoadedStructure
     found: Equilibrium
-    field: Row
+    field: record.Row
     u: Floats
 
 
@@ -134,7 +116,7 @@ class EquilibriumCase:
         return EquilibriumOptions(self.tolerance, self.residual, self.max_steps)
 
     @property
-    def _bodies(self) -> Iterator[tuple[float, Floats, Floats, Row]]:
+    def _bodies(self) -> Iterator[tuple[float, Floats, Floats, record.Row]]:
         """A compliance, strains of growths and their u, and the row of the field,
         for each equilibrium."""
         body = self.body
@@ -176,10 +158,10 @@ class EquilibriumCase:
         return EquilibriumRecorder(self)
 
 
-class EquilibriumRecorder(WholeRecorder[EquilibriumCase, EquilibriumStep]):
+class EquilibriumRecorder(record.WholeRecorder[EquilibriumCase, EquilibriumStep]):
     """Records equilibria; how far they are from that with rigid links, at the end."""
 
-    def row(self, step: EquilibriumStep) -> Row:
+    def row(self, step: EquilibriumStep) -> record.Row:
         found, tension = step.found, _tension(step)
         lo, hi = (tension.min(), tension.max()) if len(tension) else (0.0, 0.0)
         return {
@@ -192,9 +174,9 @@ class EquilibriumRecorder(WholeRecorder[EquilibriumCase, EquilibriumStep]):
             "largest_tension": float(hi),
             "smallest_tension": float(lo),
             "largest_moment": float(np.abs(found.deformed.moment).max(initial=0.0)),
-            **attributes(found, "unbalanced", "residual"),
+            **record.attributes(found, "unbalanced", "residual"),
             "iterations": found.steps,
-            **attributes(found, "negative", "neutral"),
+            **record.attributes(found, "negative", "neutral"),
         }
 
     def late(self) -> dict[str, list[float]]:
@@ -209,10 +191,8 @@ class EquilibriumRecorder(WholeRecorder[EquilibriumCase, EquilibriumStep]):
             self._difference(rigid[0], step.found) if rigid else (np.nan, np.nan)
             for step in self.seen
         ]
-        return {
-            "away_from_rigid": [away for away, _ in apart],
-            "force_error": [error for _, error in apart],
-        }
+        away, error = map(list, zip(*apart, strict=True))
+        return {"away_from_rigid": away, "force_error": error}
 
     def _difference(
         self, rigid: Equilibrium, found: Equilibrium
@@ -227,7 +207,7 @@ class EquilibriumRecorder(WholeRecorder[EquilibriumCase, EquilibriumStep]):
         apart = float(np.abs(found.deformed.tension - exact).max())
         return away, apart / max(float(np.abs(exact).max()), 1e-300)
 
-    def arrays(self, step: EquilibriumStep) -> Arrays:
+    def arrays(self, step: EquilibriumStep) -> record.Arrays:
         found = step.found
         return {
             "r": found.r(),
@@ -244,12 +224,12 @@ class EquilibriumRecorder(WholeRecorder[EquilibriumCase, EquilibriumStep]):
         field = f", field {step.field['field']:g}" if step.field else ""
         return f"compliance {step.compliance:g}{field}"
 
-    def documents(self) -> Documents:
-        return {"structure.json": document(self.case.body.structure)}
+    def documents(self) -> record.Documents:
+        return {"structure.json": structure_file.document(self.case.body.structure)}
 
-    def fixed_arrays(self) -> Arrays:
+    def fixed_arrays(self) -> record.Arrays:
         body = self.case.body
-        arrays: Arrays = {
+        arrays: record.Arrays = {
             "links": _links(body),
             "bars": body.elastic.links,
             "triangles": body.elastic.panels.nodes,
@@ -258,19 +238,23 @@ class EquilibriumRecorder(WholeRecorder[EquilibriumCase, EquilibriumStep]):
             "r0": body.structure.r0,
         }
         if body.target is not None:
-            arrays |= wires(body.target, body.structure.r0)
+            arrays |= record.wires(body.target, body.structure.r0)
         return arrays
 
-    def tables(self) -> Tables:
+    def tables(self) -> record.Tables:
         last = self.last
-        tables: Tables = {"reactions.csv": _reactions(last, self._near)}
+        tables: record.Tables = {"reactions.csv": _reactions(last, self._near)}
         if last.body.structure.is_limited:
             obstacles = Obstacles.of(last.body.structure)
             contacts = obstacles.touching(last.found.z, last.found.kappa)
             tables["contacts.csv"] = [touch.row() for touch in contacts]
         if last.field:
             tables["places.csv"] = [
-                {"node": node, **along_axes("{}", r), **along_axes("u_{}", u)}
+                {
+                    "node": node,
+                    **record.along_axes("{}", r),
+                    **record.along_axes("u_{}", u),
+                }
                 for node, (r, u) in enumerate(zip(last.found.r(), last.u, strict=True))
             ]
         return tables
@@ -280,7 +264,7 @@ class EquilibriumRecorder(WholeRecorder[EquilibriumCase, EquilibriumStep]):
         last = self.last
         return near_dependence(last.body.structure, last.found.z, self.case.residual)
 
-    def summary(self) -> Summary:
+    def summary(self) -> record.Summary:
         last, late = self.last, self.late()
         row = self.row(last) | {name: values[-1] for name, values in late.items()}
         unsure = undetermined(self._near, last.found.y).any()
@@ -300,12 +284,14 @@ class EquilibriumRecorder(WholeRecorder[EquilibriumCase, EquilibriumStep]):
             **warning(last.body.structure.constraints, self._near),
         }
 
-    def _in_words(self, unsure: bool) -> Summary:
+    def _in_words(self, unsure: bool) -> record.Summary:
         """The node that moved most, the links with the largest forces."""
         last, structure = self.last, self.case.body.structure
         unit = getattr(structure, "unit", "")
-        found: Summary = {
-            "moved": moved_most(structure.r0, last.found.r(), LengthUnit(unit))
+        found: record.Summary = {
+            "moved": record.moved_most(
+                structure.r0, last.found.r(), record.LengthUnit(unit)
+            )
         }
         tension, links = _tension(last), _links(last.body).tolist()
         links_in_words = [
@@ -347,7 +333,7 @@ def _tension(step: EquilibriumStep) -> Floats:
 
 def _reactions(
     step: EquilibriumStep, near: NearDependence | None
-) -> Iterator[TableRow]:
+) -> Iterator[record.TableRow]:
     """Every force and moment at an equilibrium, a row each.
 
     Those that hang on the residual (`sim.mechanism.mobility`) are empty.
@@ -361,12 +347,8 @@ def _reactions(
         kind = "rigid link" if i < rigid else "elastic link"
         known = "" if i < rigid and in_link[i] else tension[i]
         yield _row(f"link({a}, {b})", kind, tension=known)
-    for nodes, moment, angle in zip(
-        body.elastic.hinges,
-        found.deformed.moment,
-        found.deformed.angle,
-        strict=True,
-    ):
+    bent = found.deformed.moment, found.deformed.angle
+    for nodes, moment, angle in zip(body.elastic.hinges, *bent, strict=True):
         name = f"hinge({', '.join(map(str, nodes.tolist()))})"
         yield _row(name, "hinge", moment=moment, angle_deg=float(np.degrees(angle)))
     fixed = table.kind == ConstraintKind.FIX
@@ -385,13 +367,13 @@ def _reactions(
 REACTION = ("tension", "moment", "angle_deg", "force_x", "force_y", "force_z")
 
 
-def _row(part: str, kind: str, **numbers: float | str) -> TableRow:
+def _row(part: str, kind: str, **numbers: float | str) -> record.TableRow:
     """A row of reactions.csv; empty where a number has no meaning."""
     return {"part": part, "kind": kind, **dict.fromkeys(REACTION, ""), **numbers}
 
 
-def _force_row(node: int, kind: str, force: Floats) -> TableRow:
-    return _row(f"node {node}", kind, **along_axes("force_{}", force))
+def _force_row(node: int, kind: str, force: Floats) -> record.TableRow:
+    return _row(f"node {node}", kind, **record.along_axes("force_{}", force))
 
 
 Matrix = Sequence[Sequence[float]]
@@ -413,7 +395,7 @@ class Loading(Entry):
     supports: Rows[Annotated[tuple[Node, Held, Held, Held], numbers(4)]]
 
 
-class LoadedFile(Loading, StructureGrowth, StructureFile):
+class LoadedFile(Loading, StructureGrowth, structure_file.StructureFile):
     """A structure file with elastic parts, loads and supports."""
 
     springs: Rows[Annotated[tuple[Node, Node, float, float | None], numbers(4, 3)]]
@@ -454,12 +436,8 @@ def loaded_structure(
     made = structure
     if link_stiffness is not None:
         made, links = soft_links(structure, link_stiffness)
-        elastic = replace(
-            elastic,
-            links=links.links,
-            link_stiffness=links.link_stiffness,
-            rest_length=links.rest_length,
-        )
+        names = ("links", "link_stiffness", "rest_length")
+        elastic = replace(elastic, **record.attributes(links, *names))
     given = {"supports": list(supports), "loads": list(loads)}
     loading = checked(Loading, given, "body", {"nodes": len(r0)})
     return _loaded(made, elastic, loading, spring, target)
@@ -484,9 +462,9 @@ def loaded_file(
     spring : stiffness by which each leading node hangs on the target, or on its goal
         where there is no target
     """
-    content = read_content(path, LoadedFile)
+    content = structure_file.read_content(path, LoadedFile)
     with located(path):
-        structure = structure_of(content)
+        structure = structure_file.structure_of(content)
         elastic = _elastic(structure.r0, content)
         aim = target
         if aim is None and structure.goals is not None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pipeline.cases.record import Arrays, Row, Summary, TableRow
+from pipeline.cases import record
 from sim.core.arrays import Floats
 from sim.core.options import NotConvergedError
 from sim.origami.fold_and_load_phases import (
@@ -60,7 +60,7 @@ class FoldOutcome:
         if self.last is None or folding[step.phase] or not any(folding):
             self.last = step
 
-    def row(self, step: OrigamiStep) -> Row:
+    def row(self, step: OrigamiStep) -> record.Row:
         """Creases on the wrong side, and how far the farthest is from what is asked."""
         asked = asked_until(self.sheet.mesh, self.phases, step.phase)
         reached = reached_folds(self.sheet.mesh, step.x)
@@ -76,7 +76,7 @@ class FoldOutcome:
         tolerance = float(np.radians(self.tolerance))
         return fold_report(self.sheet, self.phases, self.last, tolerance)
 
-    def _stress_free(self) -> Summary:
+    def _stress_free(self) -> record.Summary:
         """The summary of a sheet whose creases are folded before anything is asked."""
         mesh = self.sheet.mesh
         folds = np.degrees(np.abs(reached_folds(mesh, mesh.rest)))
@@ -87,7 +87,7 @@ class FoldOutcome:
         text = f"as drawn, {many} of {len(folds)} creases are folded, {crease}"
         return {"stress_free": f"{text} by {folds.max():.0f} degrees"}
 
-    def _off(self) -> Summary:
+    def _off(self) -> record.Summary:
         """How many creases are beyond the tolerance, and how far over or short."""
         report = self._report
         off = np.array([held is not HeldBy.NOTHING for held in report.held], dtype=bool)
@@ -101,11 +101,11 @@ class FoldOutcome:
         folded = report.verdict is FoldVerdict.FOLDED
         return {"fold_off": text + ("; rigid panels come no nearer" if folded else "")}
 
-    def summary(self) -> Summary:
+    def summary(self) -> record.Summary:
         report = self._report
         done = report.verdict in (FoldVerdict.FOLDED, FoldVerdict.NOTHING)
         away = np.abs(missing_folds(report.asked, report.reached)).max(initial=0.0)
-        found: Summary = {
+        found: record.Summary = {
             "stop": "all increments done" if done else "no increments left",
             "fold": report.verdict.value,
             **self._stress_free(),
@@ -115,7 +115,7 @@ class FoldOutcome:
         }
         return found | ({"fold_why": report.why} if report.why else {})
 
-    def creases(self) -> Iterator[TableRow]:
+    def creases(self) -> Iterator[record.TableRow]:
         """A row a crease: asked, reached, side, and what holds it."""
         pattern, report = self.sheet.mesh.pattern, self._report
         wrong = wrong_side(report.asked, report.reached)
@@ -159,12 +159,12 @@ class StrainWarning:
         bent = bending_strain(self.sheet.mesh, self.material, step.x)
         return max(step.strain, bent)
 
-    def summary(self, step: OrigamiStep) -> Summary:
+    def summary(self, step: OrigamiStep) -> record.Summary:
         """The strains, and a warning where one is above its limit."""
         panels, bars = self.of_panels(step), self._of_bars(step)
         of_panels = STRAIN_LIMIT if self.limit is None else self.limit
         of_all = self.material.elastic_limit if self.limit is None else self.limit
-        done: Summary = {
+        done: record.Summary = {
             "largest_strain": max(bars, panels),
             "panel_strain": panels,
         }
@@ -181,7 +181,7 @@ class StrainWarning:
         return done
 
 
-def actuated(mesh: BarHingeMesh, phases: Sequence[Phase], x: Floats) -> Arrays:
+def actuated(mesh: BarHingeMesh, phases: Sequence[Phase], x: Floats) -> record.Arrays:
     """Folds (c,), rad, where a phase turns creases."""
     turned = any(isinstance(phase, Moments) for phase in phases)
     return {"folds": reached_folds(mesh, x)} if turned else {}
@@ -193,7 +193,7 @@ def end_of(
     x: Floats,
     where: Mapping[str, Any],
     imperfections: Imperfections | None,
-) -> Summary:
+) -> record.Summary:
     """The verdict, and the share of draws that lock with its interval.
 
     Parameters

@@ -22,18 +22,7 @@ from typing import Annotated, Any, Self
 import numpy as np
 from pydantic import model_validator
 
-from pipeline.cases.record import (
-    Arrays,
-    Documents,
-    LengthUnit,
-    Recorder,
-    Row,
-    State,
-    Summary,
-    along_axes,
-    attributes,
-    moved_most,
-)
+from pipeline.cases import record
 from pipeline.config.config_files import checked
 from pipeline.config.value_types import Coordinate, Entry, OneOf, Point, Rows, numbers
 from pipeline.io.structure_entries import Node, RigidMassEntry, masses_document
@@ -238,11 +227,11 @@ class MechanismMotionCase(Checked):
         return start_state(self.mechanism, self.options, given)
 
     def continued(
-        self, state: State
+        self, state: record.State
     ) -> tuple["MechanismMotionRecorder", Iterator[MotionStep]]:
         return self.recorder(), self.steps(state)
 
-    def steps(self, state: State | None = None) -> Iterator[MotionStep]:
+    def steps(self, state: record.State | None = None) -> Iterator[MotionStep]:
         """From the start, or from a recorded state."""
         start = self.start if state is None else state_from(state)
         made = motion(self.mechanism, self.options, start, self.duration, self.every)
@@ -257,73 +246,73 @@ NUMBERS = ("step", "energy", "driven", "damped", "worst")
 ARRAYS = ("z", "v", "lam", "mu", "independent")
 
 
-def state_arrays(state: MotionState) -> Arrays:
+def state_arrays(state: MotionState) -> record.Arrays:
     """A state as arrays, by name."""
     numbers = np.array([getattr(state, name) for name in NUMBERS], dtype=np.float64)
     return {name: getattr(state, name) for name in ARRAYS} | {"numbers": numbers}
 
 
-def state_from(arrays: State) -> MotionState:
+def state_from(arrays: record.State) -> MotionState:
     """What `state_arrays` took apart."""
     step, *numbers = arrays["numbers"].tolist()
     z, v, lam, mu, kept = (np.array(arrays[name]) for name in ARRAYS)
     return MotionState(int(step), z, v, lam, mu, kept, *numbers)
 
 
-class MechanismMotionRecorder(Recorder[MechanismMotionCase, MotionStep]):
+class MechanismMotionRecorder(record.Recorder[MechanismMotionCase, MotionStep]):
     """Records a motion: energies, momenta, what is violated, reactions and efforts."""
 
-    def row(self, step: MotionStep) -> Row:
+    def row(self, step: MotionStep) -> record.Row:
         mechanism = self.case.mechanism
         efforts = zip(mechanism.drivers, step.effort.tolist(), strict=True)
         reactions = zip(mechanism.parts[0], step.reaction.tolist(), strict=True)
         return {
             "step": step.state.step,
-            **attributes(step, "time", "kinetic", "potential"),
-            **along_axes("momentum_{}", step.momentum),
-            **along_axes("angular_momentum_{}", step.angular),
-            **attributes(step, "driven", "damped"),
+            **record.attributes(step, "time", "kinetic", "potential"),
+            **record.along_axes("momentum_{}", step.momentum),
+            **record.along_axes("angular_momentum_{}", step.angular),
+            **record.attributes(step, "driven", "damped"),
             "out_of_balance": step.balance,
             "residual": step.residual,
             "hidden_residual": step.hidden,
-            **attributes(step, "iterations", "substeps"),
+            **record.attributes(step, "iterations", "substeps"),
             **{_column("effort", driver.name): effort for driver, effort in efforts},
             **{_column("reaction", part): force for part, force in reactions},
         }
 
-    def arrays(self, step: MotionStep) -> Arrays:
+    def arrays(self, step: MotionStep) -> record.Arrays:
         return {"r": step.r, "v": step.v}
 
     def progress(self, step: MotionStep) -> str:
         return f"t {step.time:.3f} s"
 
-    def state(self, step: MotionStep) -> Arrays:
+    def state(self, step: MotionStep) -> record.Arrays:
         """What every later step depends on; nothing where none is left."""
         left = step.time < (1.0 - 1e-9) * self.case.duration
         return state_arrays(step.state) if left else {}
 
-    def documents(self) -> Documents:
+    def documents(self) -> record.Documents:
         masses = masses_document(self.case.mechanism.masses)
         structure = document(self.case.mechanism.loaded.structure)
         return {"structure.json": structure | {"masses": masses}}
 
-    def fixed_arrays(self) -> Arrays:
+    def fixed_arrays(self) -> record.Arrays:
         return {"mass": self.case.mechanism.node_mass.toarray()}
 
-    def summary(self) -> Summary:
+    def summary(self) -> record.Summary:
         step, mechanism = self.last, self.case.mechanism
-        structure, lengths = self.case.body.structure, LengthUnit()
+        structure, lengths = self.case.body.structure, record.LengthUnit()
         if isinstance(structure, OwnStructure) and structure.unit:
-            lengths = LengthUnit(structure.unit, structure.metres)
+            lengths = record.LengthUnit(structure.unit, structure.metres)
         return {
             "stop": "duration",
             "nodes": len(step.r),
             "time": step.time,
             "steps": step.state.step,
-            "moved": moved_most(mechanism.loaded.structure.r0, step.r, lengths),
+            "moved": record.moved_most(mechanism.loaded.structure.r0, step.r, lengths),
             "mass": mechanism.total_mass,
             "energy": step.kinetic + step.potential,
-            **attributes(step, "driven", "damped"),
+            **record.attributes(step, "driven", "damped"),
             "out_of_balance": step.balance,
             "residual": step.worst,
             "redundant": int(np.count_nonzero(~step.state.independent)),

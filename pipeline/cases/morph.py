@@ -22,18 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from pipeline.cases.record import (
-    Arrays,
-    Documents,
-    Recorder,
-    Row,
-    Summary,
-    Tables,
-    attributes,
-    stop_of,
-    wires,
-    with_spheres,
-)
+from pipeline.cases import record
 from pipeline.io.structure_file import OwnStructure, aim_of, document
 from sim.core.arrays import Bools, Floats
 from sim.core.options import Checked, Choice, Count, NotNegative, Whole
@@ -241,7 +230,7 @@ class MorphCase(Checked):
     @cached_property
     def solid(self) -> Structure:
         """The structure with the spheres of `ball_radius`."""
-        return with_spheres(self.structure, self.ball_radius)
+        return record.with_spheres(self.structure, self.ball_radius)
 
     @cached_property
     def obstacles(self) -> Obstacles | None:
@@ -294,7 +283,7 @@ class MorphCase(Checked):
         return MorphRecorder(self)
 
 
-class MorphRecorder(Recorder[MorphCase, MorphStep]):
+class MorphRecorder(record.Recorder[MorphCase, MorphStep]):
     """Records the steps of a morph, and what holds it at the end."""
 
     start_moved = 0.0
@@ -311,26 +300,26 @@ class MorphRecorder(Recorder[MorphCase, MorphStep]):
             away = np.linalg.norm(step.r - self.case.structure.r0, axis=1)
             self.start_moved = float(away.max())
 
-    def row(self, step: MorphStep) -> Row:
+    def row(self, step: MorphStep) -> record.Row:
         start = ["start"] if self.case.starts > 1 else []
-        numbers = attributes(step, "E", "S", "residual", "gradient", *start)
+        numbers = record.attributes(step, "E", "S", "residual", "gradient", *start)
         return {"step": step.s, **numbers}
 
-    def arrays(self, step: MorphStep) -> Arrays:
-        return attributes(step, "r", "g", "lam")
+    def arrays(self, step: MorphStep) -> record.Arrays:
+        return record.attributes(step, "r", "g", "lam")
 
     def progress(self, step: MorphStep) -> str:
         which = f"start {step.start}, " if self.case.starts > 1 else ""
         return f"{which}E {step.E:.1e}"
 
-    def documents(self) -> Documents:
+    def documents(self) -> record.Documents:
         return {"structure.json": document(self.case.solid)}
 
-    def fixed_arrays(self) -> Arrays:
-        return wires(self.case.shape, self.case.structure.r0)
+    def fixed_arrays(self) -> record.Arrays:
+        return record.wires(self.case.shape, self.case.structure.r0)
 
-    def tables(self) -> Tables:
-        tables: Tables = {}
+    def tables(self) -> record.Tables:
+        tables: record.Tables = {}
         if self.case.reactions:
             found = self.case.structure, self.reactions, self._unsure
             tables["reactions.csv"] = reaction_rows(*found)
@@ -379,16 +368,16 @@ class MorphRecorder(Recorder[MorphCase, MorphStep]):
         """(m,) rows whose force hangs on the residual."""
         return undetermined(self._near, self.reactions.y)
 
-    def summary(self) -> Summary:
+    def summary(self) -> record.Summary:
         step, structure = self.last, self.case.structure
         table, found = structure.constraints, mobility(structure)
-        ended: Summary = {
+        ended: record.Summary = {
             "method": Method(self.case.method).value,
-            "stop": stop_of(step),
-            **attributes(step, "E", "S", "residual"),
+            "stop": record.stop_of(step),
+            **record.attributes(step, "E", "S", "residual"),
             "projected_gradient": step.gradient,
             "steps": step.s,
-            **attributes(found, "nodes", "rows", "multipliers"),
+            **record.attributes(found, "nodes", "rows", "multipliers"),
             "redundant": len(found.redundant),
             "redundant_rows": "; ".join(table.name_of_row(i) for i in found.redundant),
             "mobility": found.mobility,
@@ -402,7 +391,7 @@ class MorphRecorder(Recorder[MorphCase, MorphStep]):
             ended |= strongest(structure, self.reactions, self._unsure)
         return ended | warning(table, self._near) | self._doubled()
 
-    def _aimed(self) -> Summary:
+    def _aimed(self) -> record.Summary:
         """How far the leading node is from its goal that is farthest."""
         lead = self.case.structure.leading
         away = np.linalg.norm((self.last.r - self.last.g)[lead], axis=1)
@@ -417,13 +406,13 @@ class MorphRecorder(Recorder[MorphCase, MorphStep]):
             "target_nodes": len(lead),
         }
 
-    def _doubled(self) -> Summary:
+    def _doubled(self) -> record.Summary:
         """Nodes of a file that were written twice."""
         structure = self.case.structure
         twice = isinstance(structure, OwnStructure) and told_same_places(structure)
         return {"doubled_nodes": twice} if twice else {}
 
-    def _starts(self) -> Summary:
+    def _starts(self) -> record.Summary:
         """How many starts there were, how many minima they found, which was lowest.
 
         Of one start, that others may be lower, where nodes are off their goals.
@@ -443,7 +432,7 @@ class MorphRecorder(Recorder[MorphCase, MorphStep]):
             "failed_starts": numbers.count(-1),
         }
 
-    def _where_the_target_went(self) -> Summary:
+    def _where_the_target_went(self) -> record.Summary:
         shape = self.case.shape
         if not isinstance(shape, Moved):
             return {}
@@ -453,7 +442,7 @@ class MorphRecorder(Recorder[MorphCase, MorphStep]):
             for what, value in zip(("turn", "shift"), both, strict=True)
         }
 
-    def _surface(self) -> Summary:
+    def _surface(self) -> record.Summary:
         """How far a cloud is from the smooth surface that stood for it."""
         aim, here = self.case.followed, self.last.g
         if isinstance(aim, Moved):
@@ -470,9 +459,9 @@ class MorphRecorder(Recorder[MorphCase, MorphStep]):
             "beyond_points": int(np.count_nonzero(beyond)),
         }
 
-    def _held_by(self) -> Summary:
+    def _held_by(self) -> record.Summary:
         """Overlaps, and by name the limits and pairs that carry a force."""
-        held: Summary = {}
+        held: record.Summary = {}
         if self.case.obstacles is not None:
             held = {"overlaps": self.case.obstacles.overlaps(self.last.r)}
         if self._contacts:

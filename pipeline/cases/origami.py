@@ -12,24 +12,14 @@ from typing import NamedTuple
 import numpy as np
 
 from analysis.energy_profile import Rest, barriers, rests
+from pipeline.cases import record
 from pipeline.cases.fold_outcome import (
     FoldOutcome,
     StrainWarning,
     actuated,
     end_of,
 )
-from pipeline.cases.record import (
-    Arrays,
-    Documents,
-    Recorder,
-    Row,
-    Summary,
-    Tables,
-    attributes,
-    climb_rows,
-    first_climb,
-)
-from pipeline.terminal import InputError
+from pipeline.terminal import refusing
 from sim.core.options import Checked, NotNegative, Positive, Whole
 from sim.origami.fold_and_load_phases import Displace, Fold, Phase, parse_sequence
 from sim.origami.folding.equilibrium import FoldingProblem
@@ -69,6 +59,10 @@ from sim.origami.pattern.fold_format import pattern_document
 from sim.origami.pattern.pattern import CreasePattern, largest_panel, largest_panel_held
 
 HELD = "largest panel"
+ENERGIES = (
+    *("crease_bending", "panel_bending", "panel_stretch", "crease_stretch"),
+    *("contact_energy", "support_energy"),
+)
 FOLD_TOLERANCE = 5.0  # degrees
 FEWEST = 100.0  # tolerances that a crease pulls by: it folds to a hundredth
 
@@ -211,16 +205,14 @@ class OrigamiCase(Checked):
         return [(mesh.corner_node(held, vertex), *axes) for vertex, *axes in rows]
 
     def steps(self) -> Iterator[OrigamiStep]:
-        try:
+        with refusing(StartError):
             yield from run(self.sheet, self.phases)
-        except StartError as error:
-            raise InputError(str(error)) from None
 
     def recorder(self) -> "OrigamiRecorder":
         return OrigamiRecorder(self)
 
 
-class OrigamiRecorder(Recorder[OrigamiCase, OrigamiStep]):
+class OrigamiRecorder(record.Recorder[OrigamiCase, OrigamiStep]):
     """Records the increments of a sheet, and what it has come to."""
 
     def __init__(self, case: OrigamiCase) -> None:
@@ -233,38 +225,33 @@ class OrigamiRecorder(Recorder[OrigamiCase, OrigamiStep]):
         super().see(step)
         self._fold.see(step)
 
-    def row(self, step: OrigamiStep) -> Row:
-        bending, panels, stretch, creases, contact, support = step.energies.tolist()
+    def row(self, step: OrigamiStep) -> record.Row:
+        energies = dict(zip(ENERGIES, step.energies.tolist(), strict=True))
         found = {
             "step": step.s,
-            **attributes(step, "phase", "stage", "increment"),
+            **record.attributes(step, "phase", "stage", "increment"),
             "load_factor": step.factor,
-            **attributes(step, "load", "displacement"),
-            "strain_energy": bending + panels + stretch + creases,
-            "crease_bending": bending,
-            "panel_bending": panels,
-            "panel_stretch": stretch,
-            "crease_stretch": creases,
-            "contact_energy": contact,
-            "support_energy": support,
+            **record.attributes(step, "load", "displacement"),
+            "strain_energy": sum([*energies.values()][:4]),
+            **energies,
             "smallest_distance": step.smallest_distance,
             "largest_strain": self._strain.largest(step),
             "panel_strain": self._strain.of_panels(step),
-            **attributes(step, "residual", "iterations", "parts"),
+            **record.attributes(step, "residual", "iterations", "parts"),
             "converged": int(step.converged),
             **self._fold.row(step),
         }
         return found | self._largest_fold(step) | self._tangent(step)
 
-    def _largest_fold(self, step: OrigamiStep) -> Row:
+    def _largest_fold(self, step: OrigamiStep) -> record.Row:
         folds = actuated(self.case.mesh, self.case.phases, step.x)
         if not folds:
             return {}
         return {"largest_fold_deg": float(np.degrees(np.abs(folds["folds"]).max()))}
 
-    def _tangent(self, step: OrigamiStep) -> Row:
+    def _tangent(self, step: OrigamiStep) -> record.Row:
         """The smallest eigenvalues, and the stiffness along probes, where asked for."""
-        case, phase, found = self.case, self.case.phases[step.phase], Row()
+        case, phase, found = self.case, self.case.phases[step.phase], record.Row()
         if case.eigenvalues:
             values = smallest_eigenvalues(case.sheet, phase, step, case.eigenvalues)
             found |= {f"eigenvalue_{i}": value for i, value in enumerate(values)}
@@ -272,9 +259,9 @@ class OrigamiRecorder(Recorder[OrigamiCase, OrigamiStep]):
             found[f"stiffness_{i}"] = stiffness_along(case.sheet, phase, step, probe)
         return found
 
-    def arrays(self, step: OrigamiStep) -> Arrays:
+    def arrays(self, step: OrigamiStep) -> record.Arrays:
         case, phase = self.case, self.case.phases[step.phase]
-        found: Arrays = {}
+        found: record.Arrays = {}
         if case.eigenvalues:
             soft = eigenmodes(case.sheet, phase, step, case.eigenvalues)
             found = {"modes": soft.shapes}
@@ -282,7 +269,7 @@ class OrigamiRecorder(Recorder[OrigamiCase, OrigamiStep]):
         free = self._unsupported[step.phase]
         return {
             **found,
-            **attributes(step, "x", "contact_force"),
+            **record.attributes(step, "x", "contact_force"),
             "support_force": support_forces(free, case.sheet, phase, step),
         }
 
@@ -294,10 +281,10 @@ class OrigamiRecorder(Recorder[OrigamiCase, OrigamiStep]):
     def progress(self, step: OrigamiStep) -> str:
         return f"E {step.energies.sum():.1e} J"
 
-    def documents(self) -> Documents:
+    def documents(self) -> record.Documents:
         return {"pattern.fold": pattern_document(self.case.pattern)}
 
-    def fixed_arrays(self) -> Arrays:
+    def fixed_arrays(self) -> record.Arrays:
         mesh = self.case.mesh
         return {
             "rest": mesh.rest,
@@ -308,21 +295,23 @@ class OrigamiRecorder(Recorder[OrigamiCase, OrigamiStep]):
             "crease_lines": crease_lines(mesh),
         }
 
-    def tables(self) -> Tables:
+    def tables(self) -> record.Tables:
         return {"folds.csv": self._fold.creases()}
 
-    def summary(self) -> Summary:
+    def summary(self) -> record.Summary:
         step, contact = self.last, self.case.sheet.contact
-        done: Summary = {
+        done: record.Summary = {
             "stop": "all increments done",
             "steps": step.s,
             "strain_energy": float(step.energies[:4].sum()),
             "contact_energy": float(step.energies[4]),
-            **attributes(step, "unconverged", "residual", "displacement"),
+            **record.attributes(step, "unconverged", "residual", "displacement"),
         }
         if contact.enabled:
             done |= {"rules": getattr(contact.rules, "value", "")}
-            done |= attributes(contact, "ke", "d0_edge", "d0_centre", "thickness")
+            done |= record.attributes(
+                contact, "ke", "d0_edge", "d0_centre", "thickness"
+            )
         if np.isfinite(step.smallest_distance):
             done["smallest_distance"] = step.smallest_distance
         if self.case.lock is not None:
@@ -391,7 +380,7 @@ class FoldSnapRecorder(OrigamiRecorder):
         energy = float(step.energies.sum())
         self.path.append((step.displacement, energy, self.force(step)))
 
-    def row(self, step: OrigamiStep) -> Row:
+    def row(self, step: OrigamiStep) -> record.Row:
         moved, energy, force = self.path[-1]
         return super().row(step) | {"moved": moved, "force": force, "energy": energy}
 
@@ -404,11 +393,11 @@ class FoldSnapRecorder(OrigamiRecorder):
         moved, energy, force = np.array(self.path).T
         return rests(moved, energy, force)
 
-    def tables(self) -> Tables:
-        return {"actuation.csv": climb_rows(self.rests, barriers(self.rests))}
+    def tables(self) -> record.Tables:
+        return {"actuation.csv": record.climb_rows(self.rests, barriers(self.rests))}
 
-    def summary(self) -> Summary:
-        return super().summary() | first_climb(self.rests, barriers(self.rests))
+    def summary(self) -> record.Summary:
+        return super().summary() | record.first_climb(self.rests, barriers(self.rests))
 
 
 class PlateStep(NamedTuple):
@@ -461,20 +450,18 @@ class PlateCase:
 
     def steps(self) -> Iterator[PlateStep]:
         cells = folded_cells(self.pattern, self.material, self.fold, self.periods)
-        try:
+        with refusing(ValueError):
             for s, cell in enumerate(cells):
                 yield PlateStep(s, cell, plate_of(cell, self.material))
-        except ValueError as error:
-            raise InputError(str(error)) from None
 
     def recorder(self) -> "PlateRecorder":
         return PlateRecorder(self)
 
 
-class PlateRecorder(Recorder[PlateCase, PlateStep]):
+class PlateRecorder(record.Recorder[PlateCase, PlateStep]):
     """Records ratios and moduli of the plate."""
 
-    def row(self, step: PlateStep) -> Row:
+    def row(self, step: PlateStep) -> record.Row:
         folds = np.degrees(np.abs(step.cell.folds))
         in_plane, bending = step.plate.poisson()
         names = ("stretch_x", "stretch_y", "bending_x", "bending_y")
@@ -490,21 +477,21 @@ class PlateRecorder(Recorder[PlateCase, PlateStep]):
             **dict(zip(names, step.plate.moduli().tolist(), strict=True)),
         }
 
-    def arrays(self, step: PlateStep) -> Arrays:
+    def arrays(self, step: PlateStep) -> record.Arrays:
         mesh = concentrated_mesh(step.cell.pattern, self.case.material)
         return {"x": mesh.rest, "plate": step.plate.C}
 
     def progress(self, step: PlateStep) -> str:
         return "Poisson's ratio {:.2g}, bending {:.2g}".format(*step.plate.poisson())
 
-    def documents(self) -> Documents:
+    def documents(self) -> record.Documents:
         return {"pattern.fold": pattern_document(self.case.pattern)}
 
-    def fixed_arrays(self) -> Arrays:
+    def fixed_arrays(self) -> record.Arrays:
         mesh = self.case.mesh
         return {"rest": mesh.rest, "triangles": mesh.triangle}
 
-    def summary(self) -> Summary:
+    def summary(self) -> record.Summary:
         in_plane, bending = self.last.plate.poisson()
         return {
             "stop": "all increments done",
