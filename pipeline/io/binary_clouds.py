@@ -10,6 +10,7 @@ others.
 
 import warnings
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -22,14 +23,10 @@ from pipeline.io import block_reader
 from pipeline.io.reader_interface import (
     AGAIN,
     Choices,
+    ScanFile,
     ScanFileError,
     Source,
-    held_points,
-    number_of,
     package,
-    read_by_package,
-    reading,
-    refused,
     shown,
 )
 from sim.core.arrays import Floats
@@ -84,45 +81,45 @@ SIZES = {"F": (4, 8), "I": (1, 2, 4, 8), "U": (1, 2, 4, 8)}
 AXES = ("x", "y", "z")
 
 
-def read_pcd(path: Path, size: int, choices: Choices) -> Source:
+def read_pcd(file: ScanFile) -> Source:
     """Points of the fields x, y and z."""
-    header, offset, length, comments = _pcd_header(path)
-    count = number_of(header.get("POINTS", [""])[0], path, "POINTS")
-    dtype = _record(path, header)
+    header, offset, length, comments = _pcd_header(file)
+    count = file.number_of(header.get("POINTS", [""])[0], "POINTS")
+    dtype = _record(file, header)
     encoding, held = header["DATA"][0], count
     if encoding == "binary":
-        held = block_reader.whole_records(
-            path, size - offset, dtype.itemsize, count, choices
-        )
-        blocks = block_reader.record_blocks(path, offset, dtype, held, AXES)
+        held = file.whole_records(offset, dtype.itemsize, count)
+        blocks = block_reader.record_blocks(file.path, offset, dtype, held, AXES)
     elif encoding == "binary_compressed":
-        lengths = _lengths(path, size, offset, count * dtype.itemsize)
-        blocks = _compressed(path, lengths, offset, dtype, count)
+        lengths = _lengths(file, offset, count * dtype.itemsize)
+        blocks = _compressed(file, lengths, offset, dtype, count)
     elif encoding == "ascii":
-        held = block_reader.whole_records(path, size - offset + 1, 6, count, choices)
-        blocks = _ascii(path, header, offset, length, count, choices)
+        held = file.whole_records(offset - 1, 6, count)
+        blocks = block_reader.points(
+            file, _ascii_layout(header), offset=offset, first=length + 1, limit=count
+        )
+        blocks = block_reader.promised(file, blocks, count)
     else:
-        raise _wrong_pcd(path, f"DATA {shown(encoding)} is not supported")
-    return Source(
-        f"pcd {encoding}", blocks, held, count, comments, viewpoint=_viewpoint(header)
-    )
+        raise _wrong_pcd(file, f"DATA {shown(encoding)} is not supported")
+    place = _viewpoint(header)
+    return Source(f"pcd {encoding}", blocks, held, count, comments, viewpoint=place)
 
 
-def _wrong_pcd(path: Path, problem: str) -> ScanFileError:
-    return refused("FORMAT", path, problem, "is it a PCD point cloud? export it again")
+def _wrong_pcd(file: ScanFile, problem: str) -> ScanFileError:
+    return file.refused("FORMAT", problem, "is it a PCD point cloud? export it again")
 
 
-def _pcd_header(path: Path) -> tuple[dict[str, list[str]], int, int, tuple[str, ...]]:
+def _pcd_header(of: ScanFile) -> tuple[dict[str, list[str]], int, int, tuple[str, ...]]:
     """Entries, bytes and lines of the header, and its comments."""
     entries: dict[str, list[str]] = {}
     comments: list[str] = []
     length = 0
-    with path.open("rb") as file:
+    with of.path.open("rb") as file:
         while "DATA" not in entries:
             line = file.readline(HEADER_BYTES)
             length += 1
             if not line.endswith(b"\n") or file.tell() > HEADER_BYTES:
-                raise _wrong_pcd(path, f"has no DATA line before offset {file.tell()}")
+                raise _wrong_pcd(of, f"has no DATA line before offset {file.tell()}")
             text = line.decode("latin-1").strip()
             if text.startswith("#"):
                 comments.append(text.lstrip("# "))
@@ -130,33 +127,32 @@ def _pcd_header(path: Path) -> tuple[dict[str, list[str]], int, int, tuple[str, 
                 name, *values = text.split()
                 if name in entries or not values:
                     problem = "repeats a name" if values else "has no value"
-                    raise _wrong_pcd(
-                        path, f"header line {length} {problem}: {shown(text)}"
-                    )
+                    problem = f"header line {length} {problem}: {shown(text)}"
+                    raise _wrong_pcd(of, problem)
                 entries[name] = values
         return entries, file.tell(), length, tuple(comments)
 
 
-def _record(path: Path, header: dict[str, list[str]]) -> np.dtype[np.void]:
+def _record(file: ScanFile, header: dict[str, list[str]]) -> np.dtype[np.void]:
     names = header.get("FIELDS", [])
     sizes, kinds = header.get("SIZE", []), header.get("TYPE", [])
     counts = header.get("COUNT", ["1"] * len(names))
     if not len(names) == len(sizes) == len(kinds) == len(counts):
-        raise _wrong_pcd(path, "its FIELDS, SIZE, TYPE and COUNT differ in length")
+        raise _wrong_pcd(file, "its FIELDS, SIZE, TYPE and COUNT differ in length")
     fields = []
     for index, (name, size, kind, many) in enumerate(
         zip(names, sizes, kinds, counts, strict=True)
     ):
-        width, number = number_of(size, path, "SIZE"), number_of(many, path, "COUNT")
+        width, number = file.number_of(size, "SIZE"), file.number_of(many, "COUNT")
         if kind not in KINDS or width not in SIZES[kind] or not 0 < number <= 1 << 16:
-            raise _wrong_pcd(path, f"field {shown(name)} has no known type")
+            raise _wrong_pcd(file, f"field {shown(name)} has no known type")
         if name in AXES and number != 1:
-            raise _wrong_pcd(path, f"field {name} has COUNT {number}, not 1")
+            raise _wrong_pcd(file, f"field {name} has COUNT {number}, not 1")
         title = name if name in AXES else f"{index} {name}"  # fillers repeat "_"
         fields.append((title, f"<{KINDS[kind]}{width}", (number,)))
     found = [title for title, _, _ in fields if title in AXES]
     if sorted(found) != list(AXES):
-        raise _wrong_pcd(path, "its FIELDS must name x, y and z once each")
+        raise _wrong_pcd(file, "its FIELDS must name x, y and z once each")
     return np.dtype(
         [(t, k) if t in AXES else (t, k, n) for t, k, n in fields]  # scalar x, y, z
     )
@@ -171,26 +167,16 @@ def _viewpoint(header: dict[str, list[str]]) -> tuple[float, float, float] | Non
     return (x, y, z) if any((x, y, z)) and np.isfinite([x, y, z]).all() else None
 
 
-def _ascii(
-    path: Path,
-    header: dict[str, list[str]],
-    offset: int,
-    length: int,
-    count: int,
-    choices: Choices,
-) -> Iterator[Floats]:
+def _ascii_layout(header: dict[str, list[str]]) -> block_reader.Layout:
+    """The cells of x, y and z in a line."""
     many = [int(text) for text in header.get("COUNT", ["1"] * len(header["FIELDS"]))]
     starts = np.concatenate([[0], np.cumsum(many)])
     x, y, z = (int(starts[header["FIELDS"].index(axis)]) for axis in AXES)
-    layout = block_reader.Layout(columns=(x, y, z))
-    blocks = block_reader.points(
-        path, layout, choices, offset=offset, first=length + 1, limit=count
-    )
-    return block_reader.promised(path, blocks, count, choices)
+    return block_reader.Layout(columns=(x, y, z))
 
 
 def _compressed(
-    path: Path,
+    file: ScanFile,
     lengths: tuple[int, int],
     offset: int,
     dtype: np.dtype[np.void],
@@ -198,10 +184,10 @@ def _compressed(
 ) -> Iterator[Floats]:
     """Fields stored one after the other, packed together with LZF."""
     packed, unpacked = lengths
-    data = np.memmap(path, dtype=np.uint8, mode="r", offset=offset + 8, shape=(packed,))
+    data = np.memmap(file.path, np.uint8, "r", offset + 8, (packed,))
     plain = unpack_lzf(data, unpacked)
     if plain is None:
-        raise _wrong_pcd(path, f"its compressed data at offset {offset + 8} is damaged")
+        raise _wrong_pcd(file, f"its compressed data at offset {offset + 8} is damaged")
     assert dtype.fields is not None  # a record type, made by _record
     for start in range(0, count, block_reader.RECORDS_AT_ONCE):
         stop = min(start + block_reader.RECORDS_AT_ONCE, count)
@@ -214,22 +200,21 @@ def _compressed(
         yield block
 
 
-def _lengths(path: Path, size: int, offset: int, needed: int) -> tuple[int, int]:
+def _lengths(of: ScanFile, offset: int, needed: int) -> tuple[int, int]:
     """Packed and unpacked size of the data, bytes; `needed` is what its points take."""
-    with path.open("rb") as file:
+    with of.path.open("rb") as file:
         file.seek(offset)
         data = file.read(8)
     packed, unpacked = (int.from_bytes(data[i : i + 4], "little") for i in (0, 4))
-    if len(data) < 8 or size - offset - 8 < packed:
-        problem = (
-            f"its compressed data has {max(size - offset - 8, 0)} of {packed} bytes"
-        )
+    there = of.size - offset - 8
+    if there < packed:
+        problem = f"its compressed data has {max(there, 0)} of {packed} bytes"
         remedy = f"{AGAIN}, uncompressed if it happens again"
-        raise refused("TRUNCATED", path, problem, remedy)
+        raise of.refused("TRUNCATED", problem, remedy)
     if unpacked != needed:
-        raise _wrong_pcd(path, f"its points need {needed} bytes, not {unpacked}")
+        raise _wrong_pcd(of, f"its points need {needed} bytes, not {unpacked}")
     if unpacked > packed * LARGEST_RATIO:
-        raise _wrong_pcd(path, f"{packed} bytes cannot unpack to {unpacked}")
+        raise _wrong_pcd(of, f"{packed} bytes cannot unpack to {unpacked}")
     return packed, unpacked
 
 
@@ -240,60 +225,57 @@ HEADERS = {
 }
 
 
-def read_npy(path: Path, size: int, choices: Choices) -> Source:
+def read_npy(file: ScanFile) -> Source:
     """The first three columns of an (n, 3 or more) array of numbers."""
-    shape, by_column, kind, offset = _npy_header(path)
+    shape, by_column, kind, offset = _npy_header(file)
     if kind.kind not in "fiu" or kind.itemsize > 8:
-        raise _wrong_npy(path, f"holds {shown(str(kind))}, not real numbers")
+        raise _wrong_npy(file, f"holds {shown(str(kind))}, not real numbers")
     if len(shape) != 2 or shape[0] < 0 or not 3 <= shape[1] <= COLUMNS:
-        raise _wrong_npy(path, f"has shape {shown(str(shape))}, not (n, 3)")
+        raise _wrong_npy(file, f"has shape {shown(str(shape))}, not (n, 3)")
     promised, columns = map(int, shape)  # numpy takes True for 1
     if by_column:  # a file that is cut short lacks all z
-        choices = Choices()
-    count = block_reader.whole_records(
-        path, size - offset, kind.itemsize * columns, promised, choices
-    )
+        file = replace(file, choices=Choices())
+    count = file.whole_records(offset, kind.itemsize * columns, promised)
     order: Literal["C", "F"] = "F" if by_column else "C"
-    table = np.memmap(path, kind, "r", offset, (count, columns), order)
+    table = np.memmap(file.path, kind, "r", offset, (count, columns), order)
     return Source("npy", _npy_blocks(table), count, promised)
 
 
 def _npy_blocks(table: NDArray[Any]) -> Iterator[Floats]:
     """The first three columns, some rows at a time."""
     for start in range(0, len(table), block_reader.RECORDS_AT_ONCE):
+        block = table[start : start + block_reader.RECORDS_AT_ONCE, :3]
         with np.errstate(invalid="ignore"):  # signalling NaNs of damaged files
-            block = table[start : start + block_reader.RECORDS_AT_ONCE, :3].astype(
-                np.float64
-            )
-        yield block
+            points = block.astype(np.float64)
+        yield points
 
 
-def _wrong_npy(path: Path, problem: str) -> ScanFileError:
+def _wrong_npy(file: ScanFile, problem: str) -> ScanFileError:
     remedy = "save an (n, 3) array of numbers with numpy.save"
-    return refused("FORMAT", path, problem, remedy)
+    return file.refused("FORMAT", problem, remedy)
 
 
-def _npy_header(path: Path) -> tuple[tuple[int, ...], bool, np.dtype[Any], int]:
+def _npy_header(of: ScanFile) -> tuple[tuple[int, ...], bool, np.dtype[Any], int]:
     """Shape, whether stored by column, type and offset of the numbers, by numpy."""
     try:
-        with path.open("rb") as file, warnings.catch_warnings(action="ignore"):
+        with of.path.open("rb") as file, warnings.catch_warnings(action="ignore"):
             return *HEADERS[npy_format.read_magic(file)](file), file.tell()
     except Exception as error:  # numpy parses the header as Python source
-        raise _wrong_npy(path, "has no readable NPY header at offset 0") from error
+        raise _wrong_npy(of, "has no readable NPY header at offset 0") from error
 
 
 LAS_BLOCK = 1 << 20  # points
 
 
-def read_las(path: Path, size: int, choices: Choices) -> Source:
+def read_las(file: ScanFile) -> Source:
     """Points of a LAS or LAZ file."""
-    laspy = package("laspy", path)
+    path, laspy = file.path, package("laspy", file.path)
     if path.suffix.lower() == ".laz":
         package("lazrs", path)
-    with reading(path, "LAS"), laspy.open(path) as file:
-        promised, version = int(file.header.point_count), str(file.header.version)
-    count = held_points(path, size, promised)
-    blocks = read_by_package(path, "LAS", _las_blocks(path, count), choices)
+    with file.reading("LAS"), laspy.open(path) as las:
+        promised, version = int(las.header.point_count), str(las.header.version)
+    count = file.packed_points(promised)
+    blocks = file.by_package("LAS", _las_blocks(path, count))
     return Source(f"las {version}", blocks, count, count)
 
 
@@ -313,44 +295,39 @@ E57_BLOCK = 1 << 20  # points
 SYSTEMS = {"cartesian": "XYZ", "spherical": ("Range", "Azimuth", "Elevation")}
 
 
-def read_e57(path: Path, size: int, choices: Choices) -> list[Source]:
+def read_e57(file: ScanFile) -> list[Source]:
     """Every scan of the file in the common frame, with the scanner's place."""
-    pye57 = package("pye57", path)
-    with reading(path, "E57"):
-        file = pye57.libe57.ImageFile(str(path), "r")
-        scans = file.root()["data3D"]
+    pye57 = package("pye57", file.path)
+    with file.reading("E57"):
+        image = pye57.libe57.ImageFile(str(file.path), "r")
+        scans = image.root()["data3D"]
         headers = [pye57.ScanHeader(scans[k]) for k in range(len(scans))]
-        found = [_scan(path, size, file, header, choices) for header in headers]
+        found = [_scan(file, image, header) for header in headers]
     if not found:
-        raise refused("EMPTY", path, "holds no scan")
+        raise file.refused("EMPTY", "holds no scan")
     return found
 
 
-def _scan(path: Path, size: int, file: Any, header: Any, choices: Choices) -> Source:
-    count = held_points(path, size, int(header.point_count))
+def _scan(file: ScanFile, image: Any, header: Any) -> Source:
+    count = file.packed_points(int(header.point_count))
     there = [n for n, axes in SYSTEMS.items() if f"{n}{axes[0]}" in header.point_fields]
     if not there:
-        raise refused("FORMAT", path, "a scan has no coordinates")
+        raise file.refused("FORMAT", "a scan has no coordinates")
     posed = header.has_pose()
-    turn = _rotation(path, header.rotation) if posed else np.eye(3)
+    turn = _rotation(file, header.rotation) if posed else np.eye(3)
     place = np.asarray(header.translation, np.float64) if posed else np.zeros(3)
-    blocks = _e57_blocks(path, file, header, there[0])
+    blocks = file.by_package("E57", _e57_blocks(file.path, image, header, there[0]))
+    placed = (block @ turn.T + place for block in blocks)
     x, y, z = place.tolist()
-    return Source(
-        "e57",
-        (b @ turn.T + place for b in read_by_package(path, "E57", blocks, choices)),
-        count,
-        count,
-        viewpoint=(x, y, z) if posed else None,
-        gaps=True,
-    )
+    viewpoint = (x, y, z) if posed else None
+    return Source("e57", placed, count, count, viewpoint=viewpoint, gaps=True)
 
 
-def _rotation(path: Path, quaternion: Floats) -> Floats:
+def _rotation(file: ScanFile, quaternion: Floats) -> Floats:
     """(3, 3) of the quaternion w, x, y, z."""
     if not abs(np.linalg.norm(quaternion) - 1.0) < 1e-3:
         turn = np.round(quaternion, 3).tolist()
-        raise refused("FORMAT", path, f"rotation {turn} is not a unit quaternion")
+        raise file.refused("FORMAT", f"rotation {turn} is not a unit quaternion")
     return np.asarray(Rotation.from_quat(quaternion, scalar_first=True).as_matrix())
 
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.io.reader_interface import AGAIN, Choices, ScanFileError, refused, shown
+from pipeline.io.reader_interface import AGAIN, ScanFile, ScanFileError, shown
 from sim.core.arrays import Floats
 
 BLOCK_BYTES = 1 << 24  # also the longest line
@@ -79,24 +79,24 @@ def _number(text: str) -> float:
 
 
 def text_blocks(
-    path: Path, offset: int = 0, stop: int | None = None
+    file: ScanFile, offset: int = 0, stop: int | None = None
 ) -> Iterator[Block]:
     """Yield the lines from byte `offset` to `stop`, some megabytes at a time."""
-    for data in _whole_lines(path, offset, stop):
+    for data in _whole_lines(file, offset, stop):
         yield _split(data)
 
 
-def _whole_lines(path: Path, offset: int, stop: int | None) -> Iterator[bytes]:
+def _whole_lines(of: ScanFile, offset: int, stop: int | None) -> Iterator[bytes]:
     """The bytes of a file in blocks that end with a line; no byte order mark."""
-    rest, left = b"", (path.stat().st_size if stop is None else stop) - offset
-    with path.open("rb") as file:
+    rest, left = b"", (of.size if stop is None else stop) - offset
+    with of.path.open("rb") as file:
         file.seek(offset)
         while data := file.read(min(BLOCK_BYTES, left)):
             left -= len(data)
             cut = data.rfind(b"\n") + 1
             if cut == 0 and len(rest) + len(data) > BLOCK_BYTES:
                 problem = f"has a line of more than {BLOCK_BYTES >> 20} MB"
-                raise refused("FORMAT", path, problem, "export one point a line")
+                raise of.refused("FORMAT", problem, "export one point a line")
             if file.tell() == len(data):
                 data, cut = data.removeprefix(MARK), max(cut - _marked(data), 0)
             if cut:
@@ -111,12 +111,12 @@ def _marked(data: bytes) -> int:
     return len(MARK) if data.startswith(MARK) else 0
 
 
-def counts(path: Path) -> list[Count]:
+def counts(of: ScanFile) -> list[Count]:
     """The lines that hold one whole number alone: such a line begins each scan."""
     found: list[Count] = []
-    with path.open("rb") as file:
+    with of.path.open("rb") as file:
         at, line = _marked(file.read(len(MARK))), 1
-    for data in _whole_lines(path, 0, None):
+    for data in _whole_lines(of, 0, None):
         for match in ALONE.finditer(data):
             number = line + data.count(b"\n", 0, match.start(1))
             found.append(
@@ -124,7 +124,7 @@ def counts(path: Path) -> list[Count]:
             )
             if len(found) > MOST_SCANS:
                 problem = f"has more than {MOST_SCANS} lines with only one number"
-                raise refused("FORMAT", path, problem, "give one point x y z per line")
+                raise of.refused("FORMAT", problem, "give one point x y z per line")
         at, line = at + len(data), line + data.count(b"\n")
     return found
 
@@ -137,9 +137,8 @@ def _split(data: bytes) -> Block:
 
 
 def points(
-    path: Path,
+    file: ScanFile,
     layout: Layout,
-    choices: Choices,
     *,
     offset: int = 0,
     stop: int | None = None,
@@ -150,7 +149,7 @@ def points(
     """Yield the points of the lines from `offset` to `stop`, `skip` lines left out.
 
     Blank lines and comment lines hold no point. A line that is neither is an error;
-    with `choices.salvage` it counts as a point of NaN.
+    with `salvage` it counts as a point of NaN.
 
     Parameters
     ----------
@@ -158,7 +157,7 @@ def points(
     limit : stop after so many points
     """
     left = np.inf if limit is None else limit
-    for text, plain in text_blocks(path, offset, stop):
+    for text, plain in text_blocks(file, offset, stop):
         block = text[skip:]
         start = first + min(skip, len(text))
         skip = max(skip - len(text), 0)
@@ -169,7 +168,7 @@ def points(
         data = data[: int(min(left, len(data)))]
         left -= len(data)
         if data:
-            yield _parse(path, data, layout, choices, block, start)
+            yield _parse(file, data, layout, block, start)
         if left <= 0:
             return
 
@@ -183,31 +182,21 @@ def holds_point(line: str, layout: Layout) -> bool:
 
 
 def _parse(
-    path: Path,
-    data: list[str],
-    layout: Layout,
-    choices: Choices,
-    block: list[str],
-    start: int,
+    file: ScanFile, data: list[str], layout: Layout, block: list[str], start: int
 ) -> Floats:
     text = [line.replace(",", ".") for line in data] if layout.decimal_comma else data
     try:
-        return np.loadtxt(
-            text,
-            delimiter=layout.delimiter,
-            usecols=layout.columns,
-            ndmin=2,
-            comments=None,
-        )
+        cut, columns = layout.delimiter, layout.columns
+        return np.loadtxt(text, delimiter=cut, usecols=columns, ndmin=2, comments=None)
     except ValueError:
         found = [layout.point(line) for line in data]
-        if None in found and not choices.salvage:
-            raise _bad_line(path, layout, block, start) from None
+        if None in found and not file.salvage:
+            raise _bad_line(file, layout, block, start) from None
         return np.array([p if p else [np.nan] * 3 for p in found])
 
 
 def _bad_line(
-    path: Path, layout: Layout, block: list[str], start: int
+    of: ScanFile, layout: Layout, block: list[str], start: int
 ) -> ScanFileError:
     bad = (
         (number, line)
@@ -216,67 +205,37 @@ def _bad_line(
     )
     number, line = next(bad, (start, "a line numpy cannot read"))
     salvage = "or keep the good lines with --salvage"
-    with path.open("rb") as file:
+    with of.path.open("rb") as file:
         file.seek(-1, 2)
         whole = file.read(1) in b"\r\n"
     if number == start + len(block) - 1 and not whole:
         problem = f"its last line, {number}, is cut short: {shown(line)}"
-        return refused("TRUNCATED", path, problem, f"{AGAIN}, {salvage}")
+        return of.refused("TRUNCATED", problem, f"{AGAIN}, {salvage}")
     problem = f"line {number} does not hold three numbers: {shown(line)}"
-    return refused("FORMAT", path, problem, f"correct it, {salvage}")
+    return of.refused("FORMAT", problem, f"correct it, {salvage}")
 
 
-def promised(
-    path: Path, parsed: Iterator[Floats], count: int, choices: Choices
-) -> Iterator[Floats]:
+def promised(file: ScanFile, parsed: Iterator[Floats], count: int) -> Iterator[Floats]:
     """Pass `parsed` blocks on, and see to it that they bring `count` points."""
     found = 0
     for block in parsed:
         found += len(block)
-        if found > count and not choices.salvage:
+        if found > count and not file.salvage:
             problem = f"the header promises {count} points, more follow"
             remedy = f"{AGAIN}, or keep them all with --salvage"
-            raise refused("FORMAT", path, problem, remedy)
+            raise file.refused("FORMAT", problem, remedy)
         yield block
-    if found < count and not (choices.salvage and found):
-        raise cut_short(path, count, "vertices", found)
+    if found < count and not (file.salvage and found):
+        raise file.cut_short(count, "vertices", found)
 
 
-def cut_short(path: Path, promised: int, what: str, held: int) -> ScanFileError:
-    """Fewer of something than the header says."""
-    problem = f"the header promises {promised} {what}, the file holds {held} of them"
-    remedy = f"{AGAIN}, or keep the good ones with --salvage"
-    return refused("TRUNCATED", path, problem, remedy)
-
-
-def head(path: Path, count: int, offset: int = 0) -> list[str]:
+def head(file: ScanFile, count: int, offset: int = 0) -> list[str]:
     """The first `count` lines of a text file, fewer where it ends before."""
-    block = next(text_blocks(path, offset), Block([], True))
+    block = next(text_blocks(file, offset), Block([], True))
     return block.lines[:count]
 
 
 RECORDS_AT_ONCE = 1 << 16  # points turned into float64 at a time: they stay in cache
-
-
-def whole_records(
-    path: Path, available: int, size: int, promised: int, choices: Choices
-) -> int:
-    """Number of records to read: those promised, or with `salvage` those there.
-
-    Parameters
-    ----------
-    available : bytes from the first record to the end of the file
-    size : bytes a record
-    promised : records, by the header
-    """
-    held = max(available, 0) // size
-    if promised == 0:
-        raise refused("EMPTY", path, "the header promises 0 points")
-    if held >= promised:
-        return promised
-    if choices.salvage and held:
-        return held
-    raise cut_short(path, promised, "vertices", held)
 
 
 def record_blocks(

@@ -3,6 +3,7 @@
 import json
 import zipfile
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,23 +11,16 @@ import numpy as np
 
 from pipeline.io import block_reader
 from pipeline.io.ply import array_of, fan, no_face
-from pipeline.io.reader_interface import (
-    BINARY,
-    Choices,
-    Source,
-    check_memory,
-    reading,
-    refused,
-)
+from pipeline.io.reader_interface import BINARY, ScanFile, Source, check_memory
 from pipeline.terminal import kept_locale
 from sim.core.arrays import Floats, Ints
 
 
-def obj_triangles(path: Path, choices: Choices) -> Ints:
+def obj_triangles(file: ScanFile) -> Ints:
     """Of the `f` lines; a negative corner counts back from the last vertex so far."""
     found: list[tuple[int, int, int]] = []
     vertices, number = 0, 0
-    for block in block_reader.text_blocks(path):
+    for block in block_reader.text_blocks(file):
         for line in block.lines:
             number += 1
             word, _, rest = line.strip().partition(" ")
@@ -35,8 +29,8 @@ def obj_triangles(path: Path, choices: Choices) -> Ints:
                 try:
                     given = [int(corner.partition("/")[0]) for corner in rest.split()]
                 except ValueError:
-                    if not choices.salvage:
-                        raise no_face(path, f"line {number}", line) from None
+                    if not file.salvage:
+                        raise no_face(file, f"line {number}", line) from None
                     continue
                 found += fan([n - 1 if n > 0 else vertices + n for n in given])
     return array_of(found)
@@ -47,60 +41,44 @@ STL_HEADER = 84  # bytes: 80 of text and the number of triangles
 TRIANGLE = np.dtype([("normal", "<f4", 3), ("corner", "<f4", (3, 3)), ("rest", "<u2")])
 
 
-def read_obj(path: Path, size: int, choices: Choices) -> Source:
+def read_obj(file: ScanFile) -> Source:
     """Vertices of the `v` lines."""
     layout = block_reader.Layout(columns=(1, 2, 3), keyword="v")
-    comments = tuple(
-        line.lstrip("# ")
-        for line in block_reader.head(path, 50)
-        if line.startswith("#")
-    )
-    blocks = block_reader.points(path, layout, choices)
+    head = block_reader.head(file, 50)
+    comments = tuple(line.lstrip("# ") for line in head if line.startswith("#"))
+    blocks, most = block_reader.points(file, layout), file.size // 8 + 1
     return Source(
-        "obj",
-        blocks,
-        size // 8 + 1,
-        None,
-        comments,
-        faces=lambda: obj_triangles(path, choices),
+        "obj", blocks, most, None, comments, faces=lambda: obj_triangles(file)
     )
 
 
-def read_stl(path: Path, size: int, choices: Choices) -> Source:
+def read_stl(file: ScanFile) -> Source:
     """Corners of the triangles, binary or ascii by what the size says."""
-    with path.open("rb") as file:
-        start = file.read(STL_HEADER).removeprefix(block_reader.MARK)
+    with file.path.open("rb") as opened:
+        start = opened.read(STL_HEADER).removeprefix(block_reader.MARK)
+        is_text = BINARY.search(start + opened.read(TEXT_BYTES)) is None
     triangles = int.from_bytes(start[80:84], "little")
-    binary = len(start) == STL_HEADER and size == STL_HEADER + 50 * triangles
-    if start.lstrip().lower().startswith(b"solid") and not binary and _is_text(path):
-        return _ascii_stl(path, size, start, choices)
+    binary = len(start) == STL_HEADER and file.size == STL_HEADER + 50 * triangles
+    if start.lstrip().lower().startswith(b"solid") and not binary and is_text:
+        return _ascii_stl(file, start)
     if len(start) < STL_HEADER:
-        problem = f"{size} bytes are too few for an STL header"
-        remedy = "is it an STL mesh? export it again"
-        raise refused("FORMAT", path, problem, remedy)
-    count = block_reader.whole_records(path, size - STL_HEADER, 50, triangles, choices)
+        problem = f"{file.size} bytes are too few for an STL header"
+        raise file.refused("FORMAT", problem, "is it an STL mesh? export it again")
+    count = file.whole_records(STL_HEADER, 50, triangles)
     comments = (start[:80].decode("latin-1").strip("\0 "),)
-    blocks, faces_of = _once(_stl_corners(path, count))
+    blocks, faces = _once(_stl_corners(file.path, count))
     notes: tuple[str, ...] = ()
     if count < triangles:
         notes = (f"salvaged {count} of {triangles} promised triangles",)
-    return Source(
-        "stl binary", blocks, 3 * count, None, comments, notes, faces=faces_of
-    )
+    return Source("stl binary", blocks, 3 * count, None, comments, notes, faces=faces)
 
 
-def _is_text(path: Path) -> bool:
-    """Whether a file that begins with `solid` goes on in words."""
-    with path.open("rb") as file:
-        return BINARY.search(file.read(TEXT_BYTES)) is None
-
-
-def _ascii_stl(path: Path, size: int, start: bytes, choices: Choices) -> Source:
+def _ascii_stl(file: ScanFile, start: bytes) -> Source:
     layout = block_reader.Layout(columns=(1, 2, 3), keyword="vertex")
-    corners = _whole(path, block_reader.points(path, layout, choices), choices)
-    blocks, triangles = _once(corners)
+    blocks, faces = _once(_whole(file, block_reader.points(file, layout)))
     comments = (start.decode("latin-1").strip().splitlines()[0],)
-    return Source("stl ascii", blocks, size // 13 + 1, None, comments, faces=triangles)
+    most = file.size // 13 + 1
+    return Source("stl ascii", blocks, most, None, comments, faces=faces)
 
 
 def _stl_corners(path: Path, count: int) -> Iterator[Floats]:
@@ -109,19 +87,19 @@ def _stl_corners(path: Path, count: int) -> Iterator[Floats]:
             yield triangles["corner"].reshape(-1, 3).astype(np.float64)
 
 
-def _whole(path: Path, blocks: Iterator[Floats], choices: Choices) -> Iterator[Floats]:
+def _whole(of: ScanFile, blocks: Iterator[Floats]) -> Iterator[Floats]:
     """Pass `blocks` on, and see to it that the mesh has an end."""
     corners = 0
     for block in blocks:
         corners += len(block)
         yield block
-    with path.open("rb") as file:
-        file.seek(max(file.seek(0, 2) - 1024, 0))
+    with of.path.open("rb") as file:
+        file.seek(max(of.size - 1024, 0))
         ended = b"endsolid" in file.read().lower()
-    if (corners % 3 or not ended) and not choices.salvage:
+    if (corners % 3 or not ended) and not of.salvage:
         problem = f"ends after {corners} corners without endsolid"
         remedy = "export the mesh again, or keep the good ones with --salvage"
-        raise refused("TRUNCATED", path, problem, remedy)
+        raise of.refused("TRUNCATED", problem, remedy)
 
 
 def _once(blocks: Iterator[Floats]) -> tuple[Iterator[Floats], Callable[[], Ints]]:
@@ -146,49 +124,46 @@ PACKED = ("KHR_draco_mesh_compression", "EXT_meshopt_compression")
 UNITS = {"MilliMeter": "mm", "CentiMeter": "cm", "Inch": "inch", "Meter": "m"}
 
 
-def read_glb(path: Path, size: int, choices: Choices) -> Source:
+def read_glb(file: ScanFile) -> Source:
     """Vertices and triangles of all meshes of the scene, each in its place."""
     import trimesh  # here: importing it takes as long as reading a million points
 
-    del choices
-    _check_glb(path, size)
-    with reading(path, "GLB"):
-        scene = trimesh.load_scene(path, file_type="glb", process=False)
-        _check_room(path, _corner_count(scene))
+    _check_glb(file)
+    with file.reading("GLB"):
+        scene = trimesh.load_scene(file.path, file_type="glb", process=False)
+        _check_room(file.path, _corner_count(scene))
         mesh = scene.to_mesh()
-    return _source("glb", path, np.array(mesh.vertices), np.array(mesh.faces), ())
+    return _source("glb", file, np.array(mesh.vertices), np.array(mesh.faces))
 
 
-def read_3mf(path: Path, size: int, choices: Choices) -> Source:
+def read_3mf(file: ScanFile) -> Source:
     """Vertices and triangles of all build items, each in its place."""
     import lib3mf  # type: ignore[import-untyped]
 
-    del choices
-    _check_3mf(path, size)
-    with reading(path, "3MF"), kept_locale():
+    _check_3mf(file)
+    with file.reading("3MF"), kept_locale():
         model = lib3mf.get_wrapper().CreateModel()
-        model.QueryReader("3mf").ReadFromFile(str(path))
-        vertices, triangles = _built(path, model)
+        model.QueryReader("3mf").ReadFromFile(str(file.path))
+        vertices, triangles = _built(file.path, model)
         unit = UNITS.get(model.GetUnit().name)
-    comments = (f"unit {unit}",) if unit else ()
-    return _source("3mf", path, vertices, triangles, comments)
+    source = _source("3mf", file, vertices, triangles)
+    return replace(source, comments=(f"unit {unit}",) if unit else ())
 
 
-def _check_glb(path: Path, size: int) -> None:
+def _check_glb(file: ScanFile) -> None:
     """Refuse a header whose accessors promise more than the file can hold.
 
     The first chunk is JSON: twelve bytes of header, its length, its kind, its text.
     """
-    with path.open("rb") as file:
-        start = file.read(20)
-        text = file.read(min(int.from_bytes(start[12:16], "little"), size))
-    with reading(path, "GLB"):
+    with file.path.open("rb") as opened:
+        start = opened.read(20)
+        text = opened.read(min(int.from_bytes(start[12:16], "little"), file.size))
+    with file.reading("GLB"):
         scene = json.loads(text)
         accessors = scene.get("accessors", [])
         promised = sum(int(accessor["count"]) for accessor in accessors)
-        packed = [
-            name for name in scene.get("extensionsRequired", []) if name in PACKED
-        ]
+        required = scene.get("extensionsRequired", [])
+        packed = [name for name in required if name in PACKED]
         places = {
             one["attributes"].get("POSITION")
             for mesh in scene.get("meshes", [])
@@ -199,10 +174,10 @@ def _check_glb(path: Path, size: int) -> None:
     if packed:
         problem = f"uses {' and '.join(packed)}, which is not supported"
         remedy = "export it without compression and quantization, or as PLY"
-        raise refused("FORMAT", path, problem, remedy)
-    if promised > size:
-        problem = f"declares {promised} values, too many for {size} bytes"
-        raise refused("TRUNCATED", path, problem, "copy or export it again")
+        raise file.refused("FORMAT", problem, remedy)
+    if promised > file.size:
+        problem = f"declares {promised} values, too many for {file.size} bytes"
+        raise file.refused("TRUNCATED", problem, "copy or export it again")
 
 
 def _corner_count(scene: Any) -> int:
@@ -215,14 +190,14 @@ def _corner_count(scene: Any) -> int:
     return sum(each[name] for name in shown)
 
 
-def _check_3mf(path: Path, size: int) -> None:
+def _check_3mf(file: ScanFile) -> None:
     """Refuse an archive that unpacks to more than meshes do, or memory holds."""
-    with reading(path, "3MF"), zipfile.ZipFile(path) as archive:
+    with file.reading("3MF"), zipfile.ZipFile(file.path) as archive:
         unpacked = sum(item.file_size for item in archive.infolist())
-    if unpacked > MOST_PACKED * size:
-        problem = f"unpacks from {size} to {unpacked} bytes, too many for a mesh"
-        raise refused("MEMORY", path, problem, "export it again, or as PLY")
-    _check_room(path, unpacked // BYTES_A_CORNER)
+    if unpacked > MOST_PACKED * file.size:
+        problem = f"unpacks from {file.size} to {unpacked} bytes, too many for a mesh"
+        raise file.refused("MEMORY", problem, "export it again, or as PLY")
+    _check_room(file.path, unpacked // BYTES_A_CORNER)
 
 
 def _check_room(path: Path, corners: int) -> None:
@@ -265,16 +240,10 @@ def _pose(placed: Any) -> Floats:
     return np.column_stack([rows, [0.0, 0.0, 0.0, 1.0]])
 
 
-def _source(
-    kind: str,
-    path: Path,
-    vertices: Floats,
-    triangles: Ints,
-    comments: tuple[str, ...],
-) -> Source:
+def _source(kind: str, file: ScanFile, vertices: Floats, triangles: Ints) -> Source:
     if not len(vertices):
         remedy = "export the scan as a mesh or points"
-        raise refused("EMPTY", path, "holds no mesh", remedy)
+        raise file.refused("EMPTY", "holds no mesh", remedy)
     blocks = iter([vertices.astype(np.float64)])
     whole = triangles.astype(np.int64).reshape(-1, 3)
-    return Source(kind, blocks, len(vertices), None, comments, faces=lambda: whole)
+    return Source(kind, blocks, len(vertices), faces=lambda: whole)

@@ -5,21 +5,13 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.io import block_reader
-from pipeline.io.reader_interface import (
-    Choices,
-    ScanFileError,
-    Source,
-    number_of,
-    refused,
-    shown,
-)
+from pipeline.io.reader_interface import ScanFile, ScanFileError, Source, shown
 from sim.core.arrays import Floats, Ints
 
 MAGIC = b"ply"
@@ -77,78 +69,72 @@ class _Header:
     bytes: int = 0
 
 
-def read_ply(path: Path, size: int, choices: Choices) -> Source:
+def read_ply(file: ScanFile) -> Source:
     """Points of the vertex element."""
-    header = _header(path)
-    before, vertex, after = _around_vertices(path, header.elements)
+    header = _header(file)
+    before, vertex, after = _around_vertices(file, header.elements)
     order, skip = BYTE_ORDER[header.format], sum(one.count for one in before)
     start = header.bytes
     blocks: Iterator[Floats]
     if header.format == "ascii":
         shortest = 2 * len(vertex.names)  # a digit and a separator a number
-        available = size - start - 2 * skip + 1
-        count = block_reader.whole_records(
-            path, available, shortest, vertex.count, choices
-        )
+        count = file.whole_records(start + 2 * skip - 1, shortest, vertex.count)
         x, y, z = (vertex.names.index(axis) for axis in AXES)
         blocks = block_reader.points(
-            path, block_reader.Layout(columns=(x, y, z)), choices, offset=start,
-            skip=skip, first=header.lines + 1, limit=count,
+            file, block_reader.Layout(columns=(x, y, z)), offset=start, skip=skip,
+            first=header.lines + 1, limit=count,
         )  # fmt: skip
-        blocks = block_reader.promised(path, blocks, vertex.count, choices)
+        blocks = block_reader.promised(file, blocks, vertex.count)
     else:
         record = vertex.record(order)
         start += sum(one.count * one.record(order).itemsize for one in before)
-        count = block_reader.whole_records(
-            path, size - start, record.itemsize, vertex.count, choices
-        )
-        blocks = block_reader.record_blocks(path, start, record, count, AXES)
+        count = file.whole_records(start, record.itemsize, vertex.count)
+        blocks = block_reader.record_blocks(file.path, start, record, count, AXES)
         start += vertex.count * record.itemsize
     triangles: Callable[[], Ints] | None = None
     face = after[0] if after and count == vertex.count else None
     if face is not None and face.name == "face" and face.count:
         if sum(one.name in CORNERS for one in face.properties if one.length) != 1:
-            raise _wrong(path, "its faces must have exactly one list of vertices")
-        salvage = choices.salvage
+            raise _wrong(file, "its faces must have exactly one list of vertices")
         if header.format == "ascii":
             skip += vertex.count
-            triangles = partial(_text_triangles, path, start, skip, face, salvage)
+            triangles = partial(_text_triangles, file, start, skip, face)
         else:
-            triangles = partial(_record_triangles, path, start, order, face, salvage)
+            triangles = partial(_record_triangles, file, start, order, face)
+    comments = tuple(header.comments)
     return Source(
-        f"ply {header.format}", blocks, count, vertex.count, tuple(header.comments),
-        faces=triangles,
-    )  # fmt: skip
+        f"ply {header.format}", blocks, count, vertex.count, comments, faces=triangles
+    )
 
 
-def _wrong(path: Path, problem: str) -> ScanFileError:
-    return refused("FORMAT", path, problem, "is it a PLY point cloud? export it again")
+def _wrong(file: ScanFile, problem: str) -> ScanFileError:
+    return file.refused("FORMAT", problem, "is it a PLY point cloud? export it again")
 
 
-def _header(path: Path) -> _Header:
+def _header(of: ScanFile) -> _Header:
     header = _Header()
-    with path.open("rb") as file:
+    with of.path.open("rb") as file:
         if file.readline(8).strip() != MAGIC:
             file.seek(0)
             start = file.read(8)
-            raise _wrong(path, f"begins with {start!r} at offset 0, not with 'ply'")
+            raise _wrong(of, f"begins with {start!r} at offset 0, not with 'ply'")
         header.lines = 1
         while True:
             line = file.readline(HEADER_BYTES)
             header.lines += 1
             if not line.endswith(b"\n") or file.tell() > HEADER_BYTES:
-                raise _wrong(path, f"has no end_header before offset {file.tell()}")
+                raise _wrong(of, f"has no end_header before offset {file.tell()}")
             text = line.decode("latin-1").strip()
             if text == "end_header":
                 break
-            _header_line(path, header, text)
+            _header_line(of, header, text)
         header.bytes = file.tell()
     if not header.format:
-        raise _wrong(path, "its header has no format line")
+        raise _wrong(of, "its header has no format line")
     return header
 
 
-def _header_line(path: Path, header: _Header, text: str) -> None:
+def _header_line(file: ScanFile, header: _Header, text: str) -> None:
     known = header.elements[-1].properties if header.elements else None
     match text.split():
         case []:
@@ -159,7 +145,7 @@ def _header_line(path: Path, header: _Header, text: str) -> None:
             header.format = name
         case ["element", name, count]:
             what = f"the count of element {shown(name)}"
-            header.elements.append(_Element(name, number_of(count, path, what)))
+            header.elements.append(_Element(name, file.number_of(count, what)))
         case ["property", "list", length, kind, name] if (
             known is not None and length in TYPES and kind in TYPES
         ):
@@ -171,7 +157,7 @@ def _header_line(path: Path, header: _Header, text: str) -> None:
         ):
             known.append(Property(name, TYPES[kind]))
         case _:
-            raise _wrong(path, f"header line {header.lines} is wrong: {shown(text)}")
+            raise _wrong(file, f"header line {header.lines} is wrong: {shown(text)}")
 
 
 def _lower_axis(name: str) -> str:
@@ -180,37 +166,35 @@ def _lower_axis(name: str) -> str:
 
 
 def _around_vertices(
-    path: Path, elements: list[_Element]
+    file: ScanFile, elements: list[_Element]
 ) -> tuple[list[_Element], _Element, list[_Element]]:
     """What is stored before the vertices, they themselves, and what follows."""
     names = [element.name for element in elements]
     if names.count("vertex") != 1:
-        raise _wrong(path, f"has {names.count('vertex')} vertex elements, not one")
+        raise _wrong(file, f"has {names.count('vertex')} vertex elements, not one")
     at = names.index("vertex")
     missing = [axis for axis in AXES if axis not in elements[at].names]
     if missing:
-        raise _wrong(path, f"its vertices have no property {', '.join(missing)}")
+        raise _wrong(file, f"its vertices have no property {', '.join(missing)}")
     if any(element.has_lists for element in elements[: at + 1]):
-        raise _wrong(path, "has list properties in or before its vertices")
+        raise _wrong(file, "has list properties in or before its vertices")
     return elements[:at], elements[at], elements[at + 1 :]
 
 
-def _text_triangles(
-    path: Path, offset: int, skip: int, face: _Element, salvage: bool
-) -> Ints:
+def _text_triangles(file: ScanFile, offset: int, skip: int, face: _Element) -> Ints:
     """Of the ascii lines after `skip` others."""
     found: list[tuple[int, int, int]] = []
     read = 0
-    for block in block_reader.text_blocks(path, offset):
+    for block in block_reader.text_blocks(file, offset):
         lines = [line for line in block.lines if line.strip()]
         for line in lines[skip : skip + face.count - read]:
             corners = _corners_of(line.split(), face)
-            if corners is None and not salvage:
-                raise no_face(path, f"face {read}", line)
+            if corners is None and not file.salvage:
+                raise no_face(file, f"face {read}", line)
             found += fan(corners or [])
             read += 1
         skip = max(skip - len(lines), 0)
-    return _counted(path, found, read, face.count, salvage)
+    return _counted(file, found, read, face.count)
 
 
 def _corners_of(words: list[str], face: _Element) -> list[int] | None:
@@ -226,11 +210,9 @@ def _corners_of(words: list[str], face: _Element) -> list[int] | None:
     return None
 
 
-def _record_triangles(
-    path: Path, offset: int, order: str, face: _Element, salvage: bool
-) -> Ints:
+def _record_triangles(file: ScanFile, offset: int, order: str, face: _Element) -> Ints:
     """Of the binary records from `offset` on."""
-    data = np.fromfile(path, np.uint8, offset=offset)
+    data = np.fromfile(file.path, np.uint8, offset=offset)
     record = _like_the_first(data, order, face)
     if record is not None and len(data) >= record.itemsize * face.count:
         found = data[: face.count * record.itemsize].view(record)
@@ -239,7 +221,7 @@ def _record_triangles(
             corners = found["corners"].astype(np.int64)
             sides = range(1, corners.shape[1] - 1)
             return np.concatenate([corners[:, [0, k, k + 1]] for k in sides])
-    return _one_by_one(path, data.tobytes(), order, face, salvage)
+    return _one_by_one(file, data.tobytes(), order, face)
 
 
 def _like_the_first(
@@ -263,9 +245,7 @@ def _like_the_first(
     return np.dtype(fields)
 
 
-def _one_by_one(
-    path: Path, data: bytes, order: str, face: _Element, salvage: bool
-) -> Ints:
+def _one_by_one(file: ScanFile, data: bytes, order: str, face: _Element) -> Ints:
     """Faces of different numbers of sides."""
     found: list[tuple[int, int, int]] = []
     at = read = 0
@@ -287,23 +267,23 @@ def _one_by_one(
             break
         found += fan(corners)
         read += 1
-    return _counted(path, found, read, face.count, salvage)
+    return _counted(file, found, read, face.count)
 
 
 def _counted(
-    path: Path, found: list[tuple[int, int, int]], read: int, count: int, salvage: bool
+    file: ScanFile, found: list[tuple[int, int, int]], read: int, count: int
 ) -> Ints:
     """The triangles as an array; refused where faces are missing."""
-    if read < count and not salvage:
-        raise block_reader.cut_short(path, count, "faces", read)
+    if read < count and not file.salvage:
+        raise file.cut_short(count, "faces", read)
     return array_of(found)
 
 
-def no_face(path: Path, where: str, line: str) -> ScanFileError:
+def no_face(file: ScanFile, where: str, line: str) -> ScanFileError:
     """A line of a face that holds none."""
     problem = f"{where} holds no corners of a face: {shown(line)}"
     remedy = "export the mesh again, or keep the good faces with --salvage"
-    return refused("FORMAT", path, problem, remedy)
+    return file.refused("FORMAT", problem, remedy)
 
 
 def fan(corners: list[int]) -> list[tuple[int, int, int]]:

@@ -19,7 +19,14 @@ import numpy as np
 
 from pipeline.io import binary_clouds, meshes, ply, text_clouds
 from pipeline.io.length_units import Unit, declared_unit
-from pipeline.io.reader_interface import AGAIN, Choices, Source, file_size, refused
+from pipeline.io.reader_interface import (
+    AGAIN,
+    Choices,
+    ScanFile,
+    Source,
+    file_size,
+    refused,
+)
 from pipeline.runs.atomic_files import check_ends
 from sim.core.arrays import Bools, Floats, Ints
 from sim.core.numba_kernels import kernel
@@ -172,7 +179,7 @@ REPEAT = RepeatThresholds()
 HINT = HintThresholds()
 
 
-Reader = Callable[[Path, int, Choices], Source | list[Source]]
+Reader = Callable[[ScanFile], Source | list[Source]]
 READERS: dict[str, Reader] = {
     ".ply": ply.read_ply,
     ".pcd": binary_clouds.read_pcd,
@@ -354,7 +361,7 @@ def open_sources(path: Path, choices: Choices) -> list[Source]:
         problem = f"the suffix {path.suffix or '(none)'} is not supported"
         remedy = f"export the scan as one of {' '.join(READERS)}"
         raise refused("FORMAT", path, problem, remedy)
-    found = reader(path, size, choices)
+    found = reader(ScanFile(path, size, choices))
     return found if isinstance(found, list) else [found]
 
 

@@ -31,6 +31,7 @@ class ScanFileError(ValueError):
 
 
 AGAIN = "export the scan again"
+LEAST_BYTES = 1.0  # that a point takes, however well it is packed
 
 
 def refused(code: str, path: Path, problem: str, remedy: str = AGAIN) -> ScanFileError:
@@ -44,6 +45,89 @@ class Choices:
 
     decimal_comma: bool = False
     salvage: bool = False  # keep the good rows of a damaged file
+
+
+@dataclass(frozen=True)
+class ScanFile:
+    """A file that is there and has bytes, and what its user states about it."""
+
+    path: Path
+    size: int
+    choices: Choices
+
+    @property
+    def salvage(self) -> bool:
+        """Whether the good part of a damaged file is to be kept."""
+        return self.choices.salvage
+
+    def refused(self, code: str, problem: str, remedy: str = AGAIN) -> ScanFileError:
+        """The error of this file; see `refused`."""
+        return refused(code, self.path, problem, remedy)
+
+    def cut_short(self, promised: int, what: str, held: int) -> ScanFileError:
+        """Fewer of something than the header says."""
+        problem = (
+            f"the header promises {promised} {what}, the file holds {held} of them"
+        )
+        remedy = f"{AGAIN}, or keep the good ones with --salvage"
+        return self.refused("TRUNCATED", problem, remedy)
+
+    def number_of(self, text: str, what: str) -> int:
+        """The count that a header writes as `text`."""
+        if not (text.isascii() and text.isdigit() and len(text) <= 15):
+            problem = f"{what} is {shown(text)}, not a number of points"
+            raise self.refused("FORMAT", problem)
+        return int(text)
+
+    def whole_records(self, offset: int, size: int, promised: int) -> int:
+        """Number of records to read: those promised, or with `salvage` those there.
+
+        Parameters
+        ----------
+        offset, size : bytes before the first record, and of each
+        promised : records, by the header
+        """
+        if promised == 0:
+            raise self.refused("EMPTY", "the header promises 0 points")
+        held = max(self.size - offset, 0) // size
+        if held >= promised:
+            return promised
+        if self.salvage and held:
+            return held
+        raise self.cut_short(promised, "vertices", held)
+
+    def packed_points(self, promised: int) -> int:
+        """How many points the file may hold, if it can be so many, packed well."""
+        if promised > self.size / LEAST_BYTES:
+            problem = f"declares {promised} points, too many for {self.size} bytes"
+            raise self.refused("TRUNCATED", problem, "copy or export it again")
+        if promised == 0:
+            raise self.refused("EMPTY", "the header promises 0 points")
+        return promised
+
+    @contextmanager
+    def reading(self, kind: str) -> Iterator[None]:
+        """Turn whatever a package raises into the error of a file it cannot read."""
+        try:
+            yield
+        except ScanFileError:
+            raise
+        except Exception as error:
+            problem = f"cannot be read as {kind} ({type(error).__name__})"
+            remedy = "is it damaged? export it again, or as PLY"
+            raise self.refused("FORMAT", problem, remedy) from error
+
+    def by_package(self, kind: str, blocks: Iterator[Floats]) -> Iterator[Floats]:
+        """Pass on what a package reads; salvaged, up to where it fails."""
+        found = False
+        try:
+            with self.reading(kind):
+                for block in blocks:
+                    yield block
+                    found = True
+        except ScanFileError:
+            if not (self.salvage and found):
+                raise
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,17 +194,6 @@ def _check_written(path: Path, size: int) -> None:
             raise refused("TRUNCATED", path, problem, "copy the file again")
 
 
-def number_of(text: str, path: Path, what: str) -> int:
-    """The count that a header writes as `text`."""
-    if not (text.isascii() and text.isdigit() and len(text) <= 15):
-        problem = f"{what} is {shown(text)}, not a number of points"
-        raise refused("FORMAT", path, problem)
-    return int(text)
-
-
-LEAST_BYTES = 1.0  # that a point takes, however well it is packed
-
-
 def not_installed(kind: str, name: str, instead: str) -> str:
     """The message for files of a kind whose package is missing."""
     return (
@@ -143,47 +216,6 @@ def package(name: str, path: Path) -> Any:
         kind = path.suffix.upper()[1:]
         problem = not_installed(kind, name, "export the scan as PLY")
         raise ScanFileError(f"E-FORMAT {path}: {problem}") from error
-
-
-def held_points(path: Path, size: int, promised: int) -> int:
-    """How many points a file of packed points may hold, if it can be that many."""
-    if promised > size / LEAST_BYTES:
-        problem = f"declares {promised} points, too many for {size} bytes"
-        raise refused("TRUNCATED", path, problem, "copy or export it again")
-    if promised == 0:
-        raise refused("EMPTY", path, "the header promises 0 points")
-    return promised
-
-
-@contextmanager
-def reading(path: Path, kind: str) -> Iterator[None]:
-    """Turn whatever a package raises into the error of a file that it cannot read."""
-    try:
-        yield
-    except ScanFileError:
-        raise
-    except Exception as error:
-        raise refused(
-            "FORMAT",
-            path,
-            f"cannot be read as {kind} ({type(error).__name__})",
-            "is it damaged? export it again, or as PLY",
-        ) from error
-
-
-def read_by_package(
-    path: Path, kind: str, blocks: Iterator[Floats], choices: Choices
-) -> Iterator[Floats]:
-    """Pass on what a package reads; salvaged, up to where it fails."""
-    found = False
-    try:
-        with reading(path, kind):
-            for block in blocks:
-                yield block
-                found = True
-    except ScanFileError:
-        if not (choices.salvage and found):
-            raise
 
 
 MEMINFO = Path("/proc/meminfo")

@@ -12,7 +12,6 @@ from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 
@@ -22,9 +21,9 @@ from pipeline.io.reader_interface import (
     AGAIN,
     BINARY,
     Choices,
+    ScanFile,
     ScanFileError,
     Source,
-    refused,
     shown,
 )
 from sim.core.arrays import Floats
@@ -42,38 +41,35 @@ def begins_ptx(head: list[str]) -> bool:
     return len(head) > len(WIDTHS) and tuple(map(len, rows)) == WIDTHS
 
 
-def read_ptx(path: Path, choices: Choices) -> list[Source]:
+def read_ptx(file: ScanFile) -> list[Source]:
     """Every scan of the file in the common frame, with the scanner's place."""
-    marks = block_reader.counts(path)
+    marks = block_reader.counts(file)
     starts = [a for a, b in pairwise(marks) if b.line == a.line + 1]
     if not starts or len(marks) != 2 * len(starts) or starts[0] is not marks[0]:
-        raise _wrong(path, 1, "must be a scan's number of columns, before its rows")
-    stops = [*(mark.start for mark in starts[1:]), path.stat().st_size]
+        raise _wrong(file, 1, "must be a scan's number of columns, before its rows")
+    stops = [*(mark.start for mark in starts[1:]), file.size]
     return [
-        _scan(path, columns, down, stop, choices)
+        _scan(file, columns, down, stop)
         for columns, down, stop in zip(starts, marks[1::2], stops, strict=True)
     ]
 
 
-def _wrong(path: Path, line: int, problem: str) -> ScanFileError:
-    return refused("FORMAT", path, f"line {line} {problem}", f"{AGAIN}, as PTX")
+def _wrong(file: ScanFile, line: int, problem: str) -> ScanFileError:
+    return file.refused("FORMAT", f"line {line} {problem}", f"{AGAIN}, as PTX")
 
 
-def _scan(
-    path: Path, columns: Count, down: Count, stop: int, choices: Choices
-) -> Source:
-    pose, cells = _pose(path, columns), columns.value * down.value
+def _scan(file: ScanFile, columns: Count, down: Count, stop: int) -> Source:
+    pose, cells = _pose(file, columns), columns.value * down.value
     skip = len(WIDTHS) - 2
-    blocks, held = _after(path, down, (stop, skip, cells), Layout(), choices)
+    blocks, held = _after(file, down, (stop, skip, cells), Layout())
     x, y, z = (float(value) for value in pose[3])
     placed = _placed(blocks, pose)
     return Source("ptx", placed, held, cells, viewpoint=(x, y, z), gaps=True)
 
 
 def _after(
-    path: Path, mark: Count, where: tuple[int, int, int], layout: Layout,
-    choices: Choices,
-) -> tuple[Iterator[Floats], int]:  # fmt: skip
+    file: ScanFile, mark: Count, where: tuple[int, int, int], layout: Layout
+) -> tuple[Iterator[Floats], int]:
     """The points behind a count, and how many to expect.
 
     Parameters
@@ -81,26 +77,26 @@ def _after(
     where : byte at which they end, lines to skip before them, points that are promised
     """
     stop, skip, count = where
+    line = mark.line + 1
     blocks = block_reader.points(
-        path, layout, choices, offset=mark.end, stop=stop, skip=skip,
-        first=mark.line + 1,
-    )  # fmt: skip
+        file, layout, offset=mark.end, stop=stop, skip=skip, first=line
+    )
     held = max(stop - mark.end, 0) // 6 + 1  # "0 0 0\n"
-    expected = held if choices.salvage else min(held, count)
-    return block_reader.promised(path, blocks, count, choices), expected
+    expected = held if file.salvage else min(held, count)
+    return block_reader.promised(file, blocks, count), expected
 
 
-def _pose(path: Path, start: Count) -> Floats:
+def _pose(file: ScanFile, start: Count) -> Floats:
     """(4, 3): a rotation over a translation; points are rows to its left."""
-    head = block_reader.head(path, len(WIDTHS), start.start)
+    head = block_reader.head(file, len(WIDTHS), start.start)
     if not begins_ptx([*head, ""]):
-        raise _wrong(path, start.line, "does not start a PTX header of ten lines")
+        raise _wrong(file, start.line, "does not start a PTX header of ten lines")
     matrix = np.array([line.split() for line in head[6:]], dtype=np.float64)
     rotation = matrix[:3, :3]
     wrong = np.abs(rotation @ rotation.T - np.eye(3)).max()
     ends = np.array_equal(matrix[:, 3], [0.0, 0.0, 0.0, 1.0])
     if not (wrong < RIGID and ends and np.linalg.det(rotation) > 0):
-        raise _wrong(path, start.line + 6, "starts a matrix that is not a rigid motion")
+        raise _wrong(file, start.line + 6, "starts a matrix that is not a rigid motion")
     return matrix[:, :3]
 
 
@@ -134,58 +130,56 @@ class _Start:
     named: bool = False  # whether a header says which columns are x, y and z
 
 
-def read_text(path: Path, size: int, choices: Choices) -> list[Source]:
+def read_text(file: ScanFile) -> list[Source]:
     """Points of a text file; their columns by name where a header names them.
 
     A file of several scans, each begun by its count of points (PTS) or by its grid and
     pose (PTX), gives each by itself.
     """
-    _check_text(path)
-    head = block_reader.head(path, HEADER_LINES + SAMPLE_LINES)
-    if path.suffix.lower() == ".ptx" or begins_ptx(head):
-        return read_ptx(path, choices)
-    start = _start(head, choices)
+    _check_text(file)
+    head = block_reader.head(file, HEADER_LINES + SAMPLE_LINES)
+    if file.path.suffix.lower() == ".ptx" or begins_ptx(head):
+        return read_ptx(file)
+    start = _start(head, file.choices)
     if start.layout is None:
-        raise _no_points(path, head, choices)
+        raise _no_points(file, head)
     sample = head[start.lines : start.lines + SAMPLE_LINES]
     data = [line for line in sample if block_reader.holds_point(line, start.layout)]
-    _refuse_ambiguous(path, data, start.layout)
+    _refuse_ambiguous(file, data, start.layout)
     if not start.named:
-        _refuse_numbered(path, data, start.layout)
+        _refuse_numbered(file, data, start.layout)
     if start.count is not None:
-        return _counted(path, start, start.layout, choices)
-    blocks = block_reader.points(path, start.layout, choices, skip=start.lines)
-    most = size // 6 + 1  # "1 2 3\n"
+        return _counted(file, start, start.layout)
+    blocks = block_reader.points(file, start.layout, skip=start.lines)
+    most = file.size // 6 + 1  # "1 2 3\n"
     return [Source("text", blocks, most, None, tuple(start.comments))]
 
 
-def _counted(
-    path: Path, start: _Start, layout: Layout, choices: Choices
-) -> list[Source]:
+def _counted(file: ScanFile, start: _Start, layout: Layout) -> list[Source]:
     """The scans of a file in which each begins with its count."""
-    marks = block_reader.counts(path)
+    marks = block_reader.counts(file)
     if not marks:
         problem = f"its count of points, {start.count}..., is too large"
-        raise refused("FORMAT", path, problem)
-    found, stops = [], [*(m.start for m in marks[1:]), path.stat().st_size]
+        raise file.refused("FORMAT", problem)
+    found, stops = [], [*(m.start for m in marks[1:]), file.size]
     for mark, stop in zip(marks, stops, strict=True):
         skip = start.lines - mark.line if mark is marks[0] else 0
         where = stop, skip, mark.value
-        blocks, held = _after(path, mark, where, layout, choices)
+        blocks, held = _after(file, mark, where, layout)
         comments = tuple(start.comments)
         found.append(Source("text", blocks, held, mark.value, comments))
     return found
 
 
-def _check_text(path: Path) -> None:
-    with path.open("rb") as file:
-        data = file.read(1 << 16)
+def _check_text(file: ScanFile) -> None:
+    with file.path.open("rb") as opened:
+        data = opened.read(1 << 16)
     if data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
-        raise refused("FORMAT", path, "is UTF-16 text", "save it as UTF-8")
+        raise file.refused("FORMAT", "is UTF-16 text", "save it as UTF-8")
     if found := BINARY.search(data):
         problem = f"is not text: byte {found.group()!r} at offset {found.start()}"
         remedy = "export the scan as UTF-8 text, or correct the file's suffix"
-        raise refused("FORMAT", path, problem, remedy)
+        raise file.refused("FORMAT", problem, remedy)
 
 
 def _start(head: list[str], choices: Choices) -> _Start:
@@ -234,25 +228,25 @@ def _columns(names: str, delimiter: str | None) -> tuple[int, int, int] | None:
     return None
 
 
-def _no_points(path: Path, head: list[str], choices: Choices) -> ScanFileError:
+def _no_points(file: ScanFile, head: list[str]) -> ScanFileError:
     data = [line for line in head if block_reader.holds_point(line, Layout())]
     if not data:
-        return refused("EMPTY", path, "holds no point")
+        return file.refused("EMPTY", "holds no point")
     commas = [cell for cell in re.split(r"[;\s]+", data[-1].strip()) if cell]
-    if not choices.decimal_comma and all(map(DECIMAL_COMMA.match, commas)):
+    if not file.choices.decimal_comma and all(map(DECIMAL_COMMA.match, commas)):
         problem = f"writes decimal commas: {shown(data[-1])}"
-        return refused("DECIMAL", path, problem, "say so with --decimal-comma")
+        return file.refused("DECIMAL", problem, "say so with --decimal-comma")
     number = head.index(data[-1]) + 1
     problem = f"line {number} does not hold three numbers: {shown(data[-1])}"
-    return refused("FORMAT", path, problem, "give one point x y z per line")
+    return file.refused("FORMAT", problem, "give one point x y z per line")
 
 
-def _refuse_ambiguous(path: Path, data: list[str], layout: Layout) -> None:
+def _refuse_ambiguous(file: ScanFile, data: list[str], layout: Layout) -> None:
     """Refuse lines that read as numbers in more than one way."""
     if layout.decimal_comma:
         if any("." in line for line in data):
             problem = f"writes decimal points: {shown(data[0])}"
-            raise refused("DECIMAL", path, problem, "leave out --decimal-comma")
+            raise file.refused("DECIMAL", problem, "leave out --decimal-comma")
         return
     cells = [[c for c in layout.cells(line) if c] for line in data]
     whole = all(re.fullmatch(r"[-+]?\d+", cell) for row in cells for cell in row)
@@ -260,10 +254,10 @@ def _refuse_ambiguous(path: Path, data: list[str], layout: Layout) -> None:
     if layout.delimiter == "," and whole and even:
         problem = f"may hold decimal commas between commas: {shown(data[0])}"
         remedy = "separate the columns by semicolons or blanks"
-        raise refused("DECIMAL", path, problem, remedy)
+        raise file.refused("DECIMAL", problem, remedy)
 
 
-def _refuse_numbered(path: Path, data: list[str], layout: Layout) -> None:
+def _refuse_numbered(file: ScanFile, data: list[str], layout: Layout) -> None:
     """Refuse first columns that number the points.
 
     Such are one that counts, and one or two of whole numbers, as of rows and columns
@@ -285,4 +279,4 @@ def _refuse_numbered(path: Path, data: list[str], layout: Layout) -> None:
         problem = f"whole numbers in its first column{s} look like row numbers"
     if problem:
         remedy = "write a first line that names the columns, as: number x y z"
-        raise refused("FORMAT", path, f"{problem}: {shown(data[0])}", remedy)
+        raise file.refused("FORMAT", f"{problem}: {shown(data[0])}", remedy)
