@@ -18,14 +18,15 @@ class LabelEvidence:
 
     Parameters
     ----------
-    assigned : (n,) sphere of each node, or NOT_ASSIGNED
-    evidence, margin : (n,) what each label earns, and its lead; nan without a label
+    sphere : (n,) sphere of each node, or NOT_ASSIGNED
+    evidence : (n,) log-likelihood ratio that each label earns; nan without a label
+    margin : (n,) by how much it beats the best alternative; nan without a label
     rivals : (n,) the node it may be confused with, or NOT_ASSIGNED
     ambiguous : (n,) nodes without a label because of such a rival
     confirmed : (m,) spheres known to be nodes, if not which ones
     """
 
-    assigned: Ints
+    sphere: Ints
     evidence: Floats
     margin: Floats
     rivals: Ints

@@ -29,27 +29,17 @@ class Refusal(Enum):
 
 
 @dataclass(frozen=True, eq=False)
-class Labels:
+class Labels(LabelEvidence):
     """The outcome for every node.
 
     Parameters
     ----------
-    sphere : (n,) sphere of each node, or NOT_ASSIGNED
-    evidence : (n,) log-likelihood ratio that each label earns; nan without a label
-    margin : (n,) by how much it beats the best alternative; nan without a label
-    reason : (n,) why
-    rivals : (n,) the node it may be confused with, or NOT_ASSIGNED
-    confirmed : (m,) spheres known to be nodes, if not which ones
+    reason : (n,) why a node has its label, or none
     group : number of labellings that explain the scan equally well
     trust : share of labelled nodes that bear out the predicted shape
     """
 
-    sphere: Ints
-    evidence: Floats
-    margin: Floats
     reason: tuple[Refusal, ...]
-    rivals: Ints
-    confirmed: Ints
     group: int
     trust: float
 
@@ -108,16 +98,8 @@ def _label_once(
     best = judge(scoring, fill(scoring, first))
     stand = significant_labels(scoring, best.assigned)
     symmetric, group = symmetric_nodes(found[1:], best, options.margin)
-    return Labels(
-        stand.assigned,
-        stand.evidence,
-        stand.margin,
-        _reasons(scoring, stand, symmetric),
-        stand.rivals,
-        stand.confirmed,
-        group,
-        scoring.trust,
-    )
+    reason = _reasons(scoring, stand, symmetric)
+    return Labels(**vars(stand), reason=reason, group=group, trust=scoring.trust)
 
 
 def _reasons(
@@ -125,9 +107,9 @@ def _reasons(
 ) -> tuple[Refusal, ...]:
     """Why each node has its label, or none."""
     silent: list[Floats | None] = [None] * scoring.mechanism.n
-    by_distance = replace(scoring, trust=0.0).table(stand.assigned, silent)
+    by_distance = replace(scoring, trust=0.0).table(stand.sphere, silent)
     reasons = []
-    for node, sphere in enumerate(stand.assigned):
+    for node, sphere in enumerate(stand.sphere):
         if sphere == NOT_ASSIGNED:
             known = stand.ambiguous[node]
             reasons.append(Refusal.AMBIGUOUS if known else Refusal.NO_EVIDENCE)
@@ -142,8 +124,7 @@ def _reasons(
 
 
 def _no_labels(n: int) -> Labels:
-    nothing = np.full(n, NOT_ASSIGNED, dtype=np.int64)
-    unknown = np.full(n, np.nan)
-    empty = np.empty(0, dtype=np.int64)
-    why = (Refusal.NO_EVIDENCE,) * n
-    return Labels(nothing, unknown, unknown, why, nothing, empty, 0, 0.0)
+    nothing, unknown = np.full(n, NOT_ASSIGNED), np.full(n, np.nan)
+    no_nodes, none = np.zeros(n, np.bool_), np.empty(0, np.int64)
+    stand = nothing, unknown, unknown, nothing, no_nodes, none
+    return Labels(*stand, (Refusal.NO_EVIDENCE,) * n, 0, 0.0)

@@ -20,34 +20,18 @@ from scipy.spatial.distance import cdist
 
 from analysis.alignment import PlanarMotion, fit_planar_motion, turned
 from sim.core.arrays import Bools, Floats, Ints
-from sim.core.options import Checked, Count, Positive
 
 MOST_ROUNDS = 30  # of assigning and expecting anew; they end where nothing changes
+TURNS = 12  # placements that are tried, evenly round a turn, of each hand
+REACH = 0.5  # most distance of a node from where it is expected, of the next point's
+MARGIN = 1.25  # least misfit of another placement, of that of the one taken
+QUARTER = np.pi / 4.0  # rad between two frames below which a camera counts as still
+FIRST_MISFIT = 0.15  # most rms misfit of the first frame, of the shortest link
 ASKED = 8  # rigid placements in which neighbours are asked: those of a symmetric body
 
 
 class AmbiguousLabelError(ValueError):
     """A frame whose points are ambiguous; says which, and why."""
-
-
-@dataclass(frozen=True)
-class TrackOptions(Checked):
-    """When labels count as certain.
-
-    Attributes
-    ----------
-    turns : placements that are tried, evenly round a turn, of each hand
-    reach : most distance of a node from where it is expected, of that of the next point
-    margin : least misfit of another placement, of that of the one taken
-    quarter : rad, turn between two frames below which a camera counts as still
-    first_misfit : most rms misfit of the first frame, of the shortest link
-    """
-
-    turns: Count = 12
-    reach: Positive = 0.5
-    margin: Positive = 1.25
-    quarter: Positive = float(np.pi) / 4.0
-    first_misfit: Positive = 0.15
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +62,7 @@ class Tracks:
     order : (f, n) point of each node
     misfit, reach : (f,) of `FrameFit`; of the first frame nan
     margin : (f,) misfit of the next best placement over that of the one taken; where
-        it is below that of `TrackOptions`, the camera decided
+        it is below `MARGIN`, the camera decided
     mirrored : (f,) of another hand than the first
     """
 
@@ -90,9 +74,7 @@ class Tracks:
     mirrored: Bools
 
 
-def placements(
-    nodes: Floats, points: Floats, links: Ints, options: TrackOptions | None = None
-) -> list[FrameFit]:
+def placements(nodes: Floats, points: Floats, links: Ints) -> list[FrameFit]:
     """All ways to lay a known shape on a frame equally well; more than one by symmetry.
 
     Parameters
@@ -104,16 +86,15 @@ def placements(
     AmbiguousLabelError
         where the points do not have the shape.
     """
-    options = options or TrackOptions()
     _refuse_points([points], len(nodes))
     rigid = [
         _assigned(motion(nodes), points, nodes)
-        for motion in turned(nodes, points, options.turns)
+        for motion in turned(nodes, points, TURNS)
     ]
     found = _different(rigid)
     ends = nodes[links]
     short = float(np.linalg.norm(ends[:, 0] - ends[:, 1], axis=1).min())
-    if found[0].misfit > options.first_misfit * short:
+    if found[0].misfit > FIRST_MISFIT * short:
         raise AmbiguousLabelError(
             f"frame 0 is {found[0].misfit:.3g} rms from the shape, which has links of "
             f"{short:.3g}: give the coordinates in the same unit, and the first frame "
@@ -123,11 +104,7 @@ def placements(
 
 
 def carry_labels(
-    frames: Sequence[Floats],
-    links: Ints,
-    first: Ints,
-    along: Floats,
-    options: TrackOptions | None = None,
+    frames: Sequence[Floats], links: Ints, first: Ints, along: Floats
 ) -> Tracks:
     """Follow the nodes from the first frame to the last.
 
@@ -144,13 +121,12 @@ def carry_labels(
         naming the frame, where a node is not where the others' motion lets it be, or
         where two placements fit alike and none is that of a still camera.
     """
-    options = options or TrackOptions()
     _refuse_points(frames, len(first))
     near, points = _mean_of_neighbours(links, len(first)), [frames[0][first]]
     order, fits, margins = [first], [], [np.nan]
     for k in range(1, len(frames)):
         expected = _expected(points, along)
-        fit, margin = _placed(expected, frames[k], near, k, options)
+        fit, margin = _placed(expected, frames[k], near, k)
         points.append(frames[k][fit.order])
         order.append(fit.order)
         fits.append(fit)
@@ -198,30 +174,30 @@ def _expected(points: list[Floats], along: Floats) -> Floats:
 
 
 def _placed(
-    expected: Floats, points: Floats, near: Floats, k: int, options: TrackOptions
+    expected: Floats, points: Floats, near: Floats, k: int
 ) -> tuple[FrameFit, float]:
     """The placement that is chosen, and its margin before the next."""
-    starts = turned(expected, points, options.turns)
+    starts = turned(expected, points, TURNS)
     rigid = _different([_assigned(m(expected), points, expected) for m in starts])
     found = _different(
         [_assigned(f.motion(expected), points, expected, near) for f in rigid[:ASKED]]
     )
     margin = found[1].misfit / found[0].misfit if len(found) > 1 else np.inf
-    best, fits = found[0], min(f.reach for f in found) <= options.reach
-    if fits and margin < options.margin:
-        rivals = [f for f in found if f.misfit < options.margin * best.misfit]
-        still = [f for f in rivals if f.motion.still(options.quarter)]
+    best, fits = found[0], min(f.reach for f in found) <= REACH
+    if fits and margin < MARGIN:
+        rivals = [f for f in found if f.misfit < MARGIN * best.misfit]
+        still = [f for f in rivals if f.motion.still(QUARTER)]
         if len(still) != 1:
             raise AmbiguousLabelError(
                 f"frame {k} matches the one before in {len(rivals)} ways (the next "
-                f"best misfit is {margin:.3g} of the best, {options.margin:g} needed): "
+                f"best misfit is {margin:.3g} of the best, {MARGIN:g} needed): "
                 "use frames closer in time, without rotation"
             )
         best = still[0]
-    if best.reach > options.reach:
+    if best.reach > REACH:
         raise AmbiguousLabelError(
             f"frame {k}: a node is {best.reach:.2f} times as far from its predicted "
-            f"place as the next point is, above {options.reach:g}: use frames closer "
+            f"place as the next point is, above {REACH:g}: use frames closer "
             "in time, or remove a false point"
         )
     return best, float(margin)

@@ -32,7 +32,7 @@ import numpy as np
 from scipy.interpolate import CubicSpline
 
 from analysis.alignment import fit_planar_motion
-from analysis.labels.label_tracks import TrackOptions, Tracks, carry_labels, placements
+from analysis.labels.label_tracks import Tracks, carry_labels, placements
 from analysis.measured.predicted_quantities import (
     Quantities,
     QuantitySeries,
@@ -316,11 +316,7 @@ class Placed:
 
 
 def label_frames(
-    frames: Sequence[Floats],
-    made: Floats,
-    links: Ints,
-    along: Floats,
-    options: TrackOptions | None = None,
+    frames: Sequence[Floats], made: Floats, links: Ints, along: Floats
 ) -> tuple[Tracks, list[Ints]]:
     """Nodes by continuity, and how a symmetric lattice may be labelled otherwise.
 
@@ -333,9 +329,9 @@ def label_frames(
     -------
     Tracks, and orders (n,) of nodes: its own, and those of symmetric placements
     """
-    fits = placements(made, frames[0], links, options)
+    fits = placements(made, frames[0], links)
     first = fits[0].order
-    tracks = carry_labels(frames, links, first, along, options)
+    tracks = carry_labels(frames, links, first, along)
     node = np.argsort(first)
     return tracks, [node[fit.order] for fit in fits]
 

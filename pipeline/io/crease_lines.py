@@ -21,7 +21,7 @@ says a stroke.
 
 import itertools
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 from xml.etree import ElementTree
 
@@ -35,6 +35,9 @@ SIMPLE = re.compile(r"(\*|[\w-]+)?((?:[.#][\w-]+)*)")
 RULE = re.compile(r"([^{}]*)\{([^{}]*)\}")
 COMMENT = re.compile(r"/\*.*?\*/|<!--|-->", re.DOTALL)
 AT_RULE = re.compile(r"@[\w-]+[^{};]*(?:;|\{[^{}]*\})")  # @import, @font-face
+STYLED: tuple[str, ...] = (
+    "stroke", "stroke-opacity", "opacity", "fill", "display", "visibility"
+)  # fmt: skip
 PLAIN = "select lines by tag, class or id only"
 
 
@@ -60,8 +63,8 @@ def tag_of(element: ElementTree.Element) -> str:
     return element.tag.rpartition("}")[2]
 
 
-def apply_styles(root: ElementTree.Element, names: Sequence[str]) -> None:
-    """Set what rules say of `names` as attributes of the elements.
+def apply_styles(root: ElementTree.Element) -> None:
+    """Set what rules say of STYLED as attributes of the elements.
 
     Raises
     ------
@@ -70,27 +73,27 @@ def apply_styles(root: ElementTree.Element, names: Sequence[str]) -> None:
     """
     sheets = [e for e in root.iter() if tag_of(e) == "style"]
     text = COMMENT.sub(" ", "\n".join("".join(e.itertext()) for e in sheets))
-    rules = sorted(_rules(text, names), key=lambda rule: rule.rank)
+    rules = sorted(_rules(text), key=lambda rule: rule.rank)
     for element in root.iter() if rules else ():
         for rule in rules:
             if rule.chooses(element):
                 element.attrib.update(rule.declarations)
 
 
-def declared(text: str, names: Sequence[str]) -> dict[str, str]:
-    """What declarations "name: value; ..." say of names."""
+def declared(text: str) -> dict[str, str]:
+    """What declarations "name: value; ..." say of STYLED."""
     parts = [part.partition(":") for part in text.split(";")]
-    return {n.strip(): v.strip() for n, _, v in parts if n.strip() in names}
+    return {n.strip(): v.strip() for n, _, v in parts if n.strip() in STYLED}
 
 
-def _rules(text: str, names: Sequence[str]) -> Iterator[StyleRule]:
-    """The rules that say one of the names, in the order of the text."""
+def _rules(text: str) -> Iterator[StyleRule]:
+    """The rules that say one of STYLED, in the order of the text."""
     text = AT_RULE.sub(" ", text)
     if "@" in text:
         at = text[text.index("@") :].split("{")[0].strip()
         raise ValueError(f"the SVG file's <style> has unsupported {at!r}: {PLAIN}")
     for selectors, body in RULE.findall(text):
-        declarations = declared(body, names)
+        declarations = declared(body)
         for selector in selectors.split(",") if declarations else ():
             yield _rule(selector.strip(), declarations)
 
@@ -172,9 +175,6 @@ COLOURS = {
     (0, 128, 0): "C", (255, 255, 0): "J", (255, 0, 255): "U",
 }  # fmt: skip
 FARTHEST = 1e100  # of a coordinate: products of two of them are still numbers
-STYLED: tuple[str, ...] = (
-    "stroke", "stroke-opacity", "opacity", "fill", "display", "visibility"
-)  # fmt: skip
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 LENGTH = re.compile(rf"({NUMBER.pattern})\s*(?:px|pt|mm|cm|in)?")
 ROUND = ("circle", "ellipse")
@@ -224,7 +224,7 @@ def svg_entries(text: str) -> dict[str, Any]:
         root = ElementTree.fromstring(text)
     except ElementTree.ParseError as error:
         raise ValueError(f"the file is not SVG: {error}") from None
-    apply_styles(root, STYLED)
+    apply_styles(root)
     try:
         root = with_copies(root)
         bare: list[str] = []  # classes of lines without a stroke
@@ -282,7 +282,7 @@ def _strokes(
     """
     kind = tag_of(element)
     own = {name: element.attrib[name] for name in STYLED if name in element.attrib}
-    style = inherited | own | declared(element.get("style", ""), STYLED)
+    style = inherited | own | declared(element.get("style", ""))
     if kind in HIDDEN or style.get("display") == "none":
         return
     style |= {"class": element.get("class", "")} if element.get("class") else {}

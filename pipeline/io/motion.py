@@ -37,31 +37,13 @@ from sim.core.arrays import Floats
 METRES = {"m": 1.0, "cm": 0.01, "mm": 0.001}  # of each unit that a file may state
 
 
-@dataclass(frozen=True, eq=False)
-class Track:
-    """Markers in time as a file has them.
-
-    Attributes
-    ----------
-    time : (f,) s
-    names : of the m markers
-    places : (f, m, 3) in `unit`, nan where a marker was lost
-    unit : a key of METRES
-    """
-
-    time: Floats
-    names: tuple[str, ...]
-    places: Floats
-    unit: str
-
-
 MOTIVE_BEGINS = "Format Version"
 AXES_BEGIN = "Frame,Time"  # of the last row of a header
-MOTIVE_UNITS = {"Meters": "m", "Centimeters": "cm", "Millimeters": "mm"}
+MOTIVE_UNITS = {"Meters": 1.0, "Centimeters": 0.01, "Millimeters": 0.001}  # m
 MOST_HEADER = 20  # lines in which the row of axes is looked for
 
 
-def read_motive(path: Path) -> Track:
+def read_motive(path: Path) -> "MarkerMotion":
     """The markers of such a table; see pipeline.io.motion.read_motion."""
     try:
         text = path.read_text(encoding="utf-8-sig")
@@ -94,7 +76,7 @@ def read_motive(path: Path) -> Track:
     values = numbers(table, path, gaps=True).to_numpy()
     places = values[:, 1:].reshape(len(values), -1, 3)
     names = tuple(name for name, _ in columns)
-    return Track(values[:, 0], names, places, MOTIVE_UNITS[unit])
+    return MarkerMotion(path, values[:, 0], names, places * MOTIVE_UNITS[unit])
 
 
 def _marker_columns(path: Path, rows: list[list[str]]) -> list[tuple[str, int]]:
@@ -123,7 +105,7 @@ def _marker_columns(path: Path, rows: list[list[str]]) -> list[tuple[str, int]]:
 C3D_READER = Path(__file__).with_name("c3d_reader.py")
 
 
-def read_c3d(path: Path) -> Track:
+def read_c3d(path: Path) -> "MarkerMotion":
     """The markers of a C3D file; see pipeline.io.motion.read_motion."""
     if find_spec("ezc3d") is None:
         raise InputError(f"{path}: {not_installed('C3D', 'ezc3d', 'export CSV')}")
@@ -149,7 +131,8 @@ def read_c3d(path: Path) -> Track:
     places[(places == 0.0).all(axis=2)] = np.nan  # lost frames are often filled so
     own = np.flatnonzero(~np.isin(names[:many], derived))
     time = np.arange(len(places)) / rate
-    return Track(time, tuple(map(str, names[own])), places[:, own], unit)
+    markers = tuple(map(str, names[own]))
+    return MarkerMotion(path, time, markers, places[:, own] * METRES[unit])
 
 
 TIME = "time_s"
@@ -213,12 +196,11 @@ def read_motion(path: Path) -> MarkerMotion:
     reader = {".csv": read_csv, ".c3d": read_c3d}.get(path.suffix.lower())
     if reader is None:
         raise InputError(f"{path}: markers are read from .csv, .c3d: export one")
-    track = reader(path)
-    if not track.names:
+    motion = reader(path)
+    if not motion.names:
         raise InputError(f"{path} has no marker in its frames: export markers")
-    check_even(track.time, path)
-    scale = METRES[track.unit]
-    return MarkerMotion(path, track.time, track.names, track.places * scale)
+    check_even(motion.time, path)
+    return motion
 
 
 def check_even(time: Floats, path: Path) -> None:
@@ -240,7 +222,7 @@ def check_even(time: Floats, path: Path) -> None:
         )
 
 
-def read_csv(path: Path) -> Track:
+def read_csv(path: Path) -> MarkerMotion:
     """A table with a column of times and three of each marker, or as exported."""
     check_ends(path)
     with path.open("rb") as file:
@@ -257,7 +239,7 @@ def read_csv(path: Path) -> Track:
     values = numbers(table, path, gaps=True).to_numpy()
     scale = np.repeat([METRES[units[n]] for n in names], 3)
     places = (values[:, 1:] * scale).reshape(len(values), len(names), 3)
-    return Track(values[:, 0], names, places, "m")
+    return MarkerMotion(path, values[:, 0], names, places)
 
 
 def _markers(

@@ -1,15 +1,15 @@
 """Markers that stand still, in place of spheres: photogrammetry, motion capture."""
 
-from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 from scipy.linalg import block_diag
 
 from analysis.spheres.detections import FittedSphere, Picks
 from pipeline.io.motion import read_motion
-from pipeline.runs.atomic_files import GrowingTable, replacing
+from pipeline.runs.atomic_files import write_arrays, write_table
 from pipeline.scans.sphere_tables import write_tables
 from pipeline.terminal import InputError
 from sim.core.arrays import Floats
@@ -66,16 +66,13 @@ def run_step(config: StillMarkers, path: Path, out: Path) -> dict[str, object]:
     picks = Picks(spheres, (), np.asarray(whole, np.float64), np.nan)
     out.mkdir(parents=True, exist_ok=True)
     write_tables(out, picks, synthetic=False)
-    with replacing(out / "covariance.npz") as temporary, temporary.open("wb") as file:
-        np.savez(file, centres_mm=picks.centres, covariance_mm2=picks.covariance)
+    both = {"centres_mm": picks.centres, "covariance_mm2": picks.covariance}
+    write_arrays(out / "covariance.npz", **both)
     frames = int(among.sum())
     lost = {n: frames - len(x) for n, x in zip(motion.names, places, strict=True)}
-    with (
-        replacing(out / "markers.csv") as temporary,
-        closing(GrowingTable(temporary)) as table,
-    ):
-        for k, (name, count) in enumerate(lost.items()):
-            table.append({"sphere": k, "marker": name, "frames_lost": count})
+    rows = [(k, name, count) for k, (name, count) in enumerate(lost.items())]
+    markers = pd.DataFrame(rows, columns=["sphere", "marker", "frames_lost"])
+    write_table(out / "markers.csv", markers)
     return {
         "markers": len(spheres),
         "frames": frames,

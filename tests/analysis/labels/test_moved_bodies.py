@@ -25,9 +25,8 @@ def labels_without(free):
         Refusal.NO_EVIDENCE if j in free else Refusal.DISTANCES for j in range(n)
     ]
     confirmed = np.setdiff1d(np.arange(n), free)
-    return Labels(
-        sphere, known, known, tuple(reasons), np.full(n, -1), confirmed, 1, 1.0
-    )
+    stand = sphere, known, known, np.full(n, -1), np.zeros(n, np.bool_), confirmed
+    return Labels(*stand, tuple(reasons), 1, 1.0)
 
 
 def found(centres, free):

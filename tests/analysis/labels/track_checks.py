@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analysis.labels.label_tracks import TrackOptions, Tracks, carry_labels, neighbours
+from analysis.labels.label_tracks import Tracks, carry_labels, neighbours
 from sim.core.arrays import Floats, Ints
 
 
@@ -24,9 +24,7 @@ class TrackChecks:
     backwards: int
 
 
-def check_tracks(
-    tracks: Tracks, links: Ints, along: Floats, options: TrackOptions | None = None
-) -> TrackChecks:
+def check_tracks(tracks: Tracks, links: Ints, along: Floats) -> TrackChecks:
     """Links change steadily, no triangle turns over, and the way back is the same."""
     x, n = tracks.points, tracks.points.shape[1]
     length = np.linalg.norm(x[:, links[:, 1]] - x[:, links[:, 0]], axis=-1)
@@ -34,9 +32,7 @@ def check_tracks(
     hand = np.sign(_areas(x, triangles(links, n)))
     hand *= np.where(tracks.mirrored, -1.0, 1.0)[:, None]
     shuffled = [np.roll(frame, 1, axis=0) for frame in x[::-1]]
-    back = carry_labels(
-        shuffled, links, np.roll(np.arange(n), -1), -along[::-1], options
-    )
+    back = carry_labels(shuffled, links, np.roll(np.arange(n), -1), -along[::-1])
     ended = (back.order[-1] - 1) % n
     return TrackChecks(
         float(steps.max()),
