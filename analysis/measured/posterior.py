@@ -40,7 +40,6 @@ from analysis.measured.model_error import (
 from analysis.measured.predicted_quantities import (
     Predict,
     RecordInputs,
-    own_slope,
     picked,
     slope,
     values_at,
@@ -50,6 +49,7 @@ from sim.core.options import NotConvergedError
 
 FINE = 0.1  # of an input's uncertainty, over which a fit takes slopes
 BLIND = 2e-3  # of a value without one
+BLURRED = 1e-3  # of chi2 / (m - P), a thirtieth of u: what differences cannot show
 COLUMNS = ("record", "quantity", "family", "at", "measured", "u")
 
 
@@ -90,11 +90,33 @@ class FittedRecords:
     ----------
     records : by name
     rows : record, quantity, family, at, measured, u
+    inputs : of the model, fitted ones and others
+    aims : scale of each family's model error beforehand
+    blurred : expected fall of chi2, in units of chi2 / (m - P), that slopes cannot show
     """
 
     predict: Predict
     records: Mapping[str, RecordInputs]
     rows: pd.DataFrame
+    inputs: Sequence[Input] = ()
+    aims: Mapping[str, float] = field(default_factory=dict)
+    blurred: float = BLURRED
+
+    @property
+    def free(self) -> list[Input]:
+        """Inputs that are fitted."""
+        return [i for i in self.inputs if i.fitted]
+
+    @property
+    def held(self) -> list[Input]:
+        """Inputs that are uncertain and not fitted."""
+        return [i for i in self.inputs if not i.fitted and i.u > 0]
+
+    @property
+    def information(self) -> Floats:
+        """(P, P) what is known of the fitted inputs beforehand: inverse variances."""
+        u = np.array([i.u for i in self.free])
+        return np.diag(u**-2.0) if len(u) else np.eye(0)
 
     def of(self, record: str) -> pd.DataFrame:
         """The rows of one record."""
@@ -104,7 +126,7 @@ class FittedRecords:
         """All others."""
         others = {k: v for k, v in self.records.items() if k not in records}
         rows = self.rows[~self.rows["record"].isin(records)]
-        return FittedRecords(self.predict, others, rows)
+        return replace(self, records=others, rows=rows)
 
 
 def places_of(rows: pd.DataFrame) -> list[tuple[str, Floats]]:
@@ -151,12 +173,10 @@ def predicted_and_slopes(
     return np.concatenate(f), np.vstack(J)
 
 
-def linear_about(
-    of: FittedRecords, values: Mapping[str, float], inputs: Sequence[Input]
-) -> Linear:
+def linear_about(of: FittedRecords, values: Mapping[str, float]) -> Linear:
     """Predicted values with all slopes."""
-    fitted = {i.name: i.step for i in inputs if i.fitted}
-    held = {i.name: i.u for i in inputs if not i.fitted and i.u > 0}
+    fitted = {i.name: i.step for i in of.free}
+    held = {i.name: i.u for i in of.held}
     f, both = predicted_and_slopes(of, values, fitted | held)
     own = [np.zeros((len(f), 0))]
     for name, record in of.records.items():
@@ -165,8 +185,8 @@ def linear_about(
         for value, u in record.u.items():
             if u > 0:
                 column = np.zeros((len(f), 1))
-                change = own_slope(at, values, record, f[here], value).change
-                column[here, 0] = change
+                moved = slope(at, values, record, f[here], value, u, own=True)
+                column[here, 0] = moved.change
                 own.append(column)
     P = len(fitted)
     return Linear(values, f, both[:, :P], both[:, P:], np.hstack(own))
@@ -195,23 +215,11 @@ def model_covariance(
     ]
 
 
-BLURRED = 1e-3  # of chi2 / (m - P), a thirtieth of u: what differences cannot show
-
-
 def least_misfit(
-    of: FittedRecords,
-    values: Mapping[str, float],
-    inputs: Sequence[Input],
-    errors: Mapping[str, ModelError],
-    blurred: float = BLURRED,
+    of: FittedRecords, values: Mapping[str, float], errors: Mapping[str, ModelError]
 ) -> dict[str, float]:
-    """Values with the fitted inputs where the weighted misfit is least.
-
-    Parameters
-    ----------
-    blurred : expected fall of chi2, in units of chi2 / (m - P), that slopes cannot show
-    """
-    free = [i for i in inputs if i.fitted]
+    """Values with the fitted inputs where the weighted misfit is least."""
+    free = of.free
     if not free:
         return dict(values)
     u, y = (of.rows[c].to_numpy(np.float64) for c in ("u", "measured"))
@@ -244,7 +252,7 @@ def least_misfit(
     start = shift + (np.array([values[i.name] for i in free]) - origin) / scale
     anywhere = np.zeros(len(free), dtype=np.bool_)
     guarded = _positive_only(model, free, origin - scale * shift, scale)
-    *_, last = fit(guarded, start, data, positive=anywhere, blurred=blurred)
+    *_, last = fit(guarded, start, data, positive=anywhere, blurred=of.blurred)
     p = origin + scale * (last.p - shift)
     return {**values, **{i.name: float(v) for i, v in zip(free, p, strict=True)}}
 
@@ -300,17 +308,10 @@ class Posterior:
     repeat_sd: Mapping[str, float] = field(default_factory=dict)
 
 
-def information(inputs: Sequence[Input]) -> Floats:
-    """(P, P) what is known of the fitted inputs beforehand: inverse variances."""
-    u = np.array([i.u for i in inputs if i.fitted])
-    return np.diag(np.where(np.isfinite(u), u, np.inf) ** -2.0) if len(u) else np.eye(0)
-
-
 def reestimated(
     of: FittedRecords,
     near: Linear,
     errors: Mapping[str, ModelError],
-    aims: Mapping[str, float],
     known: Floats,
 ) -> dict[str, ModelError]:
     """The model errors with the deviations of the residuals, by family.
@@ -341,40 +342,33 @@ def reestimated(
     found = dict(errors)
     for name, own in residuals.items():
         others = known + sum((v for k, v in total.items() if k != name), 0.0 * known)
-        found[name] = estimate(own, errors[name], aims[name], others)
+        found[name] = estimate(own, errors[name], of.aims[name], others)
     return found
 
 
 def posterior(
-    of: FittedRecords,
-    inputs: Sequence[Input],
-    errors: Mapping[str, ModelError],
-    aims: Mapping[str, float],
-    blurred: float = BLURRED,
+    of: FittedRecords, errors: Mapping[str, ModelError]
 ) -> tuple[Posterior, Linear]:
     """Fit the inputs and estimate the model errors, in turn until both stay.
 
     Parameters
     ----------
     errors : kinds of the model error, with deviations to begin from
-    aims : scale of each family's model error beforehand
-    blurred : expected fall of chi2, in units of chi2 / (m - P), that slopes cannot show
 
     Raises
     ------
     NotConvergedError
         where a model error still changes by more than `SAME` after ROUNDS rounds
     """
-    values = {i.name: i.value for i in inputs}
-    known = information(inputs)
+    values = {i.name: i.value for i in of.inputs}
     for _ in range(ROUNDS):
-        values = least_misfit(of, values, inputs, errors, blurred)
-        near = linear_about(of, values, inputs)
+        values = least_misfit(of, values, errors)
+        near = linear_about(of, values)
         before = errors
-        errors = reestimated(of, near, errors, aims, known)
+        errors = reestimated(of, near, errors, of.information)
         moving = [name for name in errors if not _same(before[name], errors[name])]
         if not moving:
-            return covariances(of, near, inputs, errors), near
+            return covariances(of, near, errors), near
     raise NotConvergedError(
         f"the model error of {', '.join(moving)} still changes by more than "
         f"{SAME:.0%} after {ROUNDS} rounds of fitting: state its u, or fix inputs",
@@ -383,10 +377,7 @@ def posterior(
 
 
 def estimate_unfitted(
-    of: FittedRecords,
-    values: Mapping[str, float],
-    errors: Mapping[str, ModelError],
-    aims: Mapping[str, float],
+    of: FittedRecords, values: Mapping[str, float], errors: Mapping[str, ModelError]
 ) -> dict[str, ModelError]:
     """The model errors with those of quantities that a fit did not use.
 
@@ -397,8 +388,8 @@ def estimate_unfitted(
     """
     if of.rows.empty:
         return dict(errors)
-    near = linear_about(of, values, ())
-    return reestimated(of, near, errors, aims, np.zeros((0, 0)))
+    near = linear_about(replace(of, inputs=()), values)
+    return reestimated(of, near, errors, np.zeros((0, 0)))
 
 
 def _same(a: ModelError, b: ModelError) -> bool:
@@ -408,14 +399,11 @@ def _same(a: ModelError, b: ModelError) -> bool:
 
 
 def _gain(
-    of: FittedRecords,
-    near: Linear,
-    errors: Mapping[str, ModelError],
-    known: Floats,
+    of: FittedRecords, near: Linear, errors: Mapping[str, ModelError]
 ) -> tuple[Floats, Floats, Floats]:
     """C (P, P), G (P, n), and G K G^T (P, P), which model error does to the fit."""
     u, P = of.rows["u"].to_numpy(np.float64), near.J.shape[1]
-    A, right = known.copy(), np.zeros((len(u), P))
+    A, right = of.information, np.zeros((len(u), P))
     whole = model_covariance(of.rows, near.f, errors)
     for i, K in whole:
         L = whitening(np.diag(u[i] ** 2) + K)
@@ -431,21 +419,17 @@ def _gain(
 
 
 def covariances(
-    of: FittedRecords,
-    near: Linear,
-    inputs: Sequence[Input],
-    errors: Mapping[str, ModelError],
+    of: FittedRecords, near: Linear, errors: Mapping[str, ModelError]
 ) -> Posterior:
     """Covariances at the fitted values, by where they come from."""
-    u, known = of.rows["u"].to_numpy(np.float64), information(inputs)
-    C, G, by_model = _gain(of, near, errors, known)
+    u, known = of.rows["u"].to_numpy(np.float64), of.information
+    C, G, by_model = _gain(of, near, errors)
     own = G @ near.own
-    held = [i for i in inputs if not i.fitted and i.u > 0]
     return Posterior(
         dict(near.inputs),
-        tuple(i.name for i in inputs if i.fitted),
-        tuple(i.name for i in held),
-        np.array([i.u for i in held]),
+        tuple(i.name for i in of.free),
+        tuple(i.name for i in of.held),
+        np.array([i.u for i in of.held]),
         (G * u**2) @ G.T + C @ known @ C + own @ own.T,
         by_model,
         G @ near.S,
@@ -456,9 +440,7 @@ def covariances(
 def left_out(
     of: FittedRecords,
     near: Linear,
-    inputs: Sequence[Input],
     errors: Mapping[str, ModelError],
-    aims: Mapping[str, float],
     records: Collection[str],
 ) -> Posterior:
     """What the other records determine, sought from the fit to all of them.
@@ -475,15 +457,14 @@ def left_out(
         where that many steps do not
     """
     others_rows = ~of.rows["record"].isin(records).to_numpy()
-    others, known = of.without(records), information(inputs)
+    others, known, free = of.without(records), of.information, of.free
     some = replace(
         near,
         **{name: getattr(near, name)[others_rows] for name in ("f", "J", "S", "own")},
     )
-    errors = reestimated(others, some, errors, aims, known)
-    found = covariances(others, some, inputs, errors)
-    C, G, _ = _gain(others, some, errors, known)
-    free = [i for i in inputs if i.fitted]
+    errors = reestimated(others, some, errors, known)
+    found = covariances(others, some, errors)
+    C, G, _ = _gain(others, some, errors)
     y, f = others.rows["measured"].to_numpy(np.float64), some.f
     origin, scale = np.array([i.value for i in free]), np.sqrt(np.diag(C))
     p = np.array([near.inputs[i.name] for i in free])

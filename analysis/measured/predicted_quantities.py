@@ -208,36 +208,26 @@ def slope(
     middle: Floats,
     name: str,
     over: float,
+    *,
+    own: bool = False,
 ) -> Slope:
-    """What a parameter does.
+    """What a parameter, or an uncertain number of the record itself, does.
+
+    Of a value that one end does not have, the slope is that of the other.
 
     Parameters
     ----------
     middle : (n,) values at `parameters`
     over : step up and down, its standard uncertainty where it has one
+    own : whether `name` is a number of the record
     """
-    up, down = (
-        values({**parameters, name: parameters[name] + way * over}, record)
-        for way in (1, -1)
-    )
-    return _between(up, down, middle, over, name)
 
+    def moved(by: float) -> Floats:
+        if own:
+            return values(parameters, record.shifted(name, by))
+        return values({**parameters, name: parameters[name] + by}, record)
 
-def own_slope(
-    values: Values,
-    parameters: Mapping[str, float],
-    record: RecordInputs,
-    middle: Floats,
-    name: str,
-) -> Slope:
-    """What an uncertain value of the record itself does, over its u."""
-    over = record.u[name]
-    up, down = (values(parameters, record.shifted(name, way * over)) for way in (1, -1))
-    return _between(up, down, middle, over, name)
-
-
-def _between(up: Floats, down: Floats, middle: Floats, over: float, name: str) -> Slope:
-    """The slope; of a value that one end does not have, from the other."""
+    up, down = moved(over), moved(-over)
     no_up, no_down = np.isnan(up), np.isnan(down)
     if (no_up & no_down).any():
         raise ValueError(f"{name}: no predicted value at either end of +-{over:g}")

@@ -9,7 +9,7 @@
 Validation uses the first three, the 95 % interval all five. Model error is estimated
 from few records, so it is taken times the quantile of Student's t with as many degrees
 of freedom as there were records; the others times that of the normal distribution. An
-interval is never wider than it would be of use: see `Limits`.
+interval is never wider than it would be of use: see `Family.widest`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -25,7 +25,6 @@ from analysis.measured.predicted_quantities import (
     QuantitySeries,
     RecordInputs,
     Values,
-    own_slope,
     picked,
     slope,
     values_at,
@@ -40,28 +39,31 @@ SHIFTED = 1.15  # from that index to a standard uncertainty, ASME V&V 20 sect. 2
 FEWEST_DRAWS = 20
 
 
-@dataclass(frozen=True)
-class Limits:
-    """What is known of a family of quantities before it is predicted.
+@dataclass(frozen=True, eq=False)
+class Family:
+    """Quantities that are alike: one entry of a set, known before it is predicted.
 
     Parameters
     ----------
-    aim : largest acceptable error, in its unit or of the value if `relative`
+    aim : largest acceptable error, in `unit` or of the value if `relative`
     repeat_sd : pooled standard deviation between repeats of a test, 0 where none was
     u : further standard uncertainty of a measured value
+    at : (m,) where they are compared; None: where the model gives them
+    errors_from : the family whose model error they have; their own if left out
     """
 
+    name: str
+    unit: str
     aim: float
     relative: bool = False
     repeat_sd: float = 0.0
     u: float = 0.0
+    at: Floats | None = None
+    errors_from: str = ""
 
     def margin(self, value: Floats) -> Floats:
         """(n,) the aim in the quantity's unit."""
-        aim = (
-            self.aim * np.abs(value) if self.relative else np.full(len(value), self.aim)
-        )
-        return np.asarray(aim)
+        return self.aim * (np.abs(value) if self.relative else np.ones(len(value)))
 
     @property
     def noise(self) -> float:
@@ -71,23 +73,6 @@ class Limits:
     def widest(self, value: Floats) -> Floats:
         """(n,) half width at most: three repeat deviations or twice the aim."""
         return np.maximum(3.0 * self.repeat_sd, 2.0 * self.margin(value))
-
-
-@dataclass(frozen=True, eq=False)
-class Family:
-    """Quantities that are alike: one entry of a set.
-
-    Parameters
-    ----------
-    at : (m,) where they are compared; None: where the model gives them
-    errors_from : the family whose model error they have; their own if left out
-    """
-
-    name: str
-    limits: Limits
-    unit: str = ""
-    at: Floats | None = None
-    errors_from: str = ""
 
     @property
     def error_family(self) -> str:
@@ -200,14 +185,14 @@ def with_intervals(
     model, noise, half = (np.zeros(len(table)) for _ in range(3))
     for quantity, rows in table.groupby("quantity", sort=False).indices.items():
         family = families(str(quantity))
-        known, error = family.limits, after.errors[family.error_family]
+        error = after.errors[family.error_family]
         at, value = (table[c].to_numpy(np.float64)[rows] for c in ("at", "value"))
         model[rows] = np.hypot(error.deviation(at, value), from_fit[rows])
-        noise[rows] = known.noise
+        noise[rows] = family.noise
         first = table[["u_num", "u_input", "u_fit"]].to_numpy(np.float64)[rows]
-        rest = np.square(first).sum(axis=1) + known.noise**2
+        rest = np.square(first).sum(axis=1) + family.noise**2
         wide = quantile(error.records) ** 2 * model[rows] ** 2 + quantile(0) ** 2 * rest
-        half[rows] = np.minimum(np.sqrt(wide), known.widest(value))
+        half[rows] = np.minimum(np.sqrt(wide), family.widest(value))
     value = table["value"].to_numpy(np.float64)
     found = table.assign(u_model=model, u_noise=noise, half_width=half)
     return found.assign(low=value - half, high=value + half)[list(COLUMNS)]
@@ -240,9 +225,9 @@ def _linear(
         one = slope(values, after.inputs, record, middle, name, float(u))
         total += (one.change - J @ after.gain[:, k] * u) ** 2 + one.bend**2 / 2
         missing += one.missing
-    own = [name for name, u in record.u.items() if u > 0]
-    for name in own:
-        one = own_slope(values, after.inputs, record, middle, name)
+    own = {name: u for name, u in record.u.items() if u > 0}
+    for name, u in own.items():
+        one = slope(values, after.inputs, record, middle, name, u, own=True)
         total += one.variance
         missing += one.missing
     return total, missing, 2 * (len(after.held) + len(own))

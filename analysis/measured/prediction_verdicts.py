@@ -243,12 +243,12 @@ def judged(
         value, E, half = (
             own[c].to_numpy(np.float64) for c in ("predicted", "E", "half_width")
         )
-        known = family.limits
         measured = own["measured"].to_numpy(np.float64)
-        margin = known.margin(measured)
+        margin = family.margin(measured)
         verdict, check = verdict_of(own, margin, k)
         met = own.assign(square=(E / margin) ** 2).groupby("record")["square"].mean()
         covered = coverage(own)
+        widest = family.widest(value)
         score = interval_score(value - half, value + half, measured)
         lines.append(
             {
@@ -267,9 +267,7 @@ def judged(
                 "coverage_low": covered.low,
                 "coverage_high": covered.high,
                 "half_width": rms(half),
-                "share_at_widest": float(
-                    np.mean(half >= known.widest(value) * 0.999999)
-                ),
+                "share_at_widest": float(np.mean(half >= 0.999999 * widest)),
                 "interval_score": float(score.mean()),
             }
         )

@@ -14,10 +14,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import Annotated, Any
 
 import numpy as np
 import pandas as pd
+from pydantic import BeforeValidator, Field
 
+from pipeline.config.value_types import Entry, Words
 from pipeline.runs.atomic_files import check_ends
 from pipeline.terminal import InputError, one_line
 
@@ -28,24 +31,38 @@ LONGEST = 255  # letters of a record's name, as of a file's
 CLOSER = 0.1  # of a number in a name, by which records.csv may give it more closely
 
 
-@dataclass(frozen=True)
-class RecordSource:
+def _pattern(value: Any) -> str:
+    try:
+        return str(re.compile(value).pattern)
+    except (re.error, TypeError, OverflowError, RecursionError) as error:
+        raise ValueError(f"is {value!r}, which is no pattern: {error}") from error
+
+
+def _texts(value: Any) -> dict[str, str]:
+    if not isinstance(value, Mapping):
+        raise ValueError(f"must be a mapping, not {value!r}")
+    return {str(k): str(v) for k, v in value.items()}
+
+
+Pattern = Annotated[str, BeforeValidator(_pattern)]
+Texts = Annotated[dict[str, str], BeforeValidator(_texts)]
+
+
+class RecordSource(Entry):
     """One form that records of a set have.
 
-    Parameters
+    Attributes
     ----------
     files : pattern of a whole file name; its named groups are inputs
     columns : whose values tell the records of one file apart; () where a file is one
     within : folder below that of the records
     defaults : inputs of a file whose name does not say them
-    example : the name of a file of this form; "" where none is at hand
     """
 
-    files: str
-    columns: tuple[str, ...] = ()
+    files: Pattern
+    columns: Words = ()
     within: str = ""
-    defaults: Mapping[str, str] = field(default_factory=dict)
-    example: str = ""
+    defaults: Texts = Field(default_factory=dict)
 
     @property
     def required(self) -> list[str]:
@@ -102,6 +119,15 @@ class FoundRecord:
         if not own.any():
             raise InputError(f"{self.path} has no row of {self.name}: give its values")
         return numbers(table.loc[own, list(names)], self.path)
+
+    def row(self, names: Sequence[str]) -> pd.Series:
+        """The same columns of its one row; refused where it has several."""
+        table = self.columns(names)
+        if len(table) > 1:
+            raise InputError(
+                f"{self.path} has {len(table)} rows of {self.name}: keep one"
+            )
+        return table.iloc[0]
 
     @property
     def there(self) -> bool:
@@ -191,12 +217,16 @@ def numbers(table: pd.DataFrame, path: Path, *, gaps: bool = False) -> pd.DataFr
 
 
 def find_records(
-    folder: Path, sources: Sequence[RecordSource]
+    folder: Path, sources: Sequence[RecordSource], examples: Sequence[str] = ()
 ) -> tuple[list[FoundRecord], dict[str, str]]:
     """The records of a folder by name, and why some listed files are no records.
 
     A file has one form; of two records with one name, that of the first form in
     `sources` counts. A file of a matching name that cannot be split is a broken record.
+
+    Parameters
+    ----------
+    examples : names of files of these forms, for one who named them otherwise
 
     Raises
     ------
@@ -213,13 +243,12 @@ def find_records(
         siblings = [one for one in sources if one.within == source.within]
         place = folder / source.within
         for path in sorted(place.iterdir()) if place.is_dir() else ():
-            if _form_of(path, siblings, listed) is not source:
-                continue
-            for record in _records_of(path, source, listed):
-                found.setdefault(record.name, record)
+            if path.is_file() and _form_of(path, siblings, listed) is source:
+                for record in _records_of(path, source, listed):
+                    found.setdefault(record.name, record)
     ways = dict.fromkeys(",".join(["file", *s.required]) for s in sources)
     if not found:
-        names = [s.example for s in sources if s.example] or [sources[0].files]
+        names = examples or [sources[0].files]
         raise InputError(
             f"{folder} has no record: name its files like {' or '.join(names)}, or "
             f"list them in {RECORDS} with the columns {' or '.join(ways)}"
@@ -259,7 +288,7 @@ def _form_of(
 ) -> RecordSource | None:
     """The form of a file: by its name; if it is only listed, by its columns."""
     named = [one for one in sources if re.fullmatch(one.files, path.name)]
-    if named or path.name not in listed or not path.is_file():
+    if named or path.name not in listed or path.name == RECORDS:
         return named[0] if named else None
     try:
         there = set(header_of(path))
@@ -273,30 +302,19 @@ def _records_of(
     path: Path, source: RecordSource, listed: Mapping[str, Mapping[str, str]]
 ) -> list[FoundRecord]:
     """The records of a file; a broken one where they cannot be split."""
-    try:
-        return list(_of_file(path, source, listed))
-    except InputError as error:
-        return [FoundRecord(path.stem, path, {}, broken=one_line(error))]
-
-
-def _of_file(
-    path: Path, source: RecordSource, listed: Mapping[str, Mapping[str, str]]
-) -> Iterator[FoundRecord]:
-    """The records in a file; none where it is no file of this form."""
     match = re.fullmatch(source.files, path.name)
-    admitted = path.name in listed and path.name != RECORDS
-    if not path.is_file() or not (match or admitted):
-        return
     named = match.groupdict() if match else {}
     inputs = {k: v for k, v in named.items() if v is not None}
-    more = listed.get(path.name, {})
-    more = {**{k: v for k, v in source.defaults.items() if k not in inputs}, **more}
-    if not source.columns:
-        yield FoundRecord(path.stem, path, _agreed(path, inputs, more))
-        return
-    if match is None and set(source.columns) - {*inputs, *more, *header_of(path)}:
-        return  # listed, but of another form
-    yield from _of_rows(path, source.columns, inputs, more)
+    defaults = {k: v for k, v in source.defaults.items() if k not in inputs}
+    more = {**defaults, **listed.get(path.name, {})}
+    try:
+        if not source.columns:
+            return [FoundRecord(path.stem, path, _agreed(path, inputs, more))]
+        if match is None and set(source.columns) - {*more, *header_of(path)}:
+            return []  # listed, but of another form
+        return list(_of_rows(path, source.columns, inputs, more))
+    except InputError as error:
+        return [FoundRecord(path.stem, path, {}, broken=one_line(error))]
 
 
 def _of_rows(

@@ -10,13 +10,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from analysis.measured import prediction_verdicts
 from analysis.measured.predicted_quantities import Quantities, RecordInputs
 from analysis.measured.prediction import COLUMNS, Family
-from pipeline.io.record_files import FoundRecord, find_records
+from pipeline.io.record_files import FoundRecord
 from pipeline.measured.prediction_file import (
     FOLDER,
     POSTERIOR,
@@ -35,7 +34,6 @@ from pipeline.measured.records import (
     fitted_rows,
     held_out_records,
     measured_rows,
-    record_sources,
     records_in,
     stacked,
 )
@@ -97,22 +95,34 @@ def run_step(
     write_rows(out / "prediction.csv", shown)
     if at.of.unfitted:
         write_rows(out / "unfitted.csv", unfitted_rows(at, records, list(read)))
-    whose = members(at, shown, {**shipped_inputs(at), **records.inputs})
+    own = records_in(at, at.folder)
+    shipped = {**own.inputs, **held_out_records(at, own.found).inputs}
+    whose = members(at, shown, {**shipped, **records.inputs})
     apart = out / "left_out.csv" if folder == at.folder else None
     fitted = fitted_among(at, folder, chosen, table, before)
     parts = parts_of(table, [*fitted], apart)
-    verdicts = parts_judged(at, records.inputs, parts)
+    inputs = {PREDICTED: records.inputs, FITTED: records.inputs, LEFT_OUT: shipped}
+    judged = [
+        prediction_verdicts.judged(rows, by_record(at, inputs[part]), at.of.k).assign(
+            part=part
+        )
+        for part, rows in parts.items()
+        if len(rows)
+    ]
+    verdicts = stacked(judged, ())
     write_rows(out / "verdict.csv", verdicts)
     refused = {**records.refused, **chosen.refused, **unread}
+    placing = at.experiment.placing
+    placed = {name: placing(records.found[name], own) for name, own in read.items()}
     verdict = {
         "set": at.of.name,
         **at.of.model_dump(include=DESCRIPTION),
         "families": families_of(at, whose),
-        "groups": shown_groups(at, records.found, whose),
+        "groups": shown_groups(at, {**own.found, **records.found}, whose),
         "prediction": _prediction_of(before, made),
         "compared_with": {n: chosen.by[n].key for n in read},
         "inside": inside(parts),
-        "placed": placings(at, records, read),
+        "placed": {name: one for name, one in placed.items() if one},
         "refused": refused,
         "fitted": [*fitted],
         "values_of": fitted,
@@ -162,15 +172,6 @@ def unfitted_rows(
     return stacked(tables, ("record", "at", "rms", "model"))
 
 
-def placings(
-    at: SetAtHand, records: Records, predicted: Mapping[str, Quantities]
-) -> dict[str, Mapping[str, float | list[float]]]:
-    """How each record was placed on its prediction, where an experiment chooses."""
-    placing = at.experiment.placing
-    found = {n: placing(records.found[n], own) for n, own in predicted.items()}
-    return {name: one for name, one in found.items() if one}
-
-
 def choose(
     inputs: Mapping[str, Any], before: Prediction | None, made: Prediction | None
 ) -> Chosen:
@@ -204,11 +205,7 @@ def reproduced(before: Prediction, made: Prediction) -> float:
     key = ["record", "quantity", "at"]
     both = before.table.merge(made.table, on=key, suffixes=("", "_again"))
     apart = (both["value_again"] - both["value"]).abs()
-    return (
-        float((apart / both["half_width"].clip(lower=1e-300)).max())
-        if len(both)
-        else np.nan
-    )
+    return float((apart / both["half_width"].clip(lower=1e-300)).max())
 
 
 def fitted_among(
@@ -256,28 +253,6 @@ def inside(parts: Mapping[str, pd.DataFrame]) -> dict[str, float]:
     return {str(name): float(v) for own in shares for name, v in own.items()}
 
 
-def parts_judged(
-    at: SetAtHand,
-    inputs: Mapping[str, RecordInputs],
-    parts: Mapping[str, pd.DataFrame],
-) -> pd.DataFrame:
-    """Verdicts by part and family.
-
-    Parameters
-    ----------
-    inputs : of the records that were compared; those left out are shipped
-    """
-    of = {PREDICTED: inputs, FITTED: inputs, LEFT_OUT: shipped_inputs(at)}
-    found = [
-        prediction_verdicts.judged(rows, by_record(at, of[part]), at.of.k).assign(
-            part=part
-        )
-        for part, rows in parts.items()
-        if len(rows)
-    ]
-    return stacked(found, ())
-
-
 def families_of(
     at: SetAtHand, whose: Mapping[str, list[str]]
 ) -> list[dict[str, object]]:
@@ -294,9 +269,7 @@ def shown_groups(
 ) -> dict[str, str]:
     """The group of repeats of each record, by name; alone where no input groups it."""
     by = at.of.records.repeats
-    there, _ = find_records(at.folder, record_sources(at.of))
-    shipped = {r.name: r.inputs for r in there}
-    known = at.of.records.held_out | shipped | {n: r.inputs for n, r in found.items()}
+    known = {**at.of.records.held_out, **{n: r.inputs for n, r in found.items()}}
     names = dict.fromkeys(name for own in whose.values() for name in own)
     return {
         name: "|".join(_with_unit(k, known[name].get(k, "")) for k in by) or name
@@ -308,12 +281,6 @@ def _with_unit(key: str, value: str) -> str:
     """A word of a record; a number with the unit that ends its key: mass_g, "52 g"."""
     name, _, unit = key.rpartition("_")
     return f"{value} {unit}" if name and value.isdecimal() else value
-
-
-def shipped_inputs(at: SetAtHand) -> dict[str, RecordInputs]:
-    """Inputs of the set's own records and of held-out ones."""
-    own = records_in(at, at.folder)
-    return {**own.inputs, **held_out_records(at, own.found).inputs}
 
 
 def members(

@@ -56,8 +56,8 @@ def run_step(at: SetAtHand, out: Path) -> Numbers:
         write_posterior(out / POSTERIOR, without_fit(at))
         return {"fitted_records": 0, "fitted_inputs": 0}
     at, fitted, unused = measured_and_predicted(at, chosen)
-    after, near = posterior(fitted, at.inputs, at.errors, at.aims, at.of.blurred)
-    errors = estimate_unfitted(unused, after.inputs, after.errors, at.aims)
+    after, near = posterior(fitted, at.errors)
+    errors = estimate_unfitted(unused, after.inputs, after.errors)
     after = replace(after, errors=errors, repeat_sd=dict(at.repeat_sd))
     write_posterior(out / POSTERIOR, after)
     rows = fitted.rows
@@ -120,7 +120,9 @@ def measured_and_predicted(
     rows["u"] = np.hypot(rows["u"], apart)
     of = [at.of.quantities[family] for family in rows["family"]]
     used, unused = (
-        FittedRecords(at.predict, chosen.inputs, rows[which])
+        FittedRecords(
+            at.predict, chosen.inputs, rows[which], at.inputs, at.aims, at.of.blurred
+        )
         for which in (
             [one.fitted for one in of],
             [one.estimate_model_error and not one.fitted for one in of],
@@ -156,15 +158,15 @@ def left_out_rows(
     """
     tables = []
     for group in [one for one in groups if determined_by_others(of, near, one)]:
-        after = left_out(of, near, at.inputs, at.errors, at.aims, group)
+        after = left_out(of, near, at.errors, group)
         others = unused.without(group)
-        errors = estimate_unfitted(others, after.inputs, after.errors, at.aims)
+        errors = estimate_unfitted(others, after.inputs, after.errors)
         after = replace(after, errors=errors)
         for name in group:
             record = of.records[name]
             families = at.families(record.words)
             table = prediction.predicted(
-                at.predict, record, after, at.inputs, families, numerics(at)
+                at.predict, record, after, at.inputs, families, at.numerics
             )
             measured = pd.concat([of.of(name), unused.of(name)])
             tables.append(prediction_verdicts.compared(measured, table))
@@ -179,11 +181,6 @@ def determined_by_others(of: FittedRecords, near: Linear, group: Sequence[str]) 
     own = of.rows["record"].isin(group).to_numpy()
     J = near.J[~own]
     return bool(near.J[own].any() and len(J) and J.any(axis=0).all())
-
-
-def numerics(at: SetAtHand) -> prediction.Numerics:
-    """How inputs go through the model of a set."""
-    return prediction.Numerics(at.refined, at.of.order, at.of.draws)
 
 
 def parameters(at: SetAtHand, after: Posterior) -> pd.DataFrame:

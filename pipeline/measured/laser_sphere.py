@@ -68,12 +68,7 @@ class SphereScans(Experiment):
         """The centre and the free radius that others found, or the nominal radius."""
         whole = [*CENTRES] if {*CENTRES} & {*record.header} else []
         radius = [FREE_RADIUS] if FREE_RADIUS in record.header or not whole else []
-        table = record.columns([*whole, *radius])
-        if len(table) > 1:
-            raise InputError(
-                f"{record.path} has {len(table)} rows of {record.name}: keep one"
-            )
-        row = table.iloc[0]
+        row = record.row([*whole, *radius])
         found = {
             axis: one_value(MM * float(row[name]))
             for axis, name in zip(AXES, whole, strict=False)

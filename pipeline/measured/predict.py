@@ -9,7 +9,6 @@ from pathlib import Path
 
 from analysis.measured import prediction
 from analysis.measured.posterior import Posterior
-from pipeline.measured.fit import numerics
 from pipeline.measured.prediction_file import (
     POSTERIOR,
     read_posterior,
@@ -64,18 +63,13 @@ def run_step(
         )
     tables, refused, notes = [], dict(records.refused), dict[str, str]()
     for name, one in records.inputs.items():
+        families = at.families(one.words)
         try:
-            tables.append(
-                prediction.predicted(
-                    at.predict,
-                    one,
-                    after,
-                    at.inputs,
-                    at.families(one.words),
-                    numerics(at),
-                )
+            rows = prediction.predicted(
+                at.predict, one, after, at.inputs, families, at.numerics
             )
-            notes[name] = tables[-1].attrs["note"]
+            tables.append(rows)
+            notes[name] = rows.attrs["note"]
         except REFUSALS as error:
             refused[name] = one_line(error)
     table = stacked(tables, prediction.COLUMNS)

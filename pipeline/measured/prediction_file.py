@@ -29,8 +29,8 @@ from analysis.measured.predicted_quantities import (
     RecordInputs,
 )
 from analysis.measured.prediction import COLUMNS
-from pipeline.io.record_files import RECORDS, find_records
-from pipeline.measured.records import at_hand, record_sources, records_in
+from pipeline.io.record_files import RECORDS
+from pipeline.measured.records import at_hand, listed_records, records_in
 from pipeline.measured.set_file import MeasuredSet
 from pipeline.runs.atomic_files import read_json, write_json, write_table
 from pipeline.runs.run_keys import file_digest
@@ -197,7 +197,6 @@ def committed(folder: Path) -> Prediction | None:
 
 
 POSTERIOR = "posterior.json"
-ARRAYS = ("u_held", "noise", "model", "gain")
 
 
 def write_posterior(path: Path, of: Posterior) -> None:
@@ -223,8 +222,8 @@ def read_posterior(path: Path) -> Posterior:
         P, Q = len(value["fitted"]), len(value["held"])
         shapes = {"u_held": (Q,), "noise": (P, P), "model": (P, P), "gain": (P, Q)}
         arrays = {
-            name: np.array(value[name], dtype=np.float64).reshape(shapes[name])
-            for name in ARRAYS
+            name: np.array(value[name], dtype=np.float64).reshape(shape)
+            for name, shape in shapes.items()
         }
         return Posterior(
             inputs={k: float(v) for k, v in value["inputs"].items()},
@@ -258,7 +257,7 @@ def committed_files(of: MeasuredSet) -> tuple[str, ...]:
 
 def record_files(of: MeasuredSet, folder: Path) -> tuple[str, ...]:
     """The files of another folder that hold its records."""
-    found, _ = find_records(folder, record_sources(of))
+    found, _ = listed_records(of, folder)
     files = {record.path for record in found}
     table = folder / RECORDS
     return tuple(map(str, sorted(files | ({table} if table.is_file() else set()))))

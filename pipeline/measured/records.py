@@ -20,11 +20,11 @@ import pandas as pd
 from analysis.measured.model_error import Departure, ModelError
 from analysis.measured.posterior import COLUMNS, Input
 from analysis.measured.predicted_quantities import Predict, Quantities, RecordInputs
-from analysis.measured.prediction import Families, Family, Limits
+from analysis.measured.prediction import Families, Family, Numerics
 from analysis.measured.prediction_verdicts import pooled_deviation
 from pipeline.config.build_objects import build
 from pipeline.config.config_files import checked
-from pipeline.io.record_files import FoundRecord, RecordSource, find_records
+from pipeline.io.record_files import FoundRecord, find_records
 from pipeline.measured.set_file import MeasuredSet
 from pipeline.terminal import InputError, one_line
 from sim.core.options import Checked, NotConvergedError
@@ -136,23 +136,18 @@ class SetAtHand:
         return self.experiment.predict
 
     @property
-    def refined(self) -> Predict | None:
-        """The model with half the step; None where nothing is discretised."""
+    def numerics(self) -> Numerics:
+        """How inputs go through the model, which may have nothing to refine."""
         finer = self.experiment.refined()
-        return None if finer is self.experiment else finer.predict
+        refined = None if finer is self.experiment else finer.predict
+        return Numerics(refined, self.of.order, self.of.draws)
 
     @property
     def inputs(self) -> list[Input]:
         """What the model needs, for the fit."""
+        u = {n: np.inf if one.u is None else one.u for n, one in self.of.inputs.items()}
         return [
-            Input(
-                name,
-                one.value,
-                np.inf if one.u is None else one.u,
-                fitted=one.fitted,
-                positive=one.positive,
-                reach=self.of.reach,
-            )
+            Input(name, one.value, u[name], one.fitted, one.positive, self.of.reach)
             for name, one in self.of.inputs.items()
         ]
 
@@ -166,15 +161,10 @@ class SetAtHand:
         """The model error of each family before the fit."""
         found = {}
         for name, one in self.of.quantities.items():
-            kind = one.model_error
-            first = kind.sd if not self.of.records.fitted else one.aim / 2
-            found[name] = ModelError(
-                Departure(kind.kind),
-                kind.length,
-                kind.relative,
-                np.zeros(1),
-                np.array([first]),
-            )
+            e = one.model_error
+            sd = np.array([one.aim / 2 if self.of.records.fitted else e.sd])
+            kind = Departure(e.kind)
+            found[name] = ModelError(kind, e.length, e.relative, np.zeros(1), sd)
         return found
 
     @property
@@ -193,9 +183,11 @@ class SetAtHand:
         def family(quantity: str) -> Family:
             name, one = self.of.family(quantity, words)
             repeat_sd = self.repeat_sd.get(one.model_error_from or name, 0.0)
-            limits = Limits(one.aim, one.relative, repeat_sd, one.u)
             at = one.at.places if one.at else None
-            return Family(name, limits, one.unit, at, one.model_error_from)
+            noise = repeat_sd, one.u
+            return Family(
+                name, one.unit, one.aim, one.relative, *noise, at, one.model_error_from
+            )
 
         return family
 
@@ -213,17 +205,19 @@ def at_hand(config: Mapping[str, Any]) -> SetAtHand:
     return SetAtHand(of, experiment)
 
 
-def record_sources(of: MeasuredSet) -> list[RecordSource]:
-    """How the files of a set are called."""
-    given = [RecordSource(**form.model_dump()) for form in of.records.filename_patterns]
-    return [replace(one, example=_example(of, one)) for one in given]
+def listed_records(
+    of: MeasuredSet, folder: Path
+) -> tuple[list[FoundRecord], dict[str, str]]:
+    """The records of a folder, and why some listed files are none.
 
-
-def _example(of: MeasuredSet, source: RecordSource) -> str:
-    """The first shipped file of a form, or its own name; "" where there is none."""
-    there = sorted((Path(of.records.folder) / source.within).glob("*"))
-    names = [*(path.name for path in there), source.files.replace("\\", "")]
-    return next((n for n in names if re.fullmatch(source.files, n)), "")
+    An example of a form is its first shipped file, or its own name.
+    """
+    examples = []
+    for form in of.records.filename_patterns:
+        there = sorted((Path(of.records.folder) / form.within).glob("*"))
+        names = [*(path.name for path in there), form.files.replace("\\", "")]
+        examples += [name for name in names if re.fullmatch(form.files, name)][:1]
+    return find_records(folder, of.records.filename_patterns, examples)
 
 
 def read_inputs(at: SetAtHand, found: Mapping[str, FoundRecord]) -> Records:
@@ -243,7 +237,7 @@ def read_inputs(at: SetAtHand, found: Mapping[str, FoundRecord]) -> Records:
 
 def records_in(at: SetAtHand, folder: Path) -> Records:
     """The records of a folder, and what cannot be predicted among them."""
-    found, odd = find_records(folder, record_sources(at.of))
+    found, odd = listed_records(at.of, folder)
     read = read_inputs(at, {record.name: record for record in found})
     return replace(read, refused={**read.refused, **odd})
 
@@ -326,15 +320,9 @@ def _rows(
     for quantity, series in found.items():
         family = families(quantity)
         on = family.of(series)
-        columns = {
-            "record": record.name,
-            "quantity": quantity,
-            "family": family.error_family,
-            "at": on.at,
-            "measured": on.value,
-            "u": np.hypot(on.u, family.limits.noise),
-        }
-        tables.append(pd.DataFrame(columns))
+        words = record.name, quantity, family.error_family
+        cells = *words, on.at, on.value, np.hypot(on.u, family.noise)
+        tables.append(pd.DataFrame(dict(zip(COLUMNS, cells, strict=True))))
     if not tables:
         raise InputError(f"{record.path}: nothing is measured of {record.name}")
     return pd.concat(tables, ignore_index=True)

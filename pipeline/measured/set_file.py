@@ -7,10 +7,10 @@ counts as agreement: all of it stands here before the first prediction is made.
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Literal
 
 import numpy as np
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import Field, model_validator
 
 from pipeline.config.config_files import CONF, checked, listed
 from pipeline.config.hydra import composed_file
@@ -23,20 +23,11 @@ from pipeline.config.value_types import (
     Settings,
     Words,
 )
+from pipeline.io.record_files import Pattern, RecordSource, Texts
 from pipeline.terminal import no_such
 from sim.core.arrays import Floats
 
 KIND = "measured"
-
-
-def _pattern(value: Any) -> str:
-    try:
-        return str(re.compile(value).pattern)
-    except (re.error, TypeError, OverflowError, RecursionError) as error:
-        raise ValueError(f"is {value!r}, which is no pattern: {error}") from error
-
-
-Pattern = Annotated[str, BeforeValidator(_pattern)]
 
 
 class PlaceRange(Entry):
@@ -83,15 +74,6 @@ class ModelErrorEntry(Entry):
         if self.sd and not self.sd_source:
             raise ValueError(f"sd is {self.sd}: say in sd_source where it is from")
         return self
-
-
-def _texts(value: Any) -> dict[str, str]:
-    if not isinstance(value, Mapping):
-        raise ValueError(f"must be a mapping, not {value!r}")
-    return {str(k): str(v) for k, v in value.items()}
-
-
-Texts = Annotated[dict[str, str], BeforeValidator(_texts)]
 
 
 class QuantityEntry(Entry):
@@ -169,15 +151,6 @@ class InputEntry(Entry):
         return self
 
 
-class RecordForm(Entry):
-    """One form that records have; see pipeline.io.record_files.RecordSource."""
-
-    files: Pattern
-    columns: Words = ()
-    within: str = ""
-    defaults: Texts = Field(default_factory=dict)
-
-
 class RecordsEntry(Entry):
     """Which records there are.
 
@@ -195,7 +168,7 @@ class RecordsEntry(Entry):
     """
 
     folder: str
-    filename_patterns: list[RecordForm] = Field(min_length=1)
+    filename_patterns: list[RecordSource] = Field(min_length=1)
     fitted: Pattern = ""
     held_out: dict[str, Texts] = Field(default_factory=dict)
     repeats: Words = ()

@@ -163,7 +163,10 @@ class TendonTentacle(Experiment):
         """The same of the record's markers."""
         del predicted
         frames = "time_s" in record.header
-        places = self._of_frames(record) if frames else _of_means(record)
+        if frames:
+            places = self._of_frames(record)
+        else:
+            places = record.row(TRACKED).to_numpy(np.float64).reshape(-1, 3)
         far = float(np.linalg.norm(places, axis=1).max())
         below = -float(places[0, 2])
         if far > FARTHEST or not FIRST_BELOW[0] < below < FIRST_BELOW[1]:
@@ -284,16 +287,6 @@ def _refuse_unrest(record: FoundRecord) -> None:
             f"half of the record to the second, more than {RESTING:g}: give frames at "
             f"rest, without outliers (row {away.argmax() + 2}: {away.max():.3g} m)"
         )
-
-
-def _of_means(record: FoundRecord) -> Floats:
-    """(4, 3) places in the model's frame, m, as a table of means has them."""
-    rows = record.columns(TRACKED).to_numpy(np.float64)
-    if len(rows) > 1:
-        raise InputError(
-            f"{record.path} has {len(rows)} rows of {record.name}: keep one row a level"
-        )
-    return rows.reshape(-1, 3)
 
 
 def _by_name(places: Floats) -> Quantities:

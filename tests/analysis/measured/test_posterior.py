@@ -18,7 +18,7 @@ from analysis.measured.posterior import (
 from analysis.measured.predicted_quantities import Quantities, RecordInputs, curve
 from sim.core.arrays import Floats
 from sim.core.options import NotConvergedError
-from tests.analysis.measured.toy import AT, NONE, fitted, line, records
+from tests.analysis.measured.toy import AT, NONE, fitted, given, line, records
 
 LOADS = {"a": 1.0, "b": 2.0, "c": 3.0}
 U = 0.1
@@ -44,7 +44,9 @@ def data(rng: np.random.Generator, loads: dict[str, float]) -> dict[str, Floats]
 
 def test_a_line_is_fitted_as_least_squares_do(rng):
     y = data(rng, LOADS)
-    after, near = posterior(fitted(records(LOADS), y, U), FREE, {"force": NONE}, AIMS)
+    after, near = posterior(
+        given(fitted(records(LOADS), y, U), FREE, AIMS), {"force": NONE}
+    )
     A = design(LOADS)
     expected = np.linalg.lstsq(A, np.concatenate([*y.values()]), rcond=None)[0]
     found = [after.inputs["E"], after.inputs["level"]]
@@ -57,7 +59,9 @@ def test_a_line_is_fitted_as_least_squares_do(rng):
 def test_what_is_known_beforehand_counts_as_a_measurement(rng):
     y = data(rng, LOADS)
     inputs = [Input("E", 1.9, 0.02, fitted=True), FREE[1]]
-    after, _ = posterior(fitted(records(LOADS), y, U), inputs, {"force": NONE}, AIMS)
+    after, _ = posterior(
+        given(fitted(records(LOADS), y, U), inputs, AIMS), {"force": NONE}
+    )
     A = np.vstack([design(LOADS) / U, [1 / 0.02, 0.0]])
     right = np.append(np.concatenate([*y.values()]) / U, 1.9 / 0.02)
     expected = np.linalg.lstsq(A, right, rcond=None)[0]
@@ -70,9 +74,9 @@ def test_a_held_input_moves_the_fit_the_other_way(rng):
     """With `level` held at its value but uncertain, E moves by -G S dlevel."""
     of = fitted(records(LOADS), data(rng, LOADS), U)
     inputs = [FREE[0], Input("level", 0.3, 0.05)]
-    after, _ = posterior(of, inputs, {"force": NONE}, AIMS)
+    after, _ = posterior(given(of, inputs, AIMS), {"force": NONE})
     other = [FREE[0], Input("level", 0.35, 0.05)]
-    moved, _ = posterior(of, other, {"force": NONE}, AIMS)
+    moved, _ = posterior(given(of, other, AIMS), {"force": NONE})
     assert after.held == ("level",)
     expected = after.inputs["E"] - after.gain[0, 0] * 0.05
     assert moved.inputs["E"] == pytest.approx(expected, rel=1e-6)
@@ -81,9 +85,11 @@ def test_a_held_input_moves_the_fit_the_other_way(rng):
 
 def test_an_uncertain_number_of_a_record_widens_the_fit(rng):
     y = data(rng, LOADS)
-    sure, _ = posterior(fitted(records(LOADS), y, U), FREE, {"force": NONE}, AIMS)
+    sure, _ = posterior(
+        given(fitted(records(LOADS), y, U), FREE, AIMS), {"force": NONE}
+    )
     vague = fitted(records(LOADS, 0.2), y, U)
-    after, near = posterior(vague, FREE, {"force": NONE}, AIMS)
+    after, near = posterior(given(vague, FREE, AIMS), {"force": NONE})
     assert near.own.shape == (15, 3)
     G = np.linalg.pinv(design(LOADS))
     expected = U**2 * G @ G.T + (G @ near.own) @ (G @ near.own).T
@@ -97,8 +103,8 @@ def test_records_left_out_are_fitted_without_them(rng, gone):
     loads = {**LOADS, "d": 4.0}
     y = data(rng, loads)
     of = fitted(records(loads), y, U)
-    _, near = posterior(of, FREE, {"force": NONE}, AIMS)
-    without = left_out(of, near, FREE, {"force": NONE}, AIMS, gone)
+    _, near = posterior(given(of, FREE, AIMS), {"force": NONE})
+    without = left_out(given(of, FREE, AIMS), near, {"force": NONE}, gone)
     rest = {k: v for k, v in loads.items() if k not in gone}
     A = design(rest)
     expected = np.linalg.lstsq(A, np.concatenate([y[k] for k in rest]), rcond=None)[0]
@@ -119,35 +125,35 @@ def test_a_bent_model_is_fitted_to_fewer_records_all_the_way():
     y = {n: np.exp(0.5 * load * AT) + 0.3 for n, load in LOADS.items()}
     y["c"] = y["c"] + 3.0 * AT
     rows = replace(fitted(of, y, U), predict=bent)
-    _, near = posterior(rows, FREE, {"force": NONE}, AIMS)
+    _, near = posterior(given(rows, FREE, AIMS), {"force": NONE})
     assert near.inputs["E"] > 0.65
-    without = left_out(rows, near, FREE, {"force": NONE}, AIMS, ["c"])
+    without = left_out(given(rows, FREE, AIMS), near, {"force": NONE}, ["c"])
     assert without.inputs["E"] == pytest.approx(0.5, abs=5e-3)
     assert without.inputs["level"] == pytest.approx(0.3, abs=5e-3)
 
 
 def test_a_fit_to_fewer_records_that_comes_to_no_end_says_so():
     of = fitted(records(LOADS), {n: load**2 * AT for n, load in LOADS.items()}, U)
-    _, near = posterior(of, FREE, {"force": NONE}, AIMS)
+    _, near = posterior(given(of, FREE, AIMS), {"force": NONE})
     wrong = replace(near, J=-0.3 * near.J)
     with pytest.raises(NotConvergedError, match="without c the fit still changes by"):
-        left_out(of, wrong, FREE, {"force": NONE}, AIMS, ["c"])
+        left_out(given(of, FREE, AIMS), wrong, {"force": NONE}, ["c"])
 
 
 def test_model_errors_that_have_not_settled_are_refused(rng, monkeypatch):
     """One round sees them change once: that is no end."""
     of = fitted(records(LOADS), data(rng, LOADS), U)
-    posterior(of, FREE, {"force": NONE}, {"force": 0.1})
+    posterior(given(of, FREE, {"force": 0.1}), {"force": NONE})
     monkeypatch.setattr("analysis.measured.posterior.ROUNDS", 1)
     with pytest.raises(NotConvergedError, match="model error of force still changes"):
-        posterior(of, FREE, {"force": NONE}, {"force": 0.1})
+        posterior(given(of, FREE, {"force": 0.1}), {"force": NONE})
 
 
 def test_scatter_beside_uncertain_inputs_of_records_is_refused():
     of = fitted(records(LOADS, 0.1), {n: load * AT for n, load in LOADS.items()}, U)
     each = {"force": replace(NONE, kind=Departure.SCATTER)}
     with pytest.raises(ValueError, match=r"force is scatter, .* set it to constant"):
-        posterior(of, FREE, each, AIMS)
+        posterior(given(of, FREE, AIMS), each)
 
 
 def test_model_error_is_learnt_of_what_a_fit_did_not_use(rng):
@@ -160,18 +166,18 @@ def test_model_error_is_learnt_of_what_a_fit_did_not_use(rng):
         for (name, one), d in zip(of.items(), off, strict=True)
     }
     rows, errors = fitted(of, measured, 0.01), {"force": NONE}
-    found = estimate_unfitted(rows, values, errors, {"force": 0.5})
+    found = estimate_unfitted(given(rows, (), {"force": 0.5}), values, errors)
     assert found["force"].sd[0] == pytest.approx(np.sqrt(np.mean(off**2)), rel=0.3)
     assert found["force"].records == 8
-    assert estimate_unfitted(rows.without(of), values, errors, {"force": 0.5}) == errors
+    assert estimate_unfitted(rows.without(of), values, errors) == errors
 
 
 def test_the_parts_of_the_covariance_add_up(rng):
     """C = [G D G' + C L C] + [G K G'] with a model error that is not small."""
-    of = fitted(records(LOADS), data(rng, LOADS), U)
-    near = linear_about(of, {"E": 2.0, "level": 0.3}, FREE)
+    of = given(fitted(records(LOADS), data(rng, LOADS), U), FREE, AIMS)
+    near = linear_about(of, {"E": 2.0, "level": 0.3})
     error = {"force": NONE.__class__(NONE.kind, 1.0, False, NONE.at, np.array([0.3]))}
-    after = covariances(of, near, FREE, error)
+    after = covariances(of, near, error)
     V = U**2 * np.eye(15) + 0.3**2 * np.kron(
         0.5 * np.eye(3) + 0.5 * np.ones((3, 3)), np.ones((5, 5))
     )
@@ -184,7 +190,9 @@ def test_the_parts_of_the_covariance_add_up(rng):
 def test_a_parameter_that_must_be_positive_stays_so():
     y = {name: -0.4 * load * AT + 0.3 for name, load in LOADS.items()}
     inputs = [Input("E", 0.5, 0.01, fitted=True, positive=True), FREE[1]]
-    after, _ = posterior(fitted(records(LOADS), y, 1.0), inputs, {"force": NONE}, AIMS)
+    after, _ = posterior(
+        given(fitted(records(LOADS), y, 1.0), inputs, AIMS), {"force": NONE}
+    )
     assert after.inputs["E"] > 0
 
 
@@ -200,12 +208,12 @@ def test_a_prediction_that_jumps_where_the_fit_lies_is_met_to_a_tenth(jump, ends
     y = {n: 2.0 * load * AT + 0.3 for n, load in LOADS.items()}
     y["c"] = y["c"] + 1.0
     of = fitted(records(LOADS), y, U)
-    _, near = posterior(of, FREE, {"force": NONE}, AIMS)
+    _, near = posterior(given(of, FREE, AIMS), {"force": NONE})
     rows = replace(of, predict=jumping)
     if ends:
-        without = left_out(rows, near, FREE, {"force": NONE}, AIMS, ["c"])
+        without = left_out(given(rows, FREE, AIMS), near, {"force": NONE}, ["c"])
         assert without.inputs["level"] == pytest.approx(0.3, abs=2 * jump)
         assert without.inputs["E"] == pytest.approx(2.0, abs=1e-3)
     else:
         with pytest.raises(NotConvergedError, match="without c the fit still changes"):
-            left_out(rows, near, FREE, {"force": NONE}, AIMS, ["c"])
+            left_out(given(rows, FREE, AIMS), near, {"force": NONE}, ["c"])

@@ -13,9 +13,18 @@ from analysis.measured.predicted_quantities import (
     RecordInputs,
     one_value,
 )
-from analysis.measured.prediction import Family, Limits, Numerics, predicted, quantile
+from analysis.measured.prediction import Family, Numerics, predicted, quantile
 from analysis.measured.prediction_verdicts import compared, coverage
-from tests.analysis.measured.toy import AT, FAMILY, NONE, family, fitted, line, records
+from tests.analysis.measured.toy import (
+    AT,
+    FAMILY,
+    NONE,
+    family,
+    fitted,
+    given,
+    line,
+    records,
+)
 
 E_FREE = Input("E", 1.0, np.inf, fitted=True)
 LEVEL = Input("level", 0.3, np.inf, fitted=True)
@@ -56,7 +65,7 @@ def test_the_fit_goes_along_with_a_held_input(rng):
     y = {n: 2 * load * AT + 0.3 + rng.normal(0, 0.01, 5) for n, load in loads.items()}
     of = fitted(records(loads), y, 0.01)
     inputs = [E_FREE, Input("level", 0.3, 0.2)]
-    after, _ = posterior(of, inputs, {"force": NONE}, {"force": 1e-9})
+    after, _ = posterior(given(of, inputs, {"force": 1e-9}), {"force": NONE})
     record = records({"c": 1.5})["c"]
     table = predicted(line, record, after, inputs, family, PLAIN)
     by_itself = np.full(5, 0.2)
@@ -70,7 +79,7 @@ def test_the_fit_goes_along_with_a_held_input(rng):
 def test_a_family_may_have_its_model_error_from_another():
     error = replace(NONE, sd=np.array([0.2]))
     after = replace(known({"E": 2.0}, {}), errors={"other": error})
-    borrowed = Family("force", Limits(aim=5.0), "N", errors_from="other")
+    borrowed = Family("force", "N", aim=5.0, errors_from="other")
     record, inputs = RecordInputs("r", {"load": 1.0}), [Input("E", 2.0, 0.0)]
     table = predicted(square, record, after, inputs, lambda _: borrowed, PLAIN)
     np.testing.assert_allclose(table["u_model"], 0.2)
@@ -95,7 +104,7 @@ def test_half_the_step_tells_the_discretisation_error():
 
 
 def test_an_interval_is_never_wider_than_of_use():
-    wide = replace(FAMILY, limits=Limits(aim=0.5, repeat_sd=0.1, u=0.2))
+    wide = replace(FAMILY, aim=0.5, repeat_sd=0.1, u=0.2)
 
     def of(quantity: str) -> Family:
         assert quantity == "force"
@@ -105,7 +114,7 @@ def test_an_interval_is_never_wider_than_of_use():
     table = predicted(square, record, after, [Input("E", 3.0, 2.0)], of, PLAIN)
     assert table["half_width"].iloc[0] == 1.0
     assert table["u_noise"].iloc[0] == pytest.approx(np.hypot(0.1, 0.2))
-    relative = Limits(aim=0.1, relative=True, repeat_sd=0.5)
+    relative = Family("force", "N", aim=0.1, relative=True, repeat_sd=0.5)
     np.testing.assert_allclose(relative.widest(np.array([1.0, -20.0])), [1.5, 4.0])
 
 
@@ -129,7 +138,9 @@ def test_intervals_hold_as_often_as_they_say():
         some = {n: of[n] for n in list(of)[:6]}
         fit_to = fitted(some, y, 0.05)
         inputs = [E_FREE, Input("level", 0.0, 1e-6)]
-        after, _ = posterior(fit_to, inputs, {"force": NONE_FROM}, {"force": 0.3})
+        after, _ = posterior(
+            given(fit_to, inputs, {"force": 0.3}), {"force": NONE_FROM}
+        )
         table = predicted(line, of["r6"], after, inputs, _noisy, PLAIN)
         rows = fitted({"r6": of["r6"]}, y, 0.05).rows
         shares.append(coverage(compared(rows, table)).value)
@@ -137,7 +148,7 @@ def test_intervals_hold_as_often_as_they_say():
 
 
 NONE_FROM = replace(NONE, sd=np.array([0.15]))
-_NOISY = Family("force", Limits(aim=10.0, u=0.05), "N")
+_NOISY = Family("force", "N", aim=10.0, u=0.05)
 
 
 def _noisy(quantity: str) -> Family:

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from analysis.comparison.verdict_and_budget import Check, Verdict
-from analysis.measured.prediction import Family, Limits
+from analysis.measured.prediction import Family
 from analysis.measured.prediction_verdicts import (
     compared,
     coverage,
@@ -43,8 +43,8 @@ def rows_of(
 def by_record(record: str, quantity: str) -> Family:
     """Records called stiff... are a family of their own, with a larger aim."""
     if quantity == "force" and record.startswith("stiff"):
-        return Family("stiff", Limits(aim=5.0), "N")
-    return Family("force", Limits(aim=0.5), "N")
+        return Family("stiff", "N", aim=5.0)
+    return Family("force", "N", aim=0.5)
 
 
 def test_learnt_model_error_does_not_save_a_bad_model():

@@ -1,19 +1,20 @@
 """A model whose fit is known in closed form: a line, slope times load plus offset."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
 from analysis.measured.model_error import Departure, ModelError
-from analysis.measured.posterior import FittedRecords
+from analysis.measured.posterior import FittedRecords, Input
 from analysis.measured.predicted_quantities import Quantities, RecordInputs, curve
-from analysis.measured.prediction import Family, Limits
+from analysis.measured.prediction import Family
 from sim.core.arrays import Floats
 
 AT = np.linspace(0.0, 1.0, 5)
 NONE = ModelError(Departure.CONSTANT, 1.0, False, np.zeros(1), np.zeros(1))
-FAMILY = Family("force", Limits(aim=0.5), "N")
+FAMILY = Family("force", "N", aim=0.5)
 
 
 def line(parameters: Mapping[str, float], record: RecordInputs) -> Quantities:
@@ -49,3 +50,9 @@ def fitted(
         for name in of
     ]
     return FittedRecords(line, of, pd.concat(rows, ignore_index=True))
+
+
+def given(
+    of: FittedRecords, inputs: Sequence[Input], aims: Mapping[str, float]
+) -> FittedRecords:
+    return replace(of, inputs=inputs, aims=aims)

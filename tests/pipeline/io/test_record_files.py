@@ -1,7 +1,6 @@
 """Records of a folder: by name, by columns, by records.csv; the rest left alone."""
 
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,9 +10,12 @@ from pipeline.io.record_files import RecordSource, find_records
 from pipeline.terminal import InputError
 
 BEAM = RecordSource(
-    r"(own_weight|plus_(?P<mass_g>\d+)g)_(?P<repeat>\w)\.csv", defaults={"mass_g": "0"}
+    files=r"(own_weight|plus_(?P<mass_g>\d+)g)_(?P<repeat>\w)\.csv",
+    defaults={"mass_g": "0"},
 )
-TRACKS = RecordSource(r"tracks_(?P<design>\w+)\.csv", ("design", "specimen"))
+TRACKS = RecordSource(
+    files=r"tracks_(?P<design>\w+)\.csv", columns=("design", "specimen")
+)
 
 
 def write(folder: Path, **files: str) -> Path:
@@ -75,7 +77,9 @@ def test_a_table_of_records_names_any_file(tmp_path):
 
 
 def test_a_listed_file_that_tells_too_little_is_not_said_to_be_missing(tmp_path):
-    form = RecordSource(r"tracks_(?P<design>.+)\.csv", ("design", "specimen"))
+    form = RecordSource(
+        files=r"tracks_(?P<design>.+)\.csv", columns=("design", "specimen")
+    )
     (tmp_path / "tracks_all.csv").write_text("specimen,x\n1,2\n")
     (tmp_path / "other.csv").write_text("x\n2\n")
     (tmp_path / "records.csv").write_text("file,design\nother.csv,all\n")
@@ -91,13 +95,13 @@ def test_a_listed_file_that_tells_too_little_is_not_said_to_be_missing(tmp_path)
     [
         (BEAM, "plus_5g_a", "mass_g\nplus_5g_a.csv,6", "mass_g is 5 in its name or"),
         (
-            RecordSource(r"(?P<level>m1_u\d+)\.csv"),
+            RecordSource(files=r"(?P<level>m1_u\d+)\.csv"),
             "m1_u30",
             "level\nm1_u30.csv,m1_u60",
             "level is m1_u30 in its name or columns, m1_u60 in records.csv: correct",
         ),
         (
-            RecordSource("means.csv", ("scan",)),
+            RecordSource(files="means.csv", columns=("scan",)),
             "means",
             "scan\nmeans.csv,SPH102",
             "scan is SPH101 in its name or columns, SPH102 in records.csv",
@@ -139,10 +143,10 @@ def test_a_bad_column_is_one_line(tmp_path, column, words):
 
 def test_a_folder_without_records_is_refused(tmp_path):
     write(tmp_path, other="t,x\n0,1\n")
-    called = replace(BEAM, example="plus_5g_a.csv", columns=("specimen",))
+    called = BEAM.model_copy(update={"columns": ("specimen",)})
     said = "like plus_5g_a.csv, or list them in records.csv with the columns file,"
     with pytest.raises(InputError, match=said + ".*,specimen$"):
-        find_records(tmp_path, [called])
+        find_records(tmp_path, [called], ["plus_5g_a.csv"])
     with pytest.raises(InputError, match="is no folder"):
         find_records(tmp_path / "lost", [BEAM])
 
@@ -198,7 +202,10 @@ def test_blanks_beside_commas_do_not_count(tmp_path):
 def test_a_file_is_a_record_of_one_form_only(tmp_path):
     write(tmp_path, frames="time_s\n0\n", table="level,value\na,1\nb,2\n")
     (tmp_path / "records.csv").write_text("file,level\nframes.csv,c\ntable.csv,\n")
-    forms = [RecordSource("run_.*"), RecordSource("means.csv", ("level",))]
+    forms = [
+        RecordSource(files="run_.*"),
+        RecordSource(files="means.csv", columns=("level",)),
+    ]
     found, _ = find_records(tmp_path, forms)
     assert [one.name for one in found] == ["a", "b", "frames"]
 
@@ -214,6 +221,9 @@ def test_a_listed_file_of_another_form_is_left_to_that_form(tmp_path):
     (tmp_path / "new_1.csv").write_text("time_s\n0\n")
     (tmp_path / "means.csv").write_text("level,value\na,1\nb,2\n")
     (tmp_path / "records.csv").write_text("file,rate\nnew_1.csv,200\n")
-    forms = [RecordSource("run_.*"), RecordSource("means.csv", ("level",))]
+    forms = [
+        RecordSource(files="run_.*"),
+        RecordSource(files="means.csv", columns=("level",)),
+    ]
     found, _ = find_records(tmp_path, forms)
     assert [one.name for one in found] == ["a", "b", "new_1"]

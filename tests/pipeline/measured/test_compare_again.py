@@ -12,7 +12,7 @@ import pytest
 
 from analysis.measured.posterior import Posterior, left_out, linear_about
 from analysis.measured.prediction import predicted
-from pipeline.measured.fit import measured_and_predicted, numerics
+from pipeline.measured.fit import measured_and_predicted
 from pipeline.measured.prediction_file import (
     FOLDER,
     POSTERIOR,
@@ -75,7 +75,7 @@ def test_a_committed_prediction_is_made_again(name):
     both = {**records.inputs, **held_out_records(at, records.found).inputs}
     one = both[ONE[name]]
     again = predicted(
-        at.predict, one, after, at.inputs, at.families(one.words), numerics(at)
+        at.predict, one, after, at.inputs, at.families(one.words), at.numerics
     )
     was = before.of(one.name).reset_index(drop=True)
     pd.testing.assert_frame_equal(again, was, rtol=1e-4, atol=1e-9)
@@ -88,8 +88,8 @@ def test_a_fit_made_now_ends_where_the_committed_one_did(name):
     fitted = {n: one for n, one in records.inputs.items() if at.is_fitted(n)}
     bare = replace(at, repeat_sd={})  # what repeats differ by is found anew
     at, of, _ = measured_and_predicted(bare, replace(records, inputs=fitted))
-    near = linear_about(of, after.inputs, at.inputs)
-    again = left_out(of, near, at.inputs, after.errors, at.aims, ())
+    near = linear_about(of, after.inputs)
+    again = left_out(of, near, after.errors, ())
     assert apart(at, before, again.inputs) < MOVED[name]
     for family in {*of.rows["family"]}:
         sd = after.errors[family].sd

@@ -23,7 +23,7 @@ from tests.analysis.labels.track_checks import check_tracks
 
 FOLDER = "data/lce_lattices"
 Labelled = dict[str, tuple[Floats, list[Floats], Tracks, list[Ints]]]
-FORM = RecordSource(r"tracks_(?P<design>.+)\.csv", ("design", "specimen"))
+FORM = RecordSource(files=r"tracks_(?P<design>.+)\.csv", columns=("design", "specimen"))
 MODEL = LatticeTracks(FOLDER, (22.0, 60.0, 130.0), 0.02, 3.0)
 MADE = triangle_lattice(ROWS, COLUMNS, 3.0)
 INPUTS = {

@@ -37,8 +37,8 @@ GIVEN = RecordInputs(
     },
 )  # fmt: skip
 FORMS = [
-    RecordSource(r"own_weight(_.*)?\.csv", defaults={"mass_g": "0"}),
-    RecordSource(r"plus_(?P<mass_g>\d+)g(_.*)?\.csv"),
+    RecordSource(files=r"own_weight(_.*)?\.csv", defaults={"mass_g": "0"}),
+    RecordSource(files=r"plus_(?P<mass_g>\d+)g(_.*)?\.csv"),
 ]
 PLACES = {
     "tip_1": (0.02, 0.03, 0.075), "tip_2": (0.009, 0.05, 0.075),

@@ -8,7 +8,7 @@ import pytest
 
 from pipeline.config.build_objects import build
 from pipeline.config.config_files import checked
-from pipeline.io.record_files import RecordSource, find_records
+from pipeline.io.record_files import find_records
 from pipeline.measured.set_file import MeasuredSet, PlaceRange, read_set, set_names
 from pipeline.terminal import InputError
 
@@ -29,8 +29,7 @@ def test_a_shipped_set_is_whole(name):
     experiment = build(of.model, "model")
     for method in ("inputs", "predict", "measured", "refined"):
         assert callable(getattr(experiment, method))
-    forms = [RecordSource(**form.model_dump()) for form in of.records.filename_patterns]
-    found, odd = find_records(Path(of.records.folder), forms)
+    found, odd = find_records(Path(of.records.folder), of.records.filename_patterns)
     names = [record.name for record in found]
     assert not odd
     if of.records.fitted:
