@@ -10,13 +10,13 @@ from pathlib import Path
 from analysis.measured import prediction
 from analysis.measured.posterior import Posterior
 from pipeline.measured.prediction_file import (
+    FOLDER,
     POSTERIOR,
     read_posterior,
     write_prediction,
 )
 from pipeline.measured.records import (
     REFUSALS,
-    Records,
     SetAtHand,
     at_hand,
     held_out_records,
@@ -24,23 +24,15 @@ from pipeline.measured.records import (
     stacked,
 )
 from pipeline.runs.run_directory import Job, Needs, Numbers
-from pipeline.terminal import InputError, one_line
+from pipeline.terminal import one_line
 
 
 def perform(job: Job, needs: Needs, out: Path) -> Numbers:
     """Predict the records of a job: those of its folder, and held-out ones."""
     at = at_hand(job.config["set"])
-    place = needs["fit"] / POSTERIOR if "fit" in needs else committed_posterior(job)
+    after = read_posterior(needs.get("fit", at.folder / FOLDER) / POSTERIOR)
     folder, code = Path(job.tags["folder"]), str(job.identity["code"])
-    return run_step(at, folder, read_posterior(place), job.key, out, code)
-
-
-def committed_posterior(job: Job) -> Path:
-    """The file of a job that has the result of the fit."""
-    found = [Path(path) for path in job.paths if Path(path).name == POSTERIOR]
-    if not found:
-        raise InputError(f"{job.name} has no fit and no {POSTERIOR}: fit the set")
-    return found[0]
+    return run_step(at, folder, after, job.key, out, code)
 
 
 def run_step(
@@ -56,11 +48,9 @@ def run_step(
     records = records_in(at, folder)
     if folder == at.folder:
         held_out = held_out_records(at, records.found)
-        records = Records(
-            records.found,
-            {**records.inputs, **held_out.inputs},
-            {**records.refused, **held_out.refused},
-        )
+        inputs = {**records.inputs, **held_out.inputs}
+        refused = {**records.refused, **held_out.refused}
+        records = replace(records, inputs=inputs, refused=refused)
     tables, refused, notes = [], dict(records.refused), dict[str, str]()
     for name, one in records.inputs.items():
         families = at.families(one.words)

@@ -72,18 +72,14 @@ def read_spheres(directory: Path) -> SphereTable:
             f"{path}: the covariance of sphere {table['sphere'][row]} is not positive "
             f"definite (lowest eigenvalue {lowest[row]:.2e} mm^2): correct or remove it"
         )
-    marked = (
-        "synthetic" in header_of(path)
-        and (
-            read_columns(path, ["synthetic"])["synthetic"]
-            .str.lower()
-            .isin(["true", "1"])
-        ).any()
-    )
+    marked = False
+    if "synthetic" in header_of(path):
+        words = read_columns(path, ["synthetic"])["synthetic"].str.lower()
+        marked = bool(words.isin(["true", "1"]).any())
     centres, joint = values[:, :3].copy(), directory / "covariance.npz"
     together, remark = _together(joint, centres, covariances)
     return SphereTable(
-        tuple(table["sphere"]), centres, covariances, together, bool(marked), remark
+        tuple(table["sphere"]), centres, covariances, together, marked, remark
     )
 
 
