@@ -307,9 +307,7 @@ def numbers(
 ) -> Numbers:
     """What a run says of itself."""
     found: Numbers = {"rows": len(table), "refused": len(refused)}
-    for row in verdicts.itertuples():
-        name = f"{str(row.part).replace(' ', '_')}.{row.quantity}"
-        found[f"{name}.verdict"] = str(row.verdict)
-        found[f"{name}.rms_E"] = float(str(row.rms_E))
-        found[f"{name}.coverage"] = float(str(row.coverage))
+    for row in verdicts.to_dict("records"):
+        name = f"{row['part'].replace(' ', '_')}.{row['quantity']}"
+        found |= {f"{name}.{of}": row[of] for of in ("verdict", "rms_E", "coverage")}
     return found

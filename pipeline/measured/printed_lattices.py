@@ -26,7 +26,7 @@ from analysis.measured.quantities import (
     place_on_model,
     size_series,
 )
-from pipeline.io.record_files import FoundRecord, numbers, read_columns
+from pipeline.io.record_files import FoundRecord, header_of, numbers, read_columns
 from pipeline.measured.records import Experiment
 from pipeline.terminal import InputError
 from sim.core.arrays import Bools, Floats, Ints
@@ -298,8 +298,7 @@ def _strips(folder: str) -> dict[str, Strips]:
     tables = {}
     for name in ("stretch", "modulus"):
         path = Path(folder) / "strips" / f"{name}_vs_temperature.csv"
-        header = pd.read_csv(path, nrows=0).columns
-        tables[name] = numbers(read_columns(path, list(header)), path)
+        tables[name] = numbers(read_columns(path, header_of(path)), path)
     found = {}
     for material in MATERIALS:
         both = []
