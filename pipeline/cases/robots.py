@@ -12,13 +12,7 @@ from pipeline.cases.record import Arrays, Recorder, Row, Summary, along_axes
 from pipeline.cases.rod_record import MovingRod
 from pipeline.terminal import machine
 from sim.core.options import Checked, Count, Finite, Positive, counted
-from sim.rods.plane.actuation import (
-    Actuator,
-    LeftOfContact,
-    Pulses,
-    Schedule,
-    relative,
-)
+from sim.rods.plane.actuation import Actuator, LeftOfContact, Pulses, Schedule, relative
 from sim.rods.plane.builders import StarShape, jumper, star
 from sim.rods.plane.ground import Ground, GroundPlane, set_on_ground
 from sim.rods.plane.markers import centroid

@@ -14,7 +14,8 @@ from pipeline.io.rod_file import DrawnRod, read_rod
 from pipeline.io.rod_places import in_unit
 from pipeline.io.rod_space import SpaceRobot
 from sim.core.arrays import Floats, Ints
-from sim.core.options import Count, Positive
+from sim.core.options import Count, Positive, refuse_missing
+from sim.rods.fluid_drag import Fluid
 from sim.rods.plane.actuation import Actuator, Schedule
 from sim.rods.plane.contact_geometry import PlaneTouching
 from sim.rods.plane.ground import Ground
@@ -26,13 +27,13 @@ from sim.rods.plane.rod import (
     Rod,
     RodMaterial,
     hold,
+    limbs_of_bends,
     network,
     pieces_of,
 )
 from sim.rods.plane.world import (
     Damping,
     DistributedLoad,
-    Fluid,
     FollowerForce,
     NodeLoad,
     TurningEnd,
@@ -149,11 +150,10 @@ class OwnRodCase(UserRod):
         bends = _numbers_of_nodes(
             "bends", found if self.bends is None else self.bends, 3, n
         )
-        limbs = [PASSIVE] * len(edges) if self.limbs is None else self.limbs
-        edge_limb, bend_limb = _actuated(edges, bends, limbs)
+        limbs = _limbs(self.limbs, len(edges))
         rod = network(
-            nodes, edges, bends, self.material,
-            edge_limb=edge_limb, bend_limb=bend_limb, joints=rigid,
+            nodes, edges, bends, self.material, edge_limb=limbs, joints=rigid,
+            bend_limb=limbs_of_bends(edges, bends, limbs, PASSIVE),
             pieces=pieces_of(n, edges) if self.touching else 1,
         )  # fmt: skip
         held = _those_of("held", self.held, n)
@@ -171,9 +171,7 @@ def _table(name: str, rows: Sequence[Sequence[float]], columns: int) -> Floats:
 
 
 def _those_of(name: str, nodes: Sequence[int], n: int) -> list[int]:
-    for k in nodes:
-        if type(k) is not int or not 0 <= k < n:
-            raise ValueError(f"{name}: there is no node {k}: choose 0 to {n - 1}")
+    refuse_missing(f"{name}: there is no node {{}}", nodes, n, "choose")
     return list(nodes)
 
 
@@ -198,21 +196,14 @@ def _bends_of(edges: Ints, n: int) -> list[list[int]]:
     return [[a[0], node, a[1]] for node, a in enumerate(around) if len(a) == 2]
 
 
-def _actuated(edges: Ints, bends: Ints, limbs: Sequence[int]) -> tuple[Ints, Ints]:
-    """The limb of each edge, and of each bend: that of both its edges."""
-    m = len(edges)
-    sound = len(limbs) == m and all(type(k) is int and k >= PASSIVE for k in limbs)
-    if not sound:
+def _limbs(limbs: Sequence[int] | None, m: int) -> Ints:
+    """The limb of each of m edges."""
+    own = [PASSIVE] * m if limbs is None else list(limbs)
+    if len(own) != m or not all(type(k) is int and k >= PASSIVE for k in own):
         raise ValueError(
-            f"limbs are {list(limbs)}: give one for each of the {m} edges, -1 for none"
+            f"limbs are {own}: give one for each of the {m} edges, -1 for none"
         )
-    of = {frozenset(e): k for e, k in zip(edges.tolist(), limbs, strict=True)}
-    sides = [
-        (of.get(frozenset((i, j)), PASSIVE), of.get(frozenset((j, k)), PASSIVE))
-        for i, j, k in bends.tolist()
-    ]
-    bend_limb = [a if a == b else PASSIVE for a, b in sides]
-    return np.array(limbs, dtype=np.int64), np.array(bend_limb, dtype=np.int64)
+    return np.array(own, dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)

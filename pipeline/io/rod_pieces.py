@@ -11,9 +11,9 @@ from scipy.sparse.csgraph import connected_components
 from scipy.spatial import KDTree
 
 from pipeline.io.rod_entries import NaturalEntry, TendonEntry
-from pipeline.io.rod_places import from_segments
 from sim.core.arrays import Bools, Floats, Ints
-from sim.rods.plane.builders import NEAR, SAME
+from sim.rods.plane.builders import NEAR, SAME, shown
+from sim.rods.plane.contact_geometry import from_segments
 from sim.rods.prescribed_motion import refuse_table
 from sim.rods.space.joints import HingeAxis, Stub, Stubs, twist_between
 from sim.rods.space.rod import SpaceRod
@@ -152,11 +152,6 @@ def refuse_missed(
                         f"{far:.2g} m from the axis of rods[{j}]: to join them give "
                         "both rods the same point, otherwise move the end away"
                     )
-
-
-def shown(at: Floats | Sequence[float]) -> str:
-    """A place, to be read."""
-    return f"({', '.join(f'{value:g}' for value in at)})"
 
 
 def _refuse_twice(

@@ -13,18 +13,14 @@ from scipy.sparse.csgraph import connected_components
 from pipeline.io.length_units import unit_named
 from pipeline.io.rod_entries import DrivenEntry, Place, RodEntry, RodFile
 from sim.core.arrays import Floats, Ints
+from sim.core.options import refuse_missing
+from sim.rods.fluid_drag import Edged, Fluid
 from sim.rods.plane.actuation import Pulses
 from sim.rods.plane.builders import NEAR, along_arc, along_curve, along_line
+from sim.rods.plane.contact_geometry import from_segments
 from sim.rods.plane.ground import Terrain, Wave
 from sim.rods.plane.markers import Marker
-from sim.rods.plane.world import (
-    DistributedLoad,
-    Edged,
-    Fluid,
-    FollowerForce,
-    NodeLoad,
-    end_edge,
-)
+from sim.rods.plane.world import DistributedLoad, FollowerForce, NodeLoad, end_edge
 from sim.rods.prescribed_motion import refuse_table
 
 Tables = tuple[list[float], list[float], list[list[float]]]  # times, angles, moves
@@ -172,11 +168,8 @@ class RodPlaces:
         """Loads along rods, of which each has these edges."""
         found = []
         for given in self.content.distributed_loads:
-            if given.rod >= len(edges):
-                raise ValueError(
-                    f"distributed_loads: there is no rod {given.rod}: choose 0 to "
-                    f"{len(edges) - 1}"
-                )
+            message = "distributed_loads: there is no rod {}"
+            refuse_missing(message, [given.rod], len(edges), "choose")
             force = given.force or (0.0, 0.0)
             along = given.along, given.across
             load = DistributedLoad(edges[given.rod], force, *along, *given.acts)
@@ -284,16 +277,6 @@ class RodPlaces:
             )
 
 
-def from_segments(
-    at: Floats | Sequence[float], a: Floats, b: Floats
-) -> tuple[Floats, Floats]:
-    """(m,) how far a place is from lines from a to b (m, 3), and where on them."""
-    way = b - a
-    square = np.linalg.norm(way, axis=1) ** 2
-    share = np.clip(((at - a) * way).sum(axis=1) / square, 0.0, 1.0)
-    return np.linalg.norm(a + share[:, None] * way - at, axis=1), share
-
-
 LIES = 1e-3  # rad between two rods at a point, below which one lies on the other
 
 
@@ -330,10 +313,7 @@ def refuse_apart(rods: Sequence[Sequence[int]], points: Floats, unit: str) -> No
 
 
 def refuse_overlap(
-    rods: Sequence[Sequence[int]],
-    points: Floats,
-    unit: str,
-    hinges: Collection[int],
+    rods: Sequence[Sequence[int]], points: Floats, unit: str, hinges: Collection[int]
 ) -> None:
     """Refuse rods that lie on each other from the point on at which they are joined.
 

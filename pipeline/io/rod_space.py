@@ -7,12 +7,7 @@ from typing import Any
 import numpy as np
 
 from pipeline.config.config_files import located
-from pipeline.io.rod_entries import (
-    DrivenEntry,
-    RigidEntry,
-    RodEntry,
-    RodFile,
-)
+from pipeline.io.rod_entries import DrivenEntry, RigidEntry, RodEntry, RodFile
 from pipeline.io.rod_pieces import (
     RodPiece,
     TendonRoom,
@@ -20,12 +15,11 @@ from pipeline.io.rod_pieces import (
     natural_of,
     pieces_of,
     refuse_missed,
-    shown,
     tendon_of,
 )
 from pipeline.io.rod_places import DrawnFile, RodPlaces, Tables
 from sim.core.arrays import Floats, Ints
-from sim.rods.plane.builders import NEAR
+from sim.rods.plane.builders import NEAR, node_near, shown
 from sim.rods.plane.rod import GRAVITY, PASSIVE
 from sim.rods.prescribed_motion import PrescribedMotion
 from sim.rods.space.contact_detection import (
@@ -410,12 +404,4 @@ def _across(rod: RodEntry, points: Floats) -> tuple[float, float, float]:
 
 def _node(rod: SpaceRod, at: list[float]) -> int:
     """The node at a place, or half an edge from it."""
-    apart = np.linalg.norm(rod.nodes - at, axis=1)
-    k = int(np.argmin(apart))
-    lengths = rod.rest_length[(rod.edges == k).any(axis=1)]
-    if apart[k] > NEAR * lengths.max():
-        raise ValueError(
-            f"there is no node at {shown(at)} m: the nearest is {apart[k]:.3g} m "
-            f"away, at {shown(rod.nodes[k])} m"
-        )
-    return k
+    return node_near(at, rod.nodes, rod.edges, rod.rest_length)

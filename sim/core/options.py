@@ -121,9 +121,9 @@ def refuse_missing(
     count: int,
     whole: str = "the structure has nodes",
 ) -> None:
-    """Refuse a number that is not among 0 ... `count` - 1; `message` may name it."""
+    """Refuse what is no whole number of 0 ... `count` - 1; `message` may name it."""
     for number in numbers:
-        if not 0 <= number < count:
+        if not isinstance(number, Integral) or not 0 <= number < count:
             raise ValueError(f"{message.format(number)}: {whole} 0 to {count - 1}")
 
 

@@ -33,14 +33,7 @@ import numpy as np
 
 from sim.core.arrays import Bools, Floats
 from sim.core.numba_kernels import kernel
-from sim.core.options import (
-    Checked,
-    Count,
-    Finite,
-    NotNegative,
-    Positive,
-    Requirement,
-)
+from sim.core.options import Checked, Count, Finite, NotNegative, Positive, Requirement
 from sim.rods.plane.rod import GRAVITY, PoissonRatio
 from sim.rods.stress_relaxation import Relaxation
 
@@ -374,6 +367,14 @@ SETTING_OUT = NewmarkRates(1.0, 0.0, 0.0)
 
 
 @kernel
+def tip_arm(part: ThickNumbers, now: SectionMotion) -> tuple[float, float]:
+    """u of the module's text, m."""
+    _, beyond, above = part.tip
+    c, s = np.cos(now.q[-1, 2]), np.sin(now.q[-1, 2])
+    return c * beyond - s * above, s * beyond + c * above
+
+
+@kernel
 def _add_tip(
     part: ThickNumbers,
     now: SectionMotion,
@@ -382,10 +383,8 @@ def _add_tip(
     band: Floats,
 ) -> None:
     """Weight, inertia and drag of the mass on the last section."""
-    mass, beyond, above = part.tip
-    last = len(now.q) - 1
-    c, s = np.cos(now.q[last, 2]), np.sin(now.q[last, 2])
-    ux, uy = c * beyond - s * above, s * beyond + c * above
+    mass, last = part.tip[0], len(now.q) - 1
+    ux, uy = tip_arm(part, now)
     spin, turn = now.v[last, 2], now.a[last, 2]
     px = now.a[last, 0] - turn * uy - spin * spin * ux
     py = now.a[last, 1] + turn * ux - spin * spin * uy
@@ -435,10 +434,8 @@ def _add_hung(
     band: Floats,
 ) -> None:
     """Tension of the spring of a hung mass."""
-    _, beyond, above = part.tip
     last = len(now.q) - 1
-    c, s = np.cos(now.q[last, 2]), np.sin(now.q[last, 2])
-    ux, uy = c * beyond - s * above, s * beyond + c * above
+    ux, uy = tip_arm(part, now)
     pull, growth, _ = pull_of_link(part, now, scheme)
     force[last, 1] += pull
     force[last, 2] += pull * ux

@@ -28,6 +28,7 @@ from sim.core.options import (
     Positive,
     Requirement,
     is_finite,
+    refuse_missing,
 )
 from sim.rods.plane.elastic_energy import Actuated
 
@@ -116,11 +117,7 @@ class Pulses(Checked):
             raise ValueError(
                 "actuation: no rod has a limb: give them limbs, or leave pulses out"
             )
-        for limb in self.limbs:
-            if not 0 <= limb < count:
-                raise ValueError(
-                    f"actuation: there is no limb {limb}: choose 0 to {count - 1}"
-                )
+        refuse_missing("actuation: there is no limb {}", self.limbs, count, "choose")
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from sim.rods.plane.rod import (
     Section,
     chain,
     hold,
+    limbs_of_bends,
     network,
     ring,
     small_turns,
@@ -86,6 +87,23 @@ def _pieces(length: float, spacing: float) -> int:
     return max(1, round(float(length) / spacing))
 
 
+def node_near(at: Sequence[float], nodes: Floats, edges: Ints, lengths: Floats) -> int:
+    """The node at a place, or half of its longest edge (m,) from it, m."""
+    apart = np.linalg.norm(nodes - at, axis=1)
+    k = int(np.argmin(apart))
+    if not apart[k] <= NEAR * lengths[(edges == k).any(axis=1)].max():
+        raise ValueError(
+            f"there is no node at {shown(at)} m: the nearest is {apart[k]:.3g} m away, "
+            f"at {shown(nodes[k])} m"
+        )
+    return k
+
+
+def shown(at: Floats | Sequence[float]) -> str:
+    """A place, to be read."""
+    return f"({', '.join(f'{value:g}' for value in at)})"
+
+
 @dataclass(eq=False)
 class RodDraft:
     """Curves as they are at rest; where two have a point in common they are joined.
@@ -128,17 +146,9 @@ class RodDraft:
 
     def node(self, at: Point) -> int:
         """The node at a place, or half an edge from it."""
-        distance = np.linalg.norm(np.array(self.points) - at, axis=1)
-        k = int(np.argmin(distance))
-        ends = [self.points[j] for edge in self.edges if k in edge for j in edge]
-        edge = float(np.linalg.norm(np.subtract(ends, self.points[k]), axis=1).max())
-        if not distance[k] <= NEAR * edge:
-            x, y = self.points[k]
-            raise ValueError(
-                f"there is no node at ({at[0]:g}, {at[1]:g}) m: the nearest is "
-                f"{distance[k]:.3g} m away, at ({x:g}, {y:g}) m"
-            )
-        return k
+        points, edges = np.array(self.points), np.array(self.edges)
+        i, j = points[edges.T]
+        return node_near(at, points, edges, np.linalg.norm(j - i, axis=1))
 
     def _node_or_new(self, at: Point) -> int:
         if self.points:
@@ -155,7 +165,8 @@ class RodDraft:
         rigid = [k for k, near in around.items() if len(near) > 2]
         triples = [(n[0], k, n[1]) for k, n in around.items() if len(n) == 2]
         bends = np.array(triples, dtype=np.int64).reshape(-1, 3)
-        limbs, (i, j, k) = self._limbs_of(bends), points[bends.T]
+        edges, (i, j, k) = np.array(self.edges), points[bends.T]
+        limbs = limbs_of_bends(edges, bends, np.array(self.limbs), SEAM)
         e, f = j - i, k - j
         cross = e[:, 0] * f[:, 1] - e[:, 1] * f[:, 0]
         turned = np.degrees(np.arctan2(np.abs(cross), np.sum(e * f, axis=1)))
@@ -163,7 +174,7 @@ class RodDraft:
         sharp = turned > bound
         plain = ~sharp & ~np.isin(bends[:, 1], list(self.hinges))
         rod = network(
-            points, np.array(self.edges), bends[plain], self.sections,
+            points, edges, bends[plain], self.sections,
             edge_limb=np.array(self.limbs), bend_limb=limbs[plain],
             joints=sorted({*rigid, *bends[sharp, 1].tolist()} - self.hinges),
         )  # fmt: skip
@@ -185,14 +196,6 @@ class RodDraft:
             around[i].append(j)
             around[j].append(i)
         return around
-
-    def _limbs_of(self, bends: Ints) -> Ints:
-        """The limb of each bend: that of both its edges, or SEAM where they differ."""
-        of = {frozenset(e): k for e, k in zip(self.edges, self.limbs, strict=True)}
-        sides = [
-            (of[frozenset((i, j))], of[frozenset((j, k))]) for i, j, k in bends.tolist()
-        ]
-        return np.array([a if a == b else SEAM for a, b in sides], dtype=np.int64)
 
     def _section_at(self, node: int) -> Section:
         which = next(m for m, edge in enumerate(self.edges) if node in edge)

@@ -8,6 +8,7 @@ distance: the thickness of the rod, or where that is taken as zero, a skin.
 In a step, `node_to_edge` and `edge_to_ground` find when and where they meet.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -124,7 +125,7 @@ def refuse_start_inside(model: PlaneTouching, rod: Rod, ground: Ground | None) -
     touch = touch_of(model, rod, ground)
     a, b = rod.nodes[rod.edges[:, 0]], rod.nodes[rod.edges[:, 1]]
     for node in range(len(rod.nodes)) if touch.rods else ():
-        away = _distances(rod.nodes[node], a, b)
+        away = from_segments(rod.nodes[node], a, b)[0]
         away[touch.own[touch.first[node] : touch.first[node + 1]]] = np.inf
         k = int(np.argmin(away))
         if away[k] < (1.0 - 1e-9) * touch.distance:
@@ -144,6 +145,16 @@ def refuse_start_inside(model: PlaneTouching, rod: Rod, ground: Ground | None) -
             raise ValueError(
                 f"touching: {name} starts {-low:.3g} m below the ground: lift the rod"
             )
+
+
+def from_segments(
+    at: Floats | Sequence[float], a: Floats, b: Floats
+) -> tuple[Floats, Floats]:
+    """(m,) how far a place is from lines from a to b (m, 2 or 3), and where on them."""
+    way = b - a
+    square = np.linalg.norm(way, axis=1) ** 2
+    share = np.clip(((at - a) * way).sum(axis=1) / square, 0.0, 1.0)
+    return np.linalg.norm(a + share[:, None] * way - at, axis=1), share
 
 
 def arc_gap(touch: TouchSetting, x: Floats, node: int, ground: Ground) -> float:
@@ -176,24 +187,43 @@ def edge_gap(edges: Ints, x: Floats, ground: Ground) -> float:
 
 def crossings(edges: Ints, x: Floats) -> int:
     """How many pairs of the edges (m, 2) cross that have no node in common."""
-    a, b = x[edges[:, 0]], x[edges[:, 1]]
-    e, count = b - a, 0
-    for k, ends in enumerate(edges[:-1]):
-        apart = ~(edges[k + 1 :, :, None] == ends).any(axis=(1, 2))
-        d, f, r = e[k], e[k + 1 :][apart], a[k + 1 :][apart] - a[k]
-        under = d[0] * f[:, 1] - d[1] * f[:, 0]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            s = (r[:, 0] * f[:, 1] - r[:, 1] * f[:, 0]) / under
-            t = (r[:, 0] * d[1] - r[:, 1] * d[0]) / under
-        count += int(np.sum((np.abs(s - 0.5) < 0.5) & (np.abs(t - 0.5) < 0.5)))
+    return int(_count_crossings(np.ascontiguousarray(edges), np.ascontiguousarray(x)))
+
+
+@kernel
+def _count_crossings(edges: Ints, x: Floats) -> int:
+    count = 0
+    for e in range(len(edges)):
+        for f in range(e):
+            if not share_a_node(edges, e, f) and edges_cross(x, edges[e], edges[f]):
+                count += 1
     return count
 
 
-def _distances(point: Floats, a: Floats, b: Floats) -> Floats:
-    """(m,) of a point from the edges from a to b (m, 2)."""
-    e, d = b - a, point - a
-    s = np.clip(np.sum(e * d, axis=1) / np.sum(e * e, axis=1), 0.0, 1.0)
-    return np.asarray(np.linalg.norm(d - s[:, None] * e, axis=1))
+@kernel
+def share_a_node(edges: Ints, e: int, f: int) -> bool:
+    """Whether two edges have a node in common."""
+    one, other = edges[e], edges[f]
+    return bool(
+        one[0] == other[0]
+        or one[0] == other[1]
+        or one[1] == other[0]
+        or one[1] == other[1]
+    )
+
+
+@kernel
+def edges_cross(x: Floats, one: Ints, other: Ints) -> bool:
+    """Whether two edges have a point between their ends in common."""
+    a, b, p, q = one[0], one[1], other[0], other[1]
+    dx, dy = x[b, 0] - x[a, 0], x[b, 1] - x[a, 1]
+    fx, fy = x[q, 0] - x[p, 0], x[q, 1] - x[p, 1]
+    rx, ry = x[p, 0] - x[a, 0], x[p, 1] - x[a, 1]
+    under = dx * fy - dy * fx
+    if under == 0.0:
+        return False
+    s, t = (rx * fy - ry * fx) / under, (rx * dy - ry * dx) / under
+    return bool(0.0 < s < 1.0 and 0.0 < t < 1.0)
 
 
 SAMPLES = 16  # of an edge above the ground

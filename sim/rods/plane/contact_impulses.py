@@ -269,13 +269,7 @@ def _eliminate(A: Floats, x: Floats, n: int) -> None:
 
 @kernel
 def change_states(
-    own: Floats,
-    u: Floats,
-    mu: float,
-    state: Ints,
-    p: Floats,
-    small: float,
-    first: bool,
+    own: Floats, u: Floats, mu: float, state: Ints, p: Floats, small: float, first: bool
 ) -> int:
     """Give contacts the states that impulses and velocities ask for.
 

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sim.core.arrays import Floats
+from sim.core.options import refuse_missing
 from sim.rods.plane.motion_loop import NEAR
 from sim.rods.plane.options import StepOptions
 from sim.rods.plane.simulate import Loop
@@ -80,11 +81,8 @@ class RodWorld:
         curvatures : natural curvature of limbs, relative to that at rest; 1 ends it
         """
         ratios = curvatures or {}
-        for limb in (*switch_on, *ratios):
-            if not 0 <= limb < self._limbs:
-                raise ValueError(
-                    f"there is no limb {limb}: choose 0 to {self._limbs - 1}"
-                )
+        named = (*switch_on, *ratios)
+        refuse_missing("there is no limb {}", named, self._limbs, "choose")
         for limb, ratio in ratios.items():
             if not np.isfinite(ratio):
                 raise ValueError(

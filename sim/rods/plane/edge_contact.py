@@ -21,13 +21,15 @@ touches with its nodes.
 
 import numpy as np
 
-from sim.core.arrays import Floats, Ints
+from sim.core.arrays import Floats
 from sim.core.numba_kernels import kernel
 from sim.rods.plane.contact_geometry import (
     TouchSetting,
     crossing,
     edge_to_ground,
+    edges_cross,
     node_to_edge,
+    share_a_node,
 )
 from sim.rods.plane.contact_impulses import OPEN, STICK
 from sim.rods.plane.ground import bend, gap, surface
@@ -317,29 +319,10 @@ def begins_to_cross(run: Run, i: int, e: int) -> bool:
     found = False
     for m in range(touch.first[i], touch.first[i + 1]):
         f = touch.own[m]
-        if f != e and not (
-            edge[f, 0] == edge[e, 0]
-            or edge[f, 0] == edge[e, 1]
-            or edge[f, 1] == edge[e, 0]
-            or edge[f, 1] == edge[e, 1]
-        ):
+        if not share_a_node(edge, f, e):
             crossed = edges_cross(work.x, edge[f], edge[e])
             found = found or (crossed and not edges_cross(state.x, edge[f], edge[e]))
     return found
-
-
-@kernel
-def edges_cross(x: Floats, one: Ints, other: Ints) -> bool:
-    """Whether two edges have a point between their ends in common."""
-    a, b, p, q = one[0], one[1], other[0], other[1]
-    dx, dy = x[b, 0] - x[a, 0], x[b, 1] - x[a, 1]
-    fx, fy = x[q, 0] - x[p, 0], x[q, 1] - x[p, 1]
-    rx, ry = x[p, 0] - x[a, 0], x[p, 1] - x[a, 1]
-    under = dx * fy - dy * fx
-    if under == 0.0:
-        return False
-    s, t = (rx * fy - ry * fx) / under, (rx * dy - ry * dx) / under
-    return bool(0.0 < s < 1.0 and 0.0 < t < 1.0)
 
 
 @kernel

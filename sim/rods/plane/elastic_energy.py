@@ -216,14 +216,7 @@ def add_pair(total: Floats, i: int, j: int, fx: float, fy: float) -> None:
 
 @kernel
 def add_triple(
-    total: Floats,
-    i: int,
-    j: int,
-    k: int,
-    px: float,
-    py: float,
-    qx: float,
-    qy: float,
+    total: Floats, i: int, j: int, k: int, px: float, py: float, qx: float, qy: float
 ) -> None:
     """A bend: p on i, q on k, and what balances them on j."""
     total[i, 0] += px

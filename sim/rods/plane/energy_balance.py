@@ -52,12 +52,7 @@ def account(run: Run, count: int, h: float) -> None:
 
 @kernel
 def _add_element(
-    flow: EnergyFlow,
-    weight: float,
-    old: float,
-    driven: float,
-    moved: float,
-    new: float,
+    flow: EnergyFlow, weight: float, old: float, driven: float, moved: float, new: float
 ) -> None:
     """Share the change of an element's energy between actuation and motion.
 

@@ -17,12 +17,7 @@ import numpy as np
 
 from sim.core.arrays import Floats
 from sim.core.numba_kernels import kernel
-from sim.core.options import (
-    Checked,
-    Finite,
-    Positive,
-    within,
-)
+from sim.core.options import Checked, Finite, Positive, within
 from sim.rods.plane.rod import Rod, moved
 
 

@@ -47,24 +47,25 @@ Such slopes follow from the mean edges e, f of the step:
 with C = e x f, S = |e||f| + e . f and the turning 2 C / S. As g is made of e and f as
 the slope at the mean shape would be, the forces have no moment about it.
 
-Drag and loads of edges, with the mean edge and velocity of the step. With the edge e =
-(1 - gamma) e0 + gamma e1 of length l, and the velocity likewise,
+Loads of edges, with the mean edge e = (1 - gamma) e0 + gamma e1 of the step, of length
+l, as drag of `sim.rods.fluid_drag` has it:
 
     outer = w (F + f_t e + f_n Je) s    or    w (F + (f_t e + f_n Je) / l) s
-    drag  = h (d_t t t^T + d_n (1 - t t^T)) v,    t = e / l
 
 for a node that has the share w, with s of the step in which the load acts, and J a turn
 by a right angle to the left. With gamma = 1/2 the work of a pressure on a closed rod is
-then exactly that times the change of its area. Of their tangents the matrix of a step
-has that of drag in v; how forces turn is not symmetric and left to the iteration.
+then exactly that times the change of its area. Of the tangents of loads and drag the
+matrix of a step has that of drag in v; how forces turn is not symmetric and left to the
+iteration.
 """
 
 import numpy as np
 
 from sim.core.arrays import Floats
 from sim.core.numba_kernels import inlined, kernel
+from sim.rods.fluid_drag import add_drag, find_drag, mean_tangent
 from sim.rods.plane.actuation import actuate
-from sim.rods.plane.block_factorisation import backward, factorise, forward
+from sim.rods.plane.block_factorisation import BlockMatrix, backward, factorise, forward
 from sim.rods.plane.contact_geometry import TouchSetting
 from sim.rods.plane.contact_impulses import OPEN, SLIP_NEGATIVE, SLIP_POSITIVE, STICK
 from sim.rods.plane.contact_problem import add_impulses, place_frames
@@ -161,60 +162,22 @@ def _products(x: Floats, i: int, j: int, k: int, fold: float) -> tuple[float, fl
 
 
 @inlined
-def find_edge_forces(run: Run, h: float) -> None:
-    """Fill work.outer and work.drag, N s, for the end of the step in work.x, work.v."""
-    setting, scheme, state, work = run.setting, run.scheme, run.state, run.work
-    along, g = setting.along, scheme.gamma
-    if len(along.ends) == 0:
-        return
+def find_edge_loads(run: Run, h: float) -> None:
+    """Fill work.outer, N s, for the end of the step in work.x."""
+    along, work, both = run.setting.along, run.work, (run.state.x, run.work.x)
     work.outer[:] = 0.0
-    work.drag[:] = 0.0
     for k in range(len(along.ends)):
-        tx, ty, length = mean_tangent(run, k)
-        acts = overlap(along.window[k], state.clock.time, h)
+        i, j = along.ends[k]
+        tx, ty, length = mean_tangent(both, run.scheme.gamma, i, j)
+        acts = overlap(along.window[k], run.state.clock.time, h)
         size = acts * length if along.by_length[k] else acts
         ft, fn = size * along.force[k, 2], size * along.force[k, 3]
         fx = acts * along.force[k, 0] + ft * tx - fn * ty
         fy = acts * along.force[k, 1] + ft * ty + fn * tx
-        dt, dn = h * along.drag[k, 0], h * along.drag[k, 1]
         for a in range(2):
             i, w = along.ends[k, a], along.share[k, a]
-            vx = g * work.v[i, 0] + (1.0 - g) * state.v[i, 0]
-            vy = g * work.v[i, 1] + (1.0 - g) * state.v[i, 1]
-            slip = (dt - dn) * (tx * vx + ty * vy)
             work.outer[i, 0] += w * fx
             work.outer[i, 1] += w * fy
-            work.drag[i, 0] += dn * vx + slip * tx
-            work.drag[i, 1] += dn * vy + slip * ty
-
-
-@inlined
-def add_drag(run: Run, h: float) -> None:
-    """A += h gamma (d_t t t^T + d_n (1 - t t^T)) on the diagonal of both ends."""
-    setting, scheme, state = run.setting, run.scheme, run.state
-    along, place = setting.along, setting.pattern.place
-    for k in range(len(along.ends)):
-        tx, ty, _ = mean_tangent(run, k)
-        dn = h * scheme.gamma * along.drag[k, 1]
-        less = h * scheme.gamma * along.drag[k, 0] - dn
-        for a in range(2):
-            block = state.factor.diagonal[place[along.ends[k, a]]]
-            block[0] += dn + less * tx * tx
-            block[1] += less * tx * ty
-            block[2] += dn + less * ty * ty
-
-
-@kernel
-def mean_tangent(run: Run, k: int) -> tuple[float, float, float]:
-    """Direction and length of the mean edge of a step."""
-    setting, scheme, state, work = run.setting, run.scheme, run.state, run.work
-    i, j = setting.along.ends[k, 0], setting.along.ends[k, 1]
-    g = scheme.gamma
-    x0, x1 = state.x, work.x
-    ex = g * (x1[j, 0] - x1[i, 0]) + (1.0 - g) * (x0[j, 0] - x0[i, 0])
-    ey = g * (x1[j, 1] - x1[i, 1]) + (1.0 - g) * (x0[j, 1] - x0[i, 1])
-    length = np.sqrt(ex * ex + ey * ey)
-    return ex / length, ey / length, length
 
 
 @kernel
@@ -247,7 +210,11 @@ def evaluate(run: Run, h: float) -> None:
             state.x, work.x, setting.element, work.actuated, weight, work.viscous
         )
     loaded = overlap(setting.load_window, state.clock.time, h)
-    find_edge_forces(run, h)
+    if len(setting.along.ends) > 0:
+        find_edge_loads(run, h)
+        along, both = setting.along, (state.x, work.x)
+        speeds = state.v, work.v
+        find_drag(along.ends, along.drag, both, speeds, g, h, work.drag)
     if setting.rayleigh:
         for i in range(len(work.v)):
             for a in range(2):
@@ -269,6 +236,25 @@ def evaluate(run: Run, h: float) -> None:
             work.r[i, a] = 0.0 if setting.held[i, a] else r
 
 
+@kernel
+def set_zero(matrix: BlockMatrix) -> None:
+    """All blocks <- 0."""
+    matrix.diagonal[:] = 0.0
+    matrix.lower[:] = 0.0
+
+
+@kernel
+def add_stiffness_at(
+    run: Run, x: Floats, rates: Rates, scale: float, matrix: BlockMatrix
+) -> None:
+    """A += scale times the stiffness at x, of strains since the start of the step."""
+    setting = run.setting
+    add_stiffness(
+        x, setting.element, run.work.actuated, rates, run.state.strain,
+        setting.pattern, scale, matrix,
+    )  # fmt: skip
+
+
 @inlined
 def renew_factor(run: Run, touch: TouchSetting | None, h: float, many: bool) -> None:
     """Assemble A at the present iterate; factorise it, or keep it for many contacts."""
@@ -278,21 +264,13 @@ def renew_factor(run: Run, touch: TouchSetting | None, h: float, many: bool) -> 
     if setting.rayleigh:
         set_multiple(h * g * setting.beta, work.stiffness, matrix)
     else:
-        matrix.diagonal[:] = 0.0
-        matrix.lower[:] = 0.0
+        set_zero(matrix)
     mass_scale = 1.0 + h * g * setting.alpha
     add_mass(setting.pattern, matrix, setting.element.mass, setting.held, mass_scale)
-    add_stiffness(
-        work.x,
-        setting.element,
-        work.actuated,
-        Rates(g, strain_rate_weight(setting, h)),
-        state.strain,
-        setting.pattern,
-        h * h * g,
-        matrix,
-    )
-    add_drag(run, h)
+    rates = Rates(g, strain_rate_weight(setting, h))
+    add_stiffness_at(run, work.x, rates, h * h * g, matrix)
+    along, place, both = setting.along, setting.pattern.place, (state.x, work.x)
+    add_drag(along.ends, along.drag, both, g, h, place, matrix.diagonal)
     if many:
         set_multiple(1.0, matrix, work.matrix)
     if touch is not None or not many:
@@ -394,19 +372,8 @@ def _paper_stiffness(run: Run) -> None:
     [Hu20] does not say where K is taken; with K(x1) the derivative of K is usually
     dropped, and Newton's iteration is no longer one.
     """
-    setting, state, work = run.setting, run.state, run.work
-    work.stiffness.diagonal[:] = 0.0
-    work.stiffness.lower[:] = 0.0
-    add_stiffness(
-        state.x,
-        setting.element,
-        work.actuated,
-        Rates(1.0, 0.0),
-        state.strain,
-        setting.pattern,
-        1.0,
-        work.stiffness,
-    )
+    set_zero(run.work.stiffness)
+    add_stiffness_at(run, run.state.x, Rates(1.0, 0.0), 1.0, run.work.stiffness)
 
 
 @kernel

@@ -286,11 +286,17 @@ def fill_system(
             fill_contact(run, c, softness_of(work, c, soft))
             continue
         if blocks > n:
-            full, z = system.diagonal[place[n + c]], system.z[place[n + c]]
-            full[0], full[1], full[2], full[3] = 1.0, 0.0, 0.0, 1.0
-            z[0], z[1] = 0.0, 0.0
+            set_unit(system, place[n + c])
         if work.state[c] != OPEN:
             hold(work, c)
+
+
+@kernel
+def set_unit(system: ContactSystem, at: int) -> None:
+    """The rows of a contact that does not push."""
+    full = system.diagonal[at]
+    full[0], full[1], full[2], full[3] = 1.0, 0.0, 0.0, 1.0
+    system.z[at] = 0.0
 
 
 @kernel
@@ -332,8 +338,7 @@ def fill_contact(run: Run, c: int, soft: float) -> None:
     system, state = work.system, work.state[c]
     own = len(work.r) + c
     full, z = system.diagonal[system.place[own]], system.z[system.place[own]]
-    full[0], full[1], full[2], full[3] = 1.0, 0.0, 0.0, 1.0
-    z[0], z[1] = 0.0, 0.0
+    set_unit(system, system.place[own])
     if state == OPEN:
         return
     full[0] = soft * system.own[2 * c]

@@ -11,14 +11,7 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from sim.core.arrays import Bools, Floats
-from sim.core.options import (
-    Checked,
-    Choice,
-    Count,
-    NotNegative,
-    Positive,
-    within,
-)
+from sim.core.options import Checked, Choice, Count, NotNegative, Positive, within
 from sim.rods.plane.actuation import Law
 from sim.rods.plane.block_factorisation import BlockPattern, analyse
 from sim.rods.plane.contact_geometry import TouchSetting, touch_of

@@ -106,6 +106,30 @@ END, NEXT = 5.0 / 12.0, 1.0 / 12.0  # of the edge at a joint
 NONE = Joints(np.empty(0), np.empty((0, 2)), np.empty((0, 2), int), np.empty((0, 2)))
 
 
+def edges_by_nodes(edges: Ints) -> dict[frozenset[int], int]:
+    """The number of each edge (m, 2) by its two nodes."""
+    return {frozenset(ends): e for e, ends in enumerate(edges.tolist())}
+
+
+def edges_of_bends(edges: Ints, bends: Ints) -> Ints:
+    """(b, 2) the edges before and after each bend; -1 for one that is not there."""
+    of = edges_by_nodes(edges)
+    sides = [
+        [of.get(frozenset(pair), -1) for pair in ((i, j), (j, k))]
+        for i, j, k in bends.tolist()
+    ]
+    return np.array(sides, dtype=np.int64).reshape(-1, 2)
+
+
+def limbs_of_bends(edges: Ints, bends: Ints, limbs: Ints, other: int) -> Ints:
+    """(b,) the limb of both edges of each bend, of limbs (m,); `other` for two limbs.
+
+    An edge that is not there has no limb.
+    """
+    first, second = np.append(limbs, PASSIVE)[edges_of_bends(edges, bends).T]
+    return np.asarray(np.where(first == second, first, other))
+
+
 def pairs_at(nodes: Floats, edges: Ints, at: Sequence[int]) -> tuple[Ints, Floats]:
     """(p, 3) a bend of each pair of edges at the nodes `at`, and whether it folds."""
     bends: list[tuple[int, int, int]] = []
@@ -131,7 +155,7 @@ def joined(
     ----------
     rod : the rods between joints, whose edges have the stiffness EI (m,), N m^2
     """
-    edge_of = {frozenset(e): k for k, e in enumerate(rod.edges.tolist())}
+    edge_of = edges_by_nodes(rod.edges)
     natural = _curvature_towards(rod)
     around: dict[int, list[int]] = {}
     for i, j in rod.edges.tolist():
@@ -272,6 +296,15 @@ def refuse_unless_positive_all(rod: object, *names: str) -> None:
             )
 
 
+def refuse_unless_there(named: Ints, by: str, kind: str, count: int) -> None:
+    """Tell the first of (k, 1 or 2) numbers that no node or edge has."""
+    for k, side in np.argwhere((named < 0) | (named >= count)).tolist():
+        raise ValueError(
+            f"rod: {by} {k} names {kind} {named[k, side]}, but {kind}s are numbered "
+            f"0 to {count - 1}"
+        )
+
+
 def refuse_bad_lengths(nodes: Floats, edges: Ints, rest_length: Floats) -> None:
     """A ValueError unless nodes are somewhere, and edges and their rests have lengths.
 
@@ -292,9 +325,9 @@ def refuse_bad_lengths(nodes: Floats, edges: Ints, rest_length: Floats) -> None:
 
 
 def _refuse_bad_edges(nodes: Floats, edges: Ints, rest_length: Floats) -> None:
-    n = len(nodes)
-    if len(edges) == 0 or edges.min() < 0 or edges.max() >= n:
-        raise ValueError(f"rod: edges must join two of the nodes 0 to {n - 1}")
+    if not len(edges):
+        raise ValueError("rod: it has no edges: join nodes by some")
+    refuse_unless_there(edges, "edge", "node", len(nodes))
     refuse_bad_lengths(nodes, edges, rest_length)
     _refuse_double_edges(edges)
 
@@ -343,7 +376,7 @@ def pieces_of(n: int, edges: Ints) -> int:
 
 
 def _refuse_bad_bends(edges: Ints, bends: Ints) -> None:
-    known = {frozenset(edge) for edge in edges.tolist()}
+    known = edges_by_nodes(edges).keys()
     for b, (i, j, k) in enumerate(bends.tolist()):
         if i == k or not {frozenset((i, j)), frozenset((j, k))} <= known:
             raise ValueError(
@@ -429,12 +462,7 @@ def _in_series(
     edges: Ints, bends: Ints, EI: Floats, before: Floats, after: Floats
 ) -> Floats:
     """(b,) EI of bends between edges of stiffness `EI` (m,), half of each in series."""
-    of = {frozenset(ends): k for k, ends in enumerate(edges.tolist())}
-    sides = [
-        (of.get(frozenset((i, j)), 0), of.get(frozenset((j, k)), 0))
-        for i, j, k in bends.tolist()
-    ]
-    first, second = EI[np.array(sides, dtype=np.int64).reshape(-1, 2).T]
+    first, second = EI[edges_of_bends(edges, bends).T]
     both = (before + after) / (before / first + after / second)
     return np.asarray(np.where(first == second, first, both))
 

@@ -22,7 +22,6 @@ from sim.rods.plane.state import (
     clear,
     copied,
     new_state,
-    with_factor,
     work_space,
 )
 from sim.rods.plane.time_loop import make_steps
@@ -40,10 +39,7 @@ class Loop(MotionLoop[RodStep]):
     """The arrays of a run, and the compiled loop over them."""
 
     def __init__(
-        self,
-        world: World,
-        options: StepOptions,
-        start: RodState | None,
+        self, world: World, options: StepOptions, start: RodState | None
     ) -> None:
         if world.turning and options.accuracy > 0.0:
             raise ValueError(
@@ -62,10 +58,11 @@ class Loop(MotionLoop[RodStep]):
         if world.velocity is not None:
             velocity[:] = world.velocity
         pairs = 0 if world.touching is None else 2 * len(world.rod.nodes)
-        state = copied(start) if start else new_state(world.rod, velocity, pairs)
-        self.state = with_factor(state, self.setting.pattern)
+        pattern = self.setting.pattern
+        new = new_state(world.rod, pattern, velocity, pairs)
+        self.state = copied(start) if start else new
         self._before = pointed(copied(self.state))
-        self.work = work_space(world.rod, self.setting.pattern, pairs)
+        self.work = work_space(world.rod, pattern, pairs)
         self.reaction = np.zeros_like(world.rod.nodes)
         self._parts = Run(self.setting, self.scheme, self.state, self.work)
         self._handed = by_addresses(self._parts)

@@ -98,13 +98,14 @@ class RodState(NamedTuple):
     clock: Clock
 
 
-def new_state(rod: Rod, velocity: Floats, pairs: int = 0) -> RodState:
+def new_state(
+    rod: Rod, pattern: BlockPattern, velocity: Floats, pairs: int
+) -> RodState:
     """The rod at its start with velocities (n, 2); not yet ready for a step.
 
     pairs : contacts besides those of nodes with the ground, at most
     """
     n = len(rod.nodes)
-    pattern_free = BlockMatrix(np.zeros((n, 3)), np.zeros((0, 4)))
     return RodState(
         x=rod.nodes.copy(),
         v=np.ascontiguousarray(velocity, dtype=np.float64).copy(),
@@ -114,16 +115,9 @@ def new_state(rod: Rod, velocity: Floats, pairs: int = 0) -> RodState:
         contact=np.zeros(n, dtype=np.int64),
         pair=np.zeros((pairs, 3), dtype=np.int64),
         pulse=np.full(rod.last_limb + 1, np.inf),
-        factor=pattern_free,
+        factor=empty(pattern),
         clock=numbers(Clock),
     )
-
-
-def with_factor(state: RodState, pattern: BlockPattern) -> RodState:
-    """The state with space for a factor of this pattern, if it has none yet."""
-    if len(state.factor.lower) == len(pattern.row):
-        return state
-    return state._replace(factor=empty(pattern))
 
 
 def copied(state: RodState) -> RodState:

@@ -274,11 +274,7 @@ RELEASE_TOLERANCE = 1e-12  # of the outer forces, of a rest that is let go
 
 
 def solve_static(
-    world: World,
-    *,
-    tolerance: float = 1e-9,
-    max_steps: int = 400,
-    minimum: bool = True,
+    world: World, *, tolerance: float = 1e-9, max_steps: int = 400, minimum: bool = True
 ) -> RodStep:
     """The equilibrium that the rod of `world` sinks to from its start.
 

@@ -132,14 +132,10 @@ def make_ready(run: Run) -> None:
 
 @kernel
 def copy_strain(source: Strains, target: Strains) -> None:
-    for k in range(len(source.stretch)):
-        target.stretch[k] = source.stretch[k]
-        for a in range(2):
-            target.edge_slope[k, a] = source.edge_slope[k, a]
-    for b in range(len(source.turn)):
-        target.turn[b] = source.turn[b]
-        for a in range(4):
-            target.bend_slope[b, a] = source.bend_slope[b, a]
+    target.stretch[:] = source.stretch
+    target.turn[:] = source.turn
+    target.edge_slope[:] = source.edge_slope
+    target.bend_slope[:] = source.bend_slope
 
 
 @kernel

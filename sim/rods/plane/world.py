@@ -1,9 +1,7 @@
 """A rod, what acts on it, and what it stands on.
 
 Loads are forces at nodes, forces spread along a rod, loads that turn with it, and drag
-in a fluid. Drag is that of resistive-force theory (Gray and Hancock, J. Exp. Biol. 32,
-1955): a piece of rod feels -(c_t t t^T + c_n (1 - t t^T)) v per length, whatever the
-others do.
+in a fluid (`sim.rods.fluid_drag`).
 
 `TurningEnd` moves and turns an end in time: two held nodes, carried by tables. The
 velocity of both is set before each step to the mean one that takes them to their
@@ -14,7 +12,7 @@ energy gains by that is given by the support.
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from numbers import Real
-from typing import Annotated, Any, NamedTuple, Protocol
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
@@ -27,8 +25,10 @@ from sim.core.options import (
     Requirement,
     Whole,
     is_finite,
+    refuse_missing,
     refuse_negative,
 )
+from sim.rods.fluid_drag import Edged, Fluid
 from sim.rods.plane.actuation import (
     Actuator,
     LeftOfContact,
@@ -42,28 +42,6 @@ from sim.rods.plane.rod import GRAVITY, PASSIVE, Rod
 from sim.rods.prescribed_motion import UP, PrescribedMotion
 
 ALWAYS = (0.0, np.inf)
-
-
-class Edged(Protocol):
-    """A rod in the plane or in space."""
-
-    @property
-    def nodes(self) -> Floats: ...
-    @property
-    def edges(self) -> Ints: ...
-    @property
-    def rest_length(self) -> Floats: ...
-    @property
-    def held(self) -> Bools: ...
-
-
-@dataclass(frozen=True)
-class Fluid(Checked):
-    """A fluid at rest, N s/m^2 along a rod and across it; it has no buoyancy."""
-
-    of = "fluid"
-    along: NotNegative
-    across: NotNegative
 
 
 def _are_numbers(value: Any, *sizes: int) -> bool:
@@ -190,9 +168,8 @@ def overlap(window: Floats, time: float, h: float) -> float:
 
 def end_edge(rod: Edged, node: int) -> int:
     """The only edge at an end of a rod."""
-    last = len(rod.nodes) - 1
-    if not 0 <= node <= last:
-        raise ValueError(f"follower force: there is no node {node}: choose 0 to {last}")
+    message, n = "follower force: there is no node {}", len(rod.nodes)
+    refuse_missing(message, [node], n, "choose")
     at = np.flatnonzero((rod.edges == node).any(axis=1))
     if (many := len(at)) != 1:
         where = ", ".join(f"{value:g}" for value in rod.nodes[node])
@@ -290,25 +267,23 @@ def refuse_unfitting(world: Any, dimension: int) -> None:
     ----------
     world : of the plane or of space
     """
-    numbers, last = "two" if dimension == 2 else "three", len(world.rod.nodes) - 1
+    rod, numbers = world.rod, "two" if dimension == 2 else "three"
+    spread, load = world.distributed_loads, world.load
     if not _are_numbers(world.gravity, dimension):
         raise ValueError(
             f"gravity is {world.gravity}: give {numbers} finite numbers, m/s^2"
         )
-    if world.load is not None and not all(0 <= k <= last for k in world.load.nodes):
-        raise ValueError(f"load: nodes {world.load.nodes}: choose from 0 to {last}")
-    last = len(world.rod.edges) - 1
-    for k in (edge for load in world.distributed_loads for edge in load.edges):
-        if not 0 <= k <= last:
+    nodes, edges = load.nodes if load else (), [k for one in spread for k in one.edges]
+    refuse_missing("load: there is no node {}", nodes, len(rod.nodes), "choose")
+    message = "distributed load: there is no edge {}"
+    refuse_missing(message, edges, len(rod.edges), "choose")
+    for one in (*spread, load) if load else spread:
+        if len(one.force) > dimension:
             raise ValueError(
-                f"distributed load: there is no edge {k}: choose 0 to {last}"
+                f"{one.of}: force is {one.force}: give two numbers in the plane"
             )
-    forces = [("distributed load", load.force) for load in world.distributed_loads]
-    for of, force in [*forces, ("load", world.load.force if world.load else ())]:
-        if len(force) > dimension:
-            raise ValueError(f"{of}: force is {force}: give two numbers in the plane")
     for follower in world.follower_forces:
-        end_edge(world.rod, follower.node)
+        end_edge(rod, follower.node)
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,18 +12,12 @@ import numpy as np
 from sim.core.arrays import Bools, Floats, Ints
 from sim.rods.plane.elastic_energy import elements
 from sim.rods.plane.ground import GroundPlane
-from sim.rods.plane.rod import END, Rod, RodMaterial, Section
+from sim.rods.plane.rod import END, Rod, RodMaterial, Section, edges_by_nodes
 from sim.rods.plane.world import DistributedLoad, TurningEnd, World
 from sim.rods.space.contact_detection import ContactModel, LevelGround
 from sim.rods.space.frames import edge_tangents
 from sim.rods.space.joints import STIFF
-from sim.rods.space.rod import (
-    RodSection,
-    SpaceMaterial,
-    SpaceRod,
-    rectangle,
-    tube,
-)
+from sim.rods.space.rod import RodSection, SpaceMaterial, SpaceRod, rectangle, tube
 from sim.rods.space.world import SpaceLimbs, SpaceWorld, TurningClamp, TurningClamps
 
 SHEAR = SpaceMaterial(1.0, 1.0).shear  # G / E of rubber
@@ -83,8 +77,7 @@ def lifted(rod: Rod, sections: Section | Sequence[Section]) -> SpaceRod:
 
 def _hinges(rod: Rod) -> Ints:
     """(k, 2) edges that turn against each other: first ones of what bends join."""
-    of = {frozenset(ends): e for e, ends in enumerate(rod.edges.tolist())}
-    found = []
+    of, found = edges_by_nodes(rod.edges), []
     for node in np.flatnonzero(np.bincount(rod.edges.ravel()) > 1).tolist():
         group = {e: e for e in np.flatnonzero((rod.edges == node).any(axis=1)).tolist()}
         for i, j, k in rod.bends[rod.bends[:, 1] == node].tolist():
@@ -222,7 +215,7 @@ def _directed(rod: Rod) -> tuple[Ints, Ints]:
     the later one, and a bend of a joint that folds back begins with its first edge so.
     """
     m, plain = len(rod.edges), len(rod.bends) - len(rod.joints.fold)
-    of = {frozenset(ends): e for e, ends in enumerate(rod.edges.tolist())}
+    of = edges_by_nodes(rod.edges)
     ways = [((i, j), (j, k)) for i, j, k in rod.bends[:plain].tolist()]
     edges = {e: tuple(ends) for e, ends in enumerate(rod.edges.tolist())}
     edges |= {of[frozenset(run)]: run for both in reversed(ways) for run in both[::-1]}
@@ -293,10 +286,10 @@ def _spread(rod: SpaceRod, world: World) -> Iterator[DistributedLoad]:
 
 def _drive(rod: SpaceRod, turning: Sequence[TurningEnd]) -> TurningClamps | None:
     """Ends that turn to the left, about z."""
-    pairs = [frozenset(edge) for edge in rod.edges.tolist()]
+    edge_of = edges_by_nodes(rod.edges)
     clamps = [
         TurningClamp(
-            pairs.index(frozenset((end.node, end.about))), end.about, (0.0, 0.0, 1.0),
+            edge_of[frozenset((end.node, end.about))], end.about, (0.0, 0.0, 1.0),
             end.times, end.angles, [(*row, 0.0) for row in end.moves],
         )
         for end in turning

@@ -38,6 +38,7 @@ from sim.rods.space.step_equation import (
     stage,
     step_forces,
 )
+from sim.rods.space.system import edge_turn
 from sim.rods.space.tendon_hinge_friction import friction_newton_step
 from sim.rods.space.world import SpaceWorld
 
@@ -124,7 +125,7 @@ class _ByParts:
     def advance(self, change: Floats) -> float:
         """Go on by a change, or as much as edges may turn; how far, m, or inf."""
         system = self.world.system
-        turned = system.largest_turn(self.at, change)
+        turned = edge_turn(self.at.x, system.part.edges, change)
         if not np.isfinite(turned):
             return np.inf
         change *= min(1.0, LARGEST_TURN / max(turned, 1e-300))

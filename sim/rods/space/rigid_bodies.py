@@ -149,51 +149,37 @@ Surface = Callable[[Floats, Floats], Floats]
 
 @dataclass(frozen=True, eq=False)
 class HeightField(Checked):
-    """All that is below the surface w = f(u, v).
+    """All that is below the surface z = f(x, y).
 
     The closest point is exact where the surface bends less than the way to it: rods
     must be thinner than its hollows are narrow.
 
     Attributes
     ----------
-    surface : of u and v (k,): f, its slopes by u and v, its second slopes by u u, u v
-        and v v, (6, k)
+    surface : of x and y (k,): f, its slopes by x and y, its second slopes by x x, x y
+        and y y, (6, k)
     pieces : of an edge, each with at most one place where it is closest
-    axes : (3, 3) directions of u, v and w
     """
 
     of = "height field"
     surface: Surface
     pieces: Count = 4
-    axes: Floats | None = None
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        turn = self._turn
-        if turn.shape != (3, 3) or not np.allclose(turn @ turn.T, np.eye(3)):
-            raise ValueError("height field: axes must be three orthogonal unit vectors")
-
-    @property
-    def _turn(self) -> Floats:
-        return np.eye(3) if self.axes is None else np.asarray(self.axes)
 
     def distance(self, x: Floats) -> tuple[Floats, Floats]:
         """From the surface, and the way out."""
-        p = x @ self._turn.T
-        foot = self._feet(p)
+        foot = self._feet(x)
         f, fu, fv, *_ = self.surface(foot[:, 0], foot[:, 1])
         up = np.column_stack([-fu, -fv, np.ones(len(f))])
         up /= np.linalg.norm(up, axis=1, keepdims=True)
-        apart = p - np.column_stack([foot, f])
-        return np.sum(apart * up, axis=1), up @ self._turn
+        apart = x - np.column_stack([foot, f])
+        return np.sum(apart * up, axis=1), up
 
     def lines(self, x: Floats) -> Floats:
-        """One along u, below the middle of the nodes."""
-        p = x @ self._turn.T
-        away = 0.25 * float(np.ptp(p, axis=0).max())
-        u = np.linspace(p[:, 0].min() - away, p[:, 0].max() + away, LINE_POINTS)
-        v = np.full(LINE_POINTS, p[:, 1].mean())
-        at = np.column_stack([u, v, self.surface(u, v)[0]]) @ self._turn
+        """One along x, below the middle of the nodes."""
+        away = 0.25 * float(np.ptp(x, axis=0).max())
+        u = np.linspace(x[:, 0].min() - away, x[:, 0].max() + away, LINE_POINTS)
+        v = np.full(LINE_POINTS, x[:, 1].mean())
+        at = np.column_stack([u, v, self.surface(u, v)[0]])
         return np.stack([at[:-1], at[1:]], axis=1)
 
     def _feet(self, p: Floats) -> Floats:

@@ -22,6 +22,7 @@ from sim.rods.plane.rod import (
     PoissonRatio,
     refuse_bad_lengths,
     refuse_unless_positive_all,
+    refuse_unless_there,
 )
 from sim.rods.space.frames import (
     SpaceState,
@@ -194,17 +195,8 @@ class SpaceRod:
         return float(self.rest_length.sum())
 
 
-def _refuse_unless_there(named: Ints, by: str, kind: str, count: int) -> None:
-    """Tell the first of (k, 1 or 2) numbers that no node or edge has."""
-    for k, side in np.argwhere((named < 0) | (named >= count)).tolist():
-        raise ValueError(
-            f"rod: {by} {k} names {kind} {named[k, side]}, but {kind}s are numbered "
-            f"0 to {count - 1}"
-        )
-
-
 def _refuse_bad_edges(nodes: Floats, edges: Ints, rest_length: Floats) -> None:
-    _refuse_unless_there(edges, "edge", "node", len(nodes))
+    refuse_unless_there(edges, "edge", "node", len(nodes))
     refuse_bad_lengths(nodes, edges, rest_length)
 
 
@@ -223,7 +215,7 @@ def _refuse_bad_bends(nodes: Floats, edges: Ints, bends: Ints) -> None:
     number, way = of_runs(bends, len(edges))
     backwards = (bends >= len(edges)) & (bends < 2 * len(edges))
     there = np.where(backwards, number, bends)
-    _refuse_unless_there(there, "bend", "edge", len(edges))
+    refuse_unless_there(there, "bend", "edge", len(edges))
     t = edge_tangents(nodes, edges)
     for b, ((tail, end), (begin, head)) in enumerate(run_ends(edges, bends).tolist()):
         (e, f), (one, other) = number[b].tolist(), way[b]
@@ -362,7 +354,7 @@ def strains_at_rest(rod: SpaceRod) -> Floats:
 
 def clamped(rod: SpaceRod, *edges: int) -> SpaceRod:
     """The rod with both nodes and the frame of each of these edges held."""
-    _refuse_unless_there(np.array([edges]).T, "clamp", "edge", len(rod.edges))
+    refuse_unless_there(np.array([edges]).T, "clamp", "edge", len(rod.edges))
     held, frames = rod.held.copy(), rod.held_frames.copy()
     chosen = list(edges)
     held[rod.edges[chosen].ravel()] = True

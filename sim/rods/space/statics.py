@@ -20,7 +20,7 @@ from sim.optimize.newton import End, Step, Trial, halved, minimise
 from sim.rods.space.elastic_energy import energies
 from sim.rods.space.frames import SpaceState, moved_on
 from sim.rods.space.rod import SpaceRod
-from sim.rods.space.system import SpaceLoads, SpaceSystem
+from sim.rods.space.system import SpaceLoads, SpaceSystem, edge_turn
 
 ROUNDING = 1e-14  # of forces, relative to EA
 FARTHEST = 0.5  # turn of an edge, or its stretch, in one step
@@ -132,7 +132,7 @@ class _RestProblem:
             lambda v: factor.solve(shift * system.shift * v), system.count, SEED
         )
         step = _all(system, mode)
-        step *= LEAVING / system.largest_turn(at.state, step)
+        step *= LEAVING / edge_turn(at.state.x, system.part.edges, step)
         return _State(system, system.moved(at.state, step))
 
     def steps(self, at: _State) -> Iterator[Step[_State]]:
@@ -144,23 +144,23 @@ class _RestProblem:
         15.6).
         """
         system, g, tension = self.system, at.linear[0], at.tension
-        solve = at.positive.factor.solve
+        edges, solve = system.part.edges, at.positive.factor.solve
         change = _all(system, -solve(g[system.free]))
         energy = system.energy(at.state, tension)
 
         def trials(share: float) -> Iterator[Trial[_State]]:
             here, by = at.state, share * change
-            far = system.largest_turn(here, by)
+            far = edge_turn(here.x, edges, by)
             for _ in range(1 + CORRECTIONS):
                 there = system.moved(here, by)
                 change_of_energy = system.energy(there, tension) - energy
                 yield Trial(_State(system, there), change_of_energy)
                 left = system.gradient(there, tension)[0][system.free]
                 here, by = there, _all(system, -solve(left))
-                if not system.largest_turn(here, by) < far:
+                if not edge_turn(here.x, edges, by) < far:
                     return
 
-        turn = max(system.largest_turn(at.state, change), 1e-300)
+        turn = max(edge_turn(at.state.x, edges, change), 1e-300)
         rounding = 1e-12 * abs(energy) + 1e-15 * sum(energies(at.state, system.part))
         slope = min(float(g @ change), 0.0)
         shares = halved(min(1.0, FARTHEST / turn), LEAST_STEP)

@@ -36,11 +36,6 @@ carries N,
 
 of which Newton's matrix, being symmetric, has the mean with its transpose; how B turns
 as the edge turns about itself is left to the iteration.
-
-Drag in a fluid is by resistive-force theory, as in the plane. With the mean edge t of a
-step and the mean velocity of its nodes, each end of an edge of length l at rest feels -
-l / 2 (c_t t t^T + c_n (1 - t t^T)) dq / h, so that drag takes energy at any h. What is
-held feels none, and nothing resists turns about an edge.
 """
 
 import numpy as np
@@ -49,7 +44,8 @@ from sim.core.arrays import Floats
 from sim.core.numba_kernels import kernel
 from sim.linalg.multifrontal import factorise_fronts, solve_fronts
 from sim.linalg.sparse import DROP, Factor
-from sim.rods.plane.world import Fluid, overlap
+from sim.rods.fluid_drag import drag_in_fluid, drag_slopes
+from sim.rods.plane.world import overlap
 from sim.rods.space.elastic_energy import OF_EDGE, add_elastic, strains_of_hinges
 from sim.rods.space.energy_balance import largest_forces
 from sim.rods.space.energy_conserving_forces import (
@@ -345,40 +341,6 @@ def slopes_of_edges(world: SpaceWorld, both: Ends, time: float, h: float) -> Flo
     return total.ravel()
 
 
-def _resistance(world: SpaceWorld, x: Floats, to: Floats) -> Floats:
-    """(m, 3, 3) of each end of the edges that go from x to `to`, N s/m."""
-    edges = world.rod.edges
-    fluid = world.fluid or Fluid(0.0, 0.0)
-    mean = np.diff((x + to)[edges], axis=1)[:, 0]
-    t = mean / np.linalg.norm(mean, axis=1, keepdims=True)
-    along = t[:, :, None] * t[:, None, :]
-    each = fluid.across * np.eye(3) + (fluid.along - fluid.across) * along
-    return np.asarray(0.5 * world.rod.rest_length[:, None, None] * each)
-
-
-def drag_in_fluid(world: SpaceWorld, x: Floats, moves: Floats, h: float) -> Floats:
-    """(3 n + m,) of a step of h seconds from x, N.
-
-    Parameters
-    ----------
-    moves : (3 n + m,) m, rad
-    """
-    way = moves[: x.size].reshape(-1, 3)
-    each, force = _resistance(world, x, x + way), np.zeros_like(x)
-    for end in world.rod.edges.T:
-        np.add.at(force, end, -np.einsum("mab,mb->ma", each, way[end]) / h)
-    force[world.rod.held] = 0.0
-    return np.concatenate([force.ravel(), np.zeros(len(moves) - x.size)])
-
-
-def drag_slopes(world: SpaceWorld, x: Floats, moves: Floats, h: float) -> Floats:
-    """(21 m,) lower triangles of edges: of minus its slope by moves, N/m."""
-    to = x + moves[: x.size].reshape(-1, 3)
-    both = np.kron(np.eye(2), _resistance(world, x, to) / h)
-    r, c = np.tril_indices(OF_EDGE)
-    return np.asarray(both[:, r, c].ravel())
-
-
 def step_forces(
     world: SpaceWorld, trial: SpaceTrial, after: SpaceState, friction: Floats
 ) -> SpaceForces:
@@ -403,7 +365,7 @@ def step_forces(
         applied += of_edges(world, (now.state, after), now.time, h)
     unbalanced = inner + applied + trial.pull - drag - inertial
     if world.fluid is not None:
-        resistance = drag_in_fluid(world, now.state.x, moves, h)
+        resistance = drag_in_fluid(world.rod, world.fluid, now.state.x, moves, h)
         unbalanced, damped = unbalanced + resistance, damped - float(resistance @ moves)
     return SpaceForces(inner, applied, unbalanced, moves, damped, dry=dry)
 
@@ -535,12 +497,12 @@ def newton_matrix(
         of_tendons = world.system.of_tendons(at, tension)[1]
         values = np.concatenate([values, of_tendons])
     if world.fluid is not None:
-        slopes = drag_slopes(world, before.x, found.moves, h)
+        slopes = drag_slopes(world.rod, world.fluid, before.x, found.moves, h)
         values[: len(slopes)] += 2.0 * slopes
     if len(world.along.ends):
         slopes = slopes_of_edges(world, (before, end), trial.now.time, h)
         values[: len(slopes)] += slopes
-    values = 0.5 * system.of_free(values)
+    values = 0.5 * values[system.free_entries]
     shift = (world.inertia * (2.0 / h**2 + world.damping.alpha / h))[system.free]
     factor = system.factor(values, shift)
     while found.contact and factor.negative:

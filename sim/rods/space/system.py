@@ -14,12 +14,7 @@ from sim.core.arrays import Bools, Floats, Ints
 from sim.core.numba_kernels import kernel
 from sim.linalg.sparse import Factor, SparsityPattern, analyse, factorise
 from sim.rods.space.elastic_energy import OF_BEND, OF_EDGE, add_elastic, energies
-from sim.rods.space.frames import (
-    SpaceState,
-    moved_on,
-    of_runs,
-    run_ends,
-)
+from sim.rods.space.frames import SpaceState, moved_on, of_runs, run_ends
 from sim.rods.space.rod import SpaceElements, SpaceRod, space_elements
 from sim.rods.space.tendons import (
     Tendon,
@@ -253,7 +248,7 @@ class SpaceSystem:
         g[: self.rod.nodes.size] -= self.loads.on_nodes(self.rod).ravel()
         slopes, of_tendons = self.of_tendons(state, tension)
         g += self.spread(slopes, tension)
-        return g, self.of_free(np.concatenate([values, of_tendons]))
+        return g, np.concatenate([values, of_tendons])[self.free_entries]
 
     def of_tendons(self, state: SpaceState, tension: Floats) -> tuple[Floats, Floats]:
         """Slopes (q, 11) of lengths, and the Hessian of tension times them."""
@@ -286,10 +281,6 @@ class SpaceSystem:
     def free_entries(self) -> Bools:
         """(e,) which of the Hessian's entries are of free unknowns only."""
         return self._places[2]
-
-    def of_free(self, values: Floats) -> Floats:
-        """Of the Hessian's entries of all unknowns, those of free ones."""
-        return values[self._places[2]]
 
     @cached_property
     def shift(self) -> Floats:
@@ -334,10 +325,6 @@ class SpaceSystem:
         return edge_fit(
             rod.edges.tobytes(), rod.held.tobytes(), rod.rest_length.tobytes()
         )
-
-    def largest_turn(self, state: SpaceState, change: Floats) -> float:
-        """Of an edge in a change of all unknowns, rad, or its stretch."""
-        return edge_turn(state.x, self.part.edges, change)
 
 
 @kernel

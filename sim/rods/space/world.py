@@ -17,6 +17,7 @@ import numpy as np
 
 from sim.core.arrays import Floats, Ints
 from sim.core.options import Choice
+from sim.rods.fluid_drag import Fluid
 from sim.rods.plane.actuation import Actuator, Pulses, Schedule, actuate
 from sim.rods.plane.elastic_energy import Actuated, Elements, join
 from sim.rods.plane.motion_loop import lowest_limb
@@ -25,7 +26,6 @@ from sim.rods.plane.world import (
     Damping,
     DistributedLoad,
     EdgeForces,
-    Fluid,
     FollowerForce,
     NodeLoad,
     edge_forces,

@@ -15,9 +15,9 @@ from pipeline.cli.app import called
 from pipeline.report.motion import MovingShape, read_moving_shape
 from pipeline.terminal import InputError
 from sim.core.arrays import Floats
+from sim.rods.fluid_drag import Fluid
 from sim.rods.plane.ground import surface
 from sim.rods.plane.rod import GRAVITY
-from sim.rods.plane.world import Fluid
 from sim.rods.space.statics import rest
 from tests.helpers.refusals import refused_in_one_line
 

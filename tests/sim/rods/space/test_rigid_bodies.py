@@ -247,10 +247,6 @@ def test_an_edge_is_closest_to_a_body_where_its_distance_is_least():
         (lambda: SphereBody((0.0, 0.0, 0.0), -1.0), "sphere: radius must be positive"),
         (lambda: BarBody((0.0,) * 3, (0.0,) * 3, 1.0), "make a sphere"),
         (
-            lambda: HeightField(_paraboloid, axes=np.ones((3, 3))),
-            "three orthogonal unit vectors",
-        ),
-        (
             lambda: SpaceWorld(
                 _wire(np.zeros(3), np.array([0.1, 0.0, 0.0]), 2),
                 contact=ContactModel(
