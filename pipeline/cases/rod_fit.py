@@ -48,11 +48,13 @@ LEAST = 1e-3  # of its first value: its size where it comes near 0
 BLURRED = 1e-3  # see `analysis.calibration.parameter_fit.fit`
 
 
+@dataclass(frozen=True, eq=False)
 class SeriesFit(ABC, Checked):
     """A case that fits parameters to a series.
 
     Attributes
     ----------
+    specimen : what was measured, with the nominal values of its parameters
     measured_path : CSV of quantity, at, value, u, part
     parameters : names of those to fit
     vague : relative u from which a parameter counts as not determined
@@ -60,11 +62,12 @@ class SeriesFit(ABC, Checked):
     """
 
     of: ClassVar[str] = "fit"
+    specimen: Any
     measured_path: str
     parameters: Sequence[str]
-    vague: float
-    max_steps: int
-    synthetic: bool
+    vague: Positive = field(default=1.0, kw_only=True)
+    max_steps: Count = field(default=50, kw_only=True)
+    synthetic: bool = field(default=False, kw_only=True)
     counted = "s: times"  # from 0, as a message says
     curve_points = CURVE
 
@@ -305,7 +308,6 @@ class RodFitCase(SeriesFit):
 
     Attributes
     ----------
-    specimen : what was measured, with the nominal values of its parameters
     measured_path : CSV of quantity, at (time, s), value, u, part; quantities are those
         of `sim.rods.plane.markers`, and markers of a file; of an actuator curvature
         (kbar / kbar0), modulus (E / E0)
@@ -313,17 +315,10 @@ class RodFitCase(SeriesFit):
         those of `sim.rods.space.world` with "_times", as each is fitted as
         a multiple of what the specimen has
     released_from : a load under which a rod was at rest before it was let go at t = 0
-    vague : relative u from which a parameter counts as not determined
-    synthetic : whether the series was computed rather than measured
     """
 
     specimen: Specimen
-    measured_path: str
-    parameters: Sequence[str]
     released_from: NodeLoad | None = None
-    vague: Positive = 1.0
-    max_steps: Count = 50
-    synthetic: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -448,7 +443,6 @@ class ArmFitCase(SeriesFit):
 
     Attributes
     ----------
-    specimen : the arm with the nominal values of its parameters
     measured_path : CSV of quantity, at (share of the specimen's tensions), value, u,
         part; quantities are those of `sim.rods.plane.markers`: x_tip, z_12
     parameters : of FITTED_OF: multiples of what the specimen has; of all tensions
@@ -456,11 +450,6 @@ class ArmFitCase(SeriesFit):
     """
 
     specimen: TendonArmCase
-    measured_path: str
-    parameters: Sequence[str]
-    vague: Positive = 1.0
-    max_steps: Count = 50
-    synthetic: bool = False
     counted = "of the tensions: shares"
     curve_points = 20
 

@@ -11,7 +11,7 @@ from pipeline.cases.record import Summary, along_axes
 from pipeline.cases.rod_in_space_record import RestingSpaceRod
 from sim.core.arrays import Floats
 from sim.core.options import Checked, Count, Finite, NotNegative, Positive, counted
-from sim.rods.plane.rod import GRAVITY
+from sim.rods.plane.rod import GRAVITY, PoissonRatio
 from sim.rods.space.rod import (
     SpaceMaterial,
     SpaceRod,
@@ -34,13 +34,9 @@ class Wire(Checked):
 
     of: ClassVar[str] = "wire"
     radius: Positive = 1.0e-3
-    modulus: float = 1.0e7
-    density: float = 1000.0
-    poisson: float = 0.3
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _ = self.material
+    modulus: Positive = 1.0e7
+    density: Positive = 1000.0
+    poisson: PoissonRatio = 0.3
 
     @property
     def material(self) -> SpaceMaterial:

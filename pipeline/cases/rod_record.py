@@ -63,9 +63,8 @@ class MovingRod(RodCase):
     def steps(self: Any, state: State | None = None) -> Iterator[Any]:
         """From the start, or from a recorded state."""
         start = None if state is None else state_from(RodState, state)
-        options, every = self.options, self.every
         yield from simulate(
-            self.world, options, self.duration, every=every, start=start
+            self.world, self.options, self.duration, every=self.every, start=start
         )
 
     def continued(self, state: State) -> tuple[Recorder[Any, Any], Iterator[Any]]:
