@@ -113,9 +113,11 @@ class ScanFile:
         except ScanFileError:
             raise
         except Exception as error:
-            problem = f"cannot be read as {kind} ({type(error).__name__})"
-            remedy = "is it damaged? export it again, or as PLY"
-            raise self.refused("FORMAT", problem, remedy) from error
+            raise self.refused(
+                "FORMAT",
+                f"cannot be read as {kind} ({type(error).__name__})",
+                "is it damaged? export it again, or as PLY",
+            ) from error
 
     def by_package(self, kind: str, blocks: Iterator[Floats]) -> Iterator[Floats]:
         """Pass on what a package reads; salvaged, up to where it fails."""

@@ -211,7 +211,7 @@ def test_pipes_and_devices_in_conf_are_no_files_of_it(project, refused):
     [
         ({"a": "defaults: [a, _self_]"}, "in conf are circular"),
         ({"a": "defaults: [b]", "b": "defaults: [a]"}, "in conf are circular"),
-        ({"a": "# @package _global_\nrecord_every: 2"}, "holds no case"),
+        ({"a": "# @package _global_\nrecord_every: 2"}, "has no case"),
     ],
 )
 def test_a_case_that_leads_nowhere_is_one_line(project, refused, files, said):

@@ -115,7 +115,7 @@ def test_verdicts_that_change_with_increments_are_ambiguous():
     assert {"A", "B", "1-2"} <= named
     titles = " ".join(ax.get_title() for ax in figure.axes)
     assert "1 lock, 1 no, 1 ambiguous" in titles
-    assert "[ZF19]: 7 lock" in titles
+    assert "[ZF19]: 7 of 75 lock" in titles
 
 
 def test_rims_are_the_outlines_of_panels_not_their_inner_edges():

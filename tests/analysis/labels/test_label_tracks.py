@@ -111,7 +111,7 @@ def test_frames_too_far_apart_are_refused(rng):
 def test_a_false_point_in_place_of_a_node_is_refused(rng):
     series = found_anew(rng, shapes(rng, 0.1))
     series.frames[7][3] += [4.0, -2.5]
-    with pytest.raises(AmbiguousLabelError, match="frame 7 has a node"):
+    with pytest.raises(AmbiguousLabelError, match="frame 7: a node is"):
         carry_labels(series.frames, LINKS, series.first, np.arange(15.0))
 
 

@@ -207,7 +207,7 @@ def test_a_cap_whose_surface_goes_on_with_more_points_is_the_tip_of_something(rn
         wrong = fault(rising(c, count), PickOptions(6.0))
         assert (wrong is None) == is_sphere
     assert wrong is not None
-    assert "continue as a tube" in wrong.detail
+    assert "continue its surface" in wrong.detail
 
 
 def test_a_mesh_may_close_its_surface_beside_a_ball(rng):

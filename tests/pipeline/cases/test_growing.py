@@ -156,7 +156,7 @@ def test_the_shipped_strip_bends_down_as_it_is_heated(tmp_path, monkeypatch):
 def test_a_file_with_growth_is_refused_where_nothing_grows(tmp_path):
     path = tmp_path / "grows.json"
     path.write_text(json.dumps(ROD))
-    with pytest.raises(InputError, match="which a morph does not read"):
+    with pytest.raises(InputError, match="which a morph does not support"):
         structure_file(str(path))
     with pytest.raises(ValueError, match="growth does not work in a motion: remove it"):
         MechanismMotionCase(loaded_file(str(path)), duration=1.0, h=0.1)
@@ -200,7 +200,7 @@ def test_values_of_a_field_that_do_not_fit_are_refused(
         (ROD, {"springs": [2], "strain": LAW}, r"growth\[0\].springs is 2: the f"),
         (ROD, {"springs": [-1], "strain": LAW}, r"the file has springs 0 to 1"),
         (ROD, {"springs": [0, 0], "strain": LAW}, r"growth\[0\] has 0 already"),
-        (ROD, {"springs": [0]}, "give either links, springs and panels"),
+        (ROD, {"springs": [0]}, "give either links, springs or panels"),
         (TRIANGLE, {"links": [2], "strain": LAW}, r"the file has links 0 to 1"),
         (TRIANGLE, {"links": [0], "turn": LAW}, "give either links"),
         (

@@ -172,7 +172,7 @@ def test_forces_that_hang_on_the_residual_are_left_out_and_said(tmp_path):
     _, recorder = recorded(case)
     result, rows = recorder.summary(), list(recorder.tables()["reactions.csv"])
     warning = str(result["warning"])
-    assert warning.startswith("dist(0, 1); dist(1, 2); fix(0, x); fix(2, x) nearly")
+    assert warning.startswith("dist(0, 1); dist(1, 2); fix(0, x); fix(2, x) are nearly")
     assert "largest_tension" not in result
     told = {row["constraint"]: row["y"] for row in rows}
     assert told["dist(0, 1)"] == told["fix(2, x)"] == ""

@@ -284,7 +284,7 @@ def _rows(path: Path, *rows: str) -> str:
         ({"parameters": "modulus"}, "parameters is 'modulus': give a list of names"),
         (
             {"released_from": NodeLoad([99], (0.0, -1.0))},
-            "load: nodes .*99.*: choose from",
+            "load: there is no node 99: choose 0 to",
         ),
         ({"max_steps": 0}, "max_steps must be a whole number from 1 up"),
     ],

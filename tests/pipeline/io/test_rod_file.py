@@ -281,5 +281,5 @@ def test_a_finer_robot_has_nodes_twice_as_close(tmp_path):
     path.write_text(BEAM)
     coarse, fine = (RodFileCase(str(path), refinement=f).world.rod for f in (1.0, 2.0))
     assert fine.rest_length[0] == pytest.approx(coarse.rest_length[0] / 2)
-    with pytest.raises(ValueError, match="finer must be positive"):
+    with pytest.raises(ValueError, match="refinement must be positive"):
         RodFileCase(str(path), refinement=0.0)

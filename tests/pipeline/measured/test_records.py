@@ -189,7 +189,7 @@ def test_shifted_tracks_are_measured_and_placed(tmp_path):
         (lambda t: t.assign(y_mm=0.9 * t["y_mm"]), "0.903 to 0.995 times as"),
         (
             lambda t: t.assign(x_mm=t["x_mm"] + 25.0 * (t.index == 300)),
-            "frame 7 (55 C) has a node",
+            "frame 7 (55 C): a node is",
         ),
         (lambda t: t.drop(columns="y_mm"), "has no column y_mm"),
         (lambda t: t.assign(temperature_C=t["temperature_C"] + 273), "295 to 403, but"),

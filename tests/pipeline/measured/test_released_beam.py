@@ -175,16 +175,16 @@ def stray(table: pd.DataFrame, column: str, by: float, at: int = 70) -> pd.DataF
         (lambda t: t.iloc[:60], "60 frames"),
         (lambda t: t.loc[t.index.repeat(2)], "from 0 to 0: give each time once"),
         (lambda t: t.iloc[[*range(90), *range(88, 500)]], "0.89 to 0.88: give each"),
-        (lambda t: stray(t, "tip_2_z_m", 0.5), "tip_2 is 0.5 m away .* at 0.7 s"),
-        (lambda t: stray(t, "base_2_x_m", 0.006), "72: base_2 is 0.006 m away"),
+        (lambda t: stray(t, "tip_2_z_m", 0.5), "tip_2 is 0.5 m off .* at 0.7 s"),
+        (lambda t: stray(t, "base_2_x_m", 0.006), "72: base_2 is 0.006 m off"),
         (
             lambda t: stray(t, "tip_2_z_m", 0.1, 0),
-            "row 2: tip_2 is 0.1 m away .* at 0 ",
+            "row 2: tip_2 is 0.1 m off .* at 0 ",
         ),
-        (lambda t: stray(t, "base_1_x_m", 0.1, 1), "row 3: base_1 is 0.1 m away"),
+        (lambda t: stray(t, "base_1_x_m", 0.1, 1), "row 3: base_1 is 0.1 m off"),
         (
             lambda t: stray(t, "base_1_x_m", 0.1, len(t) - 1),
-            f"row {FRAMES + 1}: base_1 is 0.1 m away",
+            f"row {FRAMES + 1}: base_1 is 0.1 m off",
         ),
     ],
 )

@@ -127,7 +127,7 @@ def test_a_run_interrupted_after_its_last_file_is_a_finished_one(tmp_path, monke
         write_digests(directory)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("pipeline.runs.run_attempts.write_digests", interrupted)
+    monkeypatch.setattr("pipeline.runs.run_keys.write_digests", interrupted)
     with pytest.raises(KeyboardInterrupt):
         run_once(job(), lambda _: {"E": 0.5}, tmp_path)
     assert places(tmp_path) == [f"runs/{job().key}"]

@@ -136,7 +136,7 @@ def test_a_marker_that_no_frame_sees_is_refused_by_name(tmp_path, rng, capsys):
     words = ["--marker-sd-mm", "1", "--to-s", "0.025", "--out", str(tmp_path / "found")]
     assert called(["ingest", str(file), *words]) == 2
     told = capsys.readouterr().err
-    assert "marker b is lost in all 3 frames from 0 to 0.02 s: choose others" in told
+    assert "marker b is lost in all 3 frames from 0 to 0.02 s: choose other" in told
     assert not (tmp_path / "found").exists()
 
 

@@ -96,7 +96,7 @@ def test_views_that_no_sphere_ties_together_are_refused(seen, tmp_path, refuses,
     away = tmp_path / "away.npy"
     np.save(away, balls(rng, AWAY))
     said = refuses([str(seen), str(away)])
-    assert f"E-NO-OVERLAP {away}: shares no sphere with {seen}, nor" in said
+    assert f"E-NO-OVERLAP {away}: shares no sphere with {seen}, not even" in said
     tie = tmp_path / "tie.npy"
     both = np.concatenate([CENTRES, AWAY])
     np.save(tie, balls(rng, both))
@@ -155,7 +155,7 @@ def test_a_radius_that_is_a_little_off_is_told_down_to_the_verdict(
     assert called(["ingest", *words]) == 0
     said = capsys.readouterr().out
     assert "warning: the spheres are 1.00" in said
-    assert "for 5.965: ingest with --sphere-radius-mm 6" in said
+    assert "not 5.965: ingest with --sphere-radius-mm 6" in said
     assert read_spheres(tmp_path / "found").remark in said
     words[words.index("5.965")] = "6"
     assert called(["ingest", *words]) == 0

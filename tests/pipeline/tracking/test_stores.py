@@ -70,7 +70,7 @@ def test_a_damaged_database_is_put_aside_and_refilled(tracked, capsys, spoil):
     assert called(["track"]) == 0
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith(f"warning: {database(tracked)} is damaged")
-    assert "now mlflow.damaged.1.db" in line
+    assert "renamed to mlflow.damaged.1.db" in line
     assert database(tracked).with_name("mlflow.damaged.1.db").read_bytes() == spoiled
     assert len(runs_in(tracked)) == 2
 
