@@ -41,7 +41,9 @@ def made(request, tmp_path_factory):
     patch.chdir(ROOT)
     save = drawing.save
     patch.setattr(
-        drawing, "save", lambda f, *rest: (shown.append(f), save(f, *rest))[1]
+        drawing,
+        "save",
+        lambda f, *rest, **how: (shown.append(f), save(f, *rest, **how))[1],
     )
     try:
         rows = ROWS[folder / "figure"] = rows_of(name, folder / "runs")
