@@ -71,7 +71,9 @@ def parts_row(label: str, words: tuple[str, ...], out: Path) -> Row:
     """The printed parts of a case."""
     composer = Composer()
     case = sound_case(composer.compose("simulate", [*words]))
-    make_parts(parts_of(parts_settings() | {"sides": 12}), case, out)
+    result = make_parts(parts_of(parts_settings() | {"sides": 12}), case, out)
+    record = {"key": "0123456789abcdef", "status": "finished", "result": result}
+    write_json(out / "run.json", record)
     return Row(label, out)
 
 
