@@ -170,15 +170,15 @@ def _hits(a: Floats, b: Floats, hit: Bools) -> None:
 
 
 @kernel
-def _sweep_axis(b: Floats) -> tuple[int, float]:
-    """The axis along which boxes (m, 6) lie farthest apart for their size; the size."""
-    best, size, most = 0, 0.0, -1.0
+def _sweep_axis(b: Floats) -> int:
+    """The axis along which boxes (m, 6) lie farthest apart for their size."""
+    best, most = 0, -1.0
     for c in range(3):
         widest = (b[:, c + 3] - b[:, c]).max()
         apart = (b[:, c].max() - b[:, c].min()) / max(widest, 1e-300)
         if apart > most:
-            best, size, most = c, widest, apart
-    return best, size
+            best, most = c, apart
+    return best
 
 
 @kernel
@@ -191,16 +191,19 @@ def overlaps(a: Floats, b: Floats, same: bool) -> Ints:
     found, count = np.empty((64, 2), dtype=np.int64), 0
     if len(a) == 0 or len(b) == 0:
         return found[:0]
-    axis, widest = _sweep_axis(b)
+    axis = _sweep_axis(b)
     order = np.argsort(b[:, axis])
     columns, hit = np.empty((6, len(b))), np.empty(len(b), dtype=np.bool_)
     for c in range(6):
         columns[c] = b[order, c]
-    first = np.searchsorted(columns[axis], a[:, axis] - widest)
+    reach = columns[axis + 3].copy()  # how far a box and all before it go
+    for j in range(1, len(reach)):
+        reach[j] = max(reach[j], reach[j - 1])
+    first = np.searchsorted(reach, a[:, axis])
     end = np.searchsorted(columns[axis], a[:, axis + 3], side="right")
     for i in range(len(a)):
-        _hits(a[i], columns[:, first[i] : end[i]], hit)
-        begun, near = count, end[i] - first[i]
+        begun, near = count, max(end[i] - first[i], 0)
+        _hits(a[i], columns[:, first[i] : first[i] + near], hit)
         if count + near > len(found):
             larger = np.empty((2 * (count + near), 2), dtype=np.int64)
             larger[:count] = found[:count]

@@ -23,6 +23,15 @@ def test_a_sweep_finds_all_overlapping_boxes_in_ascending_order(count, flat, rng
         assert np.array_equal(overlaps(one, b, same), expected)
 
 
+def test_boxes_that_touch_exactly_overlap(rng):
+    """However their width is rounded: near 0 it has more digits than their ends."""
+    for _ in range(50):
+        low = -rng.uniform(0.0, 1e-3, size=3)
+        high = low + rng.uniform(0.0, 1.0, size=3)
+        one, next_to_it = np.hstack([low, high]), np.hstack([high, high + 1.0])
+        assert len(overlaps(next_to_it[None], one[None], False)) == 1
+
+
 def test_an_empty_set_of_boxes_meets_nothing():
     none, one = np.empty((0, 6)), np.zeros((1, 6))
     assert len(overlaps(none, one, False)) == 0
