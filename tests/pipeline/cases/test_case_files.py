@@ -2,7 +2,6 @@
 
 import shutil
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -84,9 +83,3 @@ def test_values_behind_defaults_are_set_as_others(monkeypatch):
     asked = ["case=miura", "case.phases.0.fraction=0.8"]
     phases = composer.compose("simulate", asked)["case"]["phases"]
     assert phases[0]["fraction"] == 0.8
-
-
-def test_two_cases_that_differ_in_the_ground_share_all_else():
-    level, up = config_of("star_robot"), config_of("star_robot_up_3")
-    assert {key for key in level if level[key] != up[key]} == {"ground"}
-    assert Path(CONF / "case/star_robot_up_3.yaml").read_text().count("\n") <= 6

@@ -177,11 +177,3 @@ def test_a_sequence_that_hangs_on_imperfections_is_undecided():
     assert 0 < low < result["lock_share"] < high < 1
     plain = case("folding_sequence", *words, "case.imperfections=null")
     assert ended(plain, last)["verdict"] == "lock"
-
-
-def test_eigenvalues_are_recorded_on_request():
-    chosen = case("single_fold", "+case.eigenvalues=2")
-    steps = chosen.steps()
-    next(steps)
-    numbers = chosen.recorder().row(next(steps))
-    assert 0 < numbers["eigenvalue_0"] < numbers["eigenvalue_1"]

@@ -55,22 +55,14 @@ def test_a_file_runs_into_a_folder_of_its_own(project, file):
     assert (record["name"], keys(project)) == ("bar", [record["key"]])
 
 
-def test_a_bad_value_in_a_file_is_one_line(file, refused):
-    file.write_text(yaml.safe_dump(BAR | {"links": [[0, 7]]}))
-    assert "the structure has nodes 0 to 1" in refused("simulate", file.name)
-
-
 @pytest.mark.parametrize(
     ("words", "said"),
     [
         (["a.yaml", "b.svg"], "a.yaml and b.svg are several files: give one"),
         (["a.yaml", "case=miura"], "a.yaml and case=miura both name what runs: leave"),
-        (["conf/case/miura.yaml"], "is a configuration file: give case=miura"),
-        (["a.ply"], "a.ply: no case reads .ply files: give one of .fold, .cp"),
     ],
 )
 def test_what_names_no_one_case_is_refused(words, said):
-    Path("a.ply").touch()
     with pytest.raises(InputError) as error:
         with_case(words)
     assert said in str(error.value)

@@ -4,16 +4,9 @@ import numpy as np
 import pytest
 
 from analysis.figures.folded_sheets import rigid_ratio
-from pipeline.figures.shown import draw
-from pipeline.terminal import InputError
 
 
 def test_the_ratio_of_rigid_panels_is_that_of_their_periods():
     first = np.linspace(1.0, 2.0, 400)
     ratio = rigid_ratio(np.column_stack([first, 3.0 * first**-2.0]))
     assert ratio == pytest.approx(np.full(400, 2.0), rel=1e-4)
-
-
-def test_other_than_three_runs_are_refused():
-    with pytest.raises(InputError, match="shows 3 runs, not 0"):
-        draw("fold-mechanics", [])

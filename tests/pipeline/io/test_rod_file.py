@@ -197,7 +197,8 @@ def test_a_point_of_a_curve_that_another_rod_has_joins_them(tmp_path):
 def test_loads_that_are_spread_or_turn_and_ends_that_turn_are_read(tmp_path):
     path = tmp_path / "beam.yaml"
     path.write_text(
-        f"{BEAM}distributed_loads: [{{rod: 0, force: [0, -2], duration: 0.5}}]\n"
+        f"{BEAM}distributed_loads:\n"
+        "  - {rod: 0, force: [0, -2], along: 3, across: 4, duration: 0.5}\n"
         "follower_forces: [{at: [50, 0], along: -0.1, across: 0.2, start: 0.1}]\n"
         "fluid: {along: 1, across: 2}\n"
     )
@@ -218,6 +219,7 @@ def test_loads_that_are_spread_or_turn_and_ends_that_turn_are_read(tmp_path):
     (load,), (follower,) = world.distributed_loads, world.follower_forces
     assert load.edges == list(range(10))  # not that behind the clamp
     assert (load.force, load.start, load.duration) == ((0.0, -2.0), 0.0, 0.5)
+    assert (load.along, load.across) == (3.0, 4.0)
     assert world.rod.nodes[follower.node] == pytest.approx([0.05, 0.0])
     assert (follower.along, follower.across, follower.start) == (-0.1, 0.2, 0.1)
     assert world.fluid == Fluid(1.0, 2.0)

@@ -85,19 +85,6 @@ def test_forces_on_ends_of_a_file_move_rods_in_space_as_in_their_plane(tmp_path)
     check_same(ends(tmp_path, flat, {"follower_forces": raised}))
 
 
-def test_loads_that_turn_with_rods_are_along_and_across_them(tmp_path):
-    path = tmp_path / "rod.json"
-    content = {
-        **RODS, "distributed_loads": [{"rod": 0, "along": 0.02, "across": 0.06}],
-        "follower_forces": [{"at": [50, 0], "along": 1e-3, "across": 2e-3}],
-    }  # fmt: skip
-    path.write_text(json.dumps(content))
-    world = RodFileCase(str(path)).world
-    (load,), (force,) = world.distributed_loads, world.follower_forces
-    assert (load.along, load.across) == (0.02, 0.06)
-    assert (force.along, force.across) == (1e-3, 2e-3)
-
-
 def test_rods_that_are_joined_are_loaded_by_their_own_lengths(tmp_path):
     """Stubs at joints count once: a force per length times that of the rod it is on."""
     content = {

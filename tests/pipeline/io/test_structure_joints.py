@@ -250,17 +250,3 @@ def test_an_angle_outside_its_range_is_told_in_degrees():
         "degrees: widen"
     )
     assert made.ranges.scaled(10.0).shown(0, 0.0) == pytest.approx(90.0)
-
-
-def test_a_pin_in_a_plane_is_a_node_that_two_bodies_share():
-    """As a hinge about one node twice it is refused with that; without, it turns."""
-    content: dict[str, Any] = {
-        "nodes": [[0, 0, 0], [4, 0, 0], [2, 3, 0], [0, 6, 0], [4, 6, 0]],
-        "bodies": [[0, 2, 4], [1, 2, 3]],
-        "planar": "z",
-        "fixed": [0, 4],
-    }
-    pin = [{"hinge": {"bodies": [0, 1], "axis": [2, 2]}}]
-    with pytest.raises(ValueError, match="let the bodies share a node instead"):
-        structure_entries(**content, joints=pin)
-    assert mobility(structure_entries(**content)).mobility == 1

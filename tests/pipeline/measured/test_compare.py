@@ -233,15 +233,3 @@ def test_a_packed_prediction_is_the_same_and_checked_inside(tmp_path):
         path.write_bytes(damaged)
         with pytest.raises(InputError, match="restore it"):
             read_prediction(tmp_path)
-
-
-def test_a_prediction_that_was_edited_is_refused(tmp_path):
-    at = spheres()
-    fit(at, tmp_path)
-    after = read_posterior(tmp_path / POSTERIOR)
-    folder = centres(tmp_path / "r", {"SPH102": GOOD})
-    predict(at, folder, after, "0" * 16, tmp_path / "out")
-    path = tmp_path / "out" / "prediction.csv"
-    path.write_text(path.read_text().replace("radius,0.0,4", "radius,0.0,5"))
-    with pytest.raises(InputError, match="has changed since it was made"):
-        read_prediction(tmp_path / "out")

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.figures.captions import latex_text, with_u
+from analysis.figures.captions import latex_text
 from pipeline.report.manuscript import (
     MACROS,
     collect_series,
@@ -111,20 +111,6 @@ def test_series_are_collected_from_the_finished_runs_alone(tmp_path):
     assert collect_series([done, lost]) == series_rows()
 
 
-def test_a_number_that_changes_changes_its_macro_and_its_table(row, tmp_path):
-    write_result_tables([row], tmp_path)
-    changed = row | {"S_scanned": row["S_scanned"] + 0.01}
-    write_result_tables([changed], tmp_path)
-    value = re.search(
-        r"\\partTwoSScanned\}\{(.*)\}", (tmp_path / "numbers.tex").read_text()
-    )
-    assert float(value.group(1)) == pytest.approx(changed["S_scanned"], abs=5e-5)
-    table = pd.read_csv(tmp_path / "tables" / "comparisons.csv")
-    assert table["S_scanned"][0] == changed["S_scanned"]
-    said = with_u(changed["S_scanned"], row["S_scanned_u"])
-    assert said in (tmp_path / "tables" / "comparisons.tex").read_text()
-
-
 def test_what_nothing_stands_behind_any_more_is_removed(row, tmp_path):
     write_result_tables([row], tmp_path, series_rows())
     write_result_tables([], tmp_path, series_rows())
@@ -220,14 +206,6 @@ def test_a_quantity_and_its_u_have_one_power_of_ten_over_all_comparisons(row, tm
         for told, value in zip(said[name], (error, u), strict=True):
             assert is_rounded(value, told)
     assert found["oneSScannedU"].startswith("0.0")  # as its value is told
-
-
-def test_a_row_says_in_brackets_how_sure_it_is(row, tmp_path):
-    write_result_tables([row], tmp_path)
-    table = (tmp_path / "tables" / "comparisons.tex").read_text()
-    said = with_u(row["S_error"], row["S_u_val"], sign=True)
-    assert re.fullmatch(r"\$[-+]0\.\d+\(\d\d?\)\$|\$.*10.*\$", said)
-    assert said in table
 
 
 def test_a_column_has_one_power_of_ten_in_its_heading(row, tmp_path):

@@ -1,10 +1,8 @@
-import errno
 import json
 import os
 import shutil
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -12,7 +10,7 @@ from pipeline.runs.atomic_files import write_text
 from pipeline.runs.run_attempts import is_alive, run_once, sweep_dead
 from pipeline.runs.run_directory import Job, Ledger, finished, run_record
 from pipeline.runs.run_keys import identity, write_digests
-from pipeline.terminal import InputError, RunFailedError, command
+from pipeline.terminal import InputError, RunFailedError
 from sim.core.options import NotConvergedError
 
 
@@ -169,33 +167,6 @@ def test_garbage_under_running_is_closed_like_a_killed_run(tmp_path):
     (closed,) = sweep_dead(tmp_path)
     assert run_record(closed)["status"] == "killed"
     assert not list((tmp_path / "running").iterdir())
-
-
-def test_a_disk_that_may_only_be_read_is_refused_in_one_line(capsys):
-    @command
-    def main() -> int:
-        raise OSError(errno.EROFS, "Read-only file system", "results")
-
-    assert main() == 2
-    assert capsys.readouterr().err == (
-        "error: [Errno 30] Read-only file system: 'results': give this user access "
-        "rights, or work in a copy of the folder, then run the same command again to "
-        "resume\n"
-    )
-
-
-def test_a_full_disk_is_no_failure_of_the_run(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    wanted = Job(
-        "simulate", "toy", identity("simulate", {}), {}, tags={"study": "mine"}
-    )
-
-    def body(_: Path) -> dict[str, Any]:
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    with pytest.raises(RunFailedError, match="No space left"):
-        run_once(wanted, body)
-    assert Ledger().state(wanted.key) == "missing"  # so that a plain rerun runs it
 
 
 def test_results_that_lead_nowhere_are_refused_at_once(tmp_path):

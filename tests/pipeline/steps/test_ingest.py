@@ -199,7 +199,6 @@ def test_a_scan_in_which_nothing_fits_is_refused_with_what_would(
     ("more", "said"),
     [
         ("--radius-range 5 7", "either --sphere-radius-mm R or --radius-range"),
-        ("--unit furlong", "E-UNIT unit 'furlong'"),
         ("--sphere-radius-mm -6", "radius_mm must be positive, not -6"),
         ("--registration-mm -1", "registration_mm"),
         ("--seeds nowhere.csv", "nowhere.csv cannot be read (No such file"),
@@ -214,14 +213,6 @@ def test_bad_options_are_refused(tmp_path, more, said, rng, refuses):
     (tmp_path / "far.csv").write_text("x_mm,y_mm,z_mm\n9e3,0,0\n")
     given = more.format(folder=tmp_path).split()
     assert said in refuses(balls(rng, CENTRES[:1]), *given)
-
-
-def test_a_scan_without_unit_is_refused(tmp_path, refused):
-    scan = saved(tmp_path / "a.xyz", CENTRES)
-    radius = ["--sphere-radius-mm", "6"]
-    assert "E-UNIT the file does not state its unit" in refused(
-        "ingest", scan, *radius, "--out", str(tmp_path / "found")
-    )
 
 
 def test_a_truncated_scan_is_refused_and_its_good_points_kept_when_asked(

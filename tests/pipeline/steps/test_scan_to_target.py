@@ -3,7 +3,6 @@
 import json
 import re
 import shutil
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -119,14 +118,6 @@ def test_what_cannot_be_measured_is_refused(measured, tmp_path, changed, said, r
     assert not out.exists()
 
 
-def test_a_scan_without_its_target_says_why(measured, tmp_path, capsys):
-    changed = words(measured, tmp_path, **{"gate-mm": "0.01"})
-    assert called(["deviation", *changed]) == 0
-    said = capsys.readouterr().out
-    assert "placed: False" in said
-    assert "is the target in the scan?" in said
-
-
 def test_a_run_of_another_structure_says_so(measured, tmp_path, capsys):
     other = tmp_path / "run"
     other.mkdir()
@@ -228,16 +219,3 @@ def test_a_target_of_another_scan_is_refused(with_target, tmp_path):
             compare.ComparisonSettings(SCALE_MM), spheres, with_target / "run",
             tmp_path / "out", deviation=deviation,
         )  # fmt: skip
-
-
-def test_another_seed_of_the_lab_is_another_part(measured):
-    out = measured / "other"
-    virtual_scan.run_step(replace(LAB, seed=4, views=1), measured / "run", out)
-    one, other = (
-        json.loads((folder / "truth.json").read_text())["centres_mm"]
-        for folder in (measured / "scan", out)
-    )
-    gap = np.linalg.norm(np.array(one)[0] - np.array(one)[1]) - np.linalg.norm(
-        np.array(other)[0] - np.array(other)[1]
-    )
-    assert 1e-4 < abs(gap) < 0.5

@@ -34,7 +34,7 @@ def _of_import(cause: Exception) -> Exception:
         (ImportError("a.so: failed to map segment from shared object"), 1, "free mem"),
         (_of_import(OSError("b.so: failed to map segment")), 1, "free memory"),
         (PermissionError(errno.EACCES, "Permission denied", "results"), 2, "access"),
-        (OSError(errno.EROFS, "Read-only file system", "results"), 2, "access"),
+        (OSError(errno.EROFS, "Read-only", "results"), 2, "rights, or work in a copy"),
         (FileExistsError(errno.EEXIST, "File exists", "results"), 2, "move it away"),
     ],
 )
