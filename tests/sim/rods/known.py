@@ -4,6 +4,7 @@ import csv
 from pathlib import Path
 
 import numpy as np
+from scipy.integrate import solve_ivp
 
 from sim.core.arrays import Floats
 from sim.rods.plane.block_factorisation import analyse, dense, empty
@@ -34,6 +35,20 @@ def table(name: str) -> list[dict[str, float]]:
 def straight(length: float, n: int, material: RodMaterial) -> Rod:
     """A straight rod of n nodes along x, from the origin."""
     return chain(np.column_stack([np.linspace(0.0, length, n), np.zeros(n)]), material)
+
+
+def turned_tip(load: float) -> Floats:
+    """Where the tip of a cantilever rests, over L, under F L^2 / EI = load across it.
+
+    EI theta'' = F cos theta from the tip on, in whose frame the force stays.
+    """
+
+    def slope(_: float, at: Floats) -> list[float]:
+        return [at[1], load * np.cos(at[0]), np.cos(at[0]), np.sin(at[0])]
+
+    theta, _, x, y = solve_ivp(slope, (0.0, 1.0), [0.0] * 4, rtol=1e-10).y[:, -1]
+    c, s = np.cos(theta), np.sin(theta)
+    return np.array([x * c + y * s, x * s - y * c])
 
 
 def ribbon(gamma: float, radius: float, n: int) -> Rod:

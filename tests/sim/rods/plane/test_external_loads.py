@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.integrate import solve_ivp
 
 from sim.core.arrays import Floats
 from sim.rods.plane.builders import RodDraft
@@ -23,7 +22,7 @@ from sim.rods.plane.world import (
     TurningEnd,
     World,
 )
-from tests.sim.rods.known import SOFT, straight
+from tests.sim.rods.known import SOFT, straight, turned_tip
 
 LENGTH, FREE = 0.1, (0.0, 0.0)
 EI, DENSITY = SOFT.bending, SOFT.line_density
@@ -171,14 +170,7 @@ def _settled_tip(load: float, edges: int) -> Floats:
 
 @pytest.mark.parametrize("load", [2.0, 10.0])
 def test_a_rod_settles_under_a_force_that_turns_as_its_elastica_does(load):
-    """EI theta'' = F cos theta from the tip on, in whose frame the force stays."""
-
-    def slope(_: float, at: Floats) -> list[float]:
-        return [at[1], load * np.cos(at[0]), np.cos(at[0]), np.sin(at[0])]
-
-    theta, _, x, y = solve_ivp(slope, (0.0, 1.0), [0.0] * 4, rtol=1e-10).y[:, -1]
-    c, s = np.cos(theta), np.sin(theta)
-    tip = np.array([x * c + y * s, x * s - y * c])
+    tip = turned_tip(load)
     coarse, fine = (np.abs(_settled_tip(load, n) - tip).max() for n in (10, 20))
     assert fine < 4e-3
     assert coarse / fine == pytest.approx(4.0, abs=0.5)

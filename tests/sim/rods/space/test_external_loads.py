@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
 
 from sim.core.arrays import Floats
@@ -24,7 +23,7 @@ from sim.rods.space.rod import SpaceMaterial, SpaceRod, disc, through
 from sim.rods.space.simulate import moves
 from sim.rods.space.step_equation import of_edges, slopes_of_edges
 from sim.rods.space.world import SpaceWorld
-from tests.sim.rods.known import SOFT, straight
+from tests.sim.rods.known import SOFT, straight, turned_tip
 
 FREE = (0.0, 0.0, 0.0)
 SECTION, OF = disc(2.0e-3), SpaceMaterial(1.0e7, 1000.0, 0.3)
@@ -187,15 +186,7 @@ def _settled_tip(load: float, edges: int) -> Floats:
 
 
 def test_a_rod_comes_to_rest_under_a_force_that_turns_as_its_elastica_does():
-    """EI theta'' = F cos theta from the tip on, in whose frame the force stays."""
-    load = 2.0
-
-    def slope(_: float, at: Floats) -> list[float]:
-        return [at[1], load * np.cos(at[0]), np.cos(at[0]), np.sin(at[0])]
-
-    theta, _, x, y = solve_ivp(slope, (0.0, 1.0), [0.0] * 4, rtol=1e-10).y[:, -1]
-    c, s = np.cos(theta), np.sin(theta)
-    tip = np.array([x * c + y * s, x * s - y * c])
-    coarse, fine = (np.abs(_settled_tip(load, n) - tip).max() for n in (7, 14))
+    tip = turned_tip(2.0)
+    coarse, fine = (np.abs(_settled_tip(2.0, n) - tip).max() for n in (7, 14))
     assert fine < 4e-3
     assert coarse / fine == pytest.approx(4.0, abs=0.5)
