@@ -43,36 +43,24 @@ def bent(flat, radius):
     return out
 
 
+@pytest.mark.parametrize(
+    ("first", "count", "angle_deg", "lost", "least"),
+    [(0, 20, None, 0, 20), (100, 30, None, 3, 13.5), (200, 30, 4.0, 3, 0.95 * 27)],
+)
 @pytest.mark.parametrize("seed", range(4))
-def test_labels_need_neither_pose_nor_state(seed):
-    rng = np.random.default_rng(seed)
-    mechanism, printed = random_mechanism(20, rng)
-    scan = scanned(printed, rng)
+def test_labels_are_right_in_any_pose_and_state(
+    seed, first, count, angle_deg, lost, least
+):
+    """Among missing and false spheres too; more of them where a prediction holds."""
+    rng = np.random.default_rng(first + seed)
+    mechanism, printed = random_mechanism(count, rng)
+    if angle_deg is not None:
+        printed = nearby_state(mechanism, rng, angle_deg=angle_deg)
+    scan = scanned(printed, rng, missing=lost, false=lost)
     labels = label(mechanism, scan)
     assert wrong_labels(labels, scan) == []
-    assert len(labels.labelled) == 20
-    assert labels.group == 1
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_missing_and_false_spheres_lead_to_no_wrong_label(seed):
-    rng = np.random.default_rng(100 + seed)
-    mechanism, printed = random_mechanism(30, rng)
-    scan = scanned(printed, rng, missing=3, false=3)
-    labels = label(mechanism, scan)
-    assert wrong_labels(labels, scan) == []
-    assert len(labels.labelled) >= 0.5 * 27
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_a_prediction_that_nearly_holds_ties_what_one_length_cannot(seed):
-    rng = np.random.default_rng(200 + seed)
-    mechanism, _ = random_mechanism(30, rng)
-    printed = nearby_state(mechanism, rng, angle_deg=4.0)
-    scan = scanned(printed, rng, missing=3, false=3)
-    labels = label(mechanism, scan)
-    assert wrong_labels(labels, scan) == []
-    assert len(labels.labelled) >= 0.95 * 27
+    assert len(labels.labelled) >= least
+    assert lost or labels.group == 1
 
 
 def test_a_scan_of_something_else_gets_no_labels(rng):

@@ -103,18 +103,14 @@ def test_another_size_of_the_print_is_told_in_numbers(printed, rng, scale):
     assert wrong_scale(*given) == pytest.approx(scale, abs=5e-4)
 
 
-def test_something_else_has_no_size(printed, rng):
+@pytest.mark.parametrize(
+    ("found", "size", "sd_mm"), [(wrong_scale, 200.0, 0.03), (wrong_unit, 0.2, 3e-5)]
+)
+def test_something_else_has_no_size_and_no_unit(printed, rng, found, size, sd_mm):
     mechanism, _ = printed
-    scan = scanned(rng.uniform(0.0, 200.0, (24, 3)), rng)
+    scan = scanned(rng.uniform(0.0, size, (24, 3)), rng, sd_mm=sd_mm)
     given = (mechanism, scan.centres_mm, scan.covariances_mm2, OPTIONS)
-    assert wrong_scale(*given) is None
-
-
-def test_a_scan_of_something_else_is_no_unit_error(printed, rng):
-    mechanism, _ = printed
-    scan = scanned(rng.uniform(0.0, 0.2, (24, 3)), rng, sd_mm=3e-5)
-    found = wrong_unit(mechanism, scan.centres_mm, scan.covariances_mm2, OPTIONS)
-    assert found is None
+    assert found(*given) is None
 
 
 def test_an_error_that_all_centres_share_is_none_of_a_length(printed, rng):

@@ -128,14 +128,15 @@ def test_only_columns_that_are_asked_for_are_read(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("column", "words"),
+    ("text", "column", "words"),
     [
-        ("y", "has no column y: it has t, x"),
-        ("x", "x must be a finite number, not ''"),
+        ("t,x\n0,\n", "y", "has no column y: it has t, x"),
+        ("t,x\n0,\n", "x", "x must be a finite number, not ''"),
+        ("t,x\n", "t", r"plus_5g_a\.csv has no row"),
     ],
 )
-def test_a_bad_column_is_one_line(tmp_path, column, words):
-    write(tmp_path, plus_5g_a="t,x\n0,\n")
+def test_a_bad_column_is_one_line(tmp_path, text, column, words):
+    write(tmp_path, plus_5g_a=text)
     (record,), _ = find_records(tmp_path, [BEAM])
     with pytest.raises(InputError, match=words):
         record.columns([column])
@@ -200,6 +201,7 @@ def test_blanks_beside_commas_do_not_count(tmp_path):
 
 
 def test_a_file_is_a_record_of_one_form_only(tmp_path):
+    """One listed with a level and one that is not; or a file of the other form."""
     write(tmp_path, frames="time_s\n0\n", table="level,value\na,1\nb,2\n")
     (tmp_path / "records.csv").write_text("file,level\nframes.csv,c\ntable.csv,\n")
     forms = [
@@ -208,22 +210,3 @@ def test_a_file_is_a_record_of_one_form_only(tmp_path):
     ]
     found, _ = find_records(tmp_path, forms)
     assert [one.name for one in found] == ["a", "b", "frames"]
-
-
-def test_a_table_without_rows_is_one_line(tmp_path):
-    write(tmp_path, plus_5g_a="t,x\n")
-    (record,), _ = find_records(tmp_path, [BEAM])
-    with pytest.raises(InputError, match=r"plus_5g_a\.csv has no row"):
-        record.columns(["t"])
-
-
-def test_a_listed_file_of_another_form_is_left_to_that_form(tmp_path):
-    (tmp_path / "new_1.csv").write_text("time_s\n0\n")
-    (tmp_path / "means.csv").write_text("level,value\na,1\nb,2\n")
-    (tmp_path / "records.csv").write_text("file,rate\nnew_1.csv,200\n")
-    forms = [
-        RecordSource(files="run_.*"),
-        RecordSource(files="means.csv", columns=("level",)),
-    ]
-    found, _ = find_records(tmp_path, forms)
-    assert [one.name for one in found] == ["a", "b", "new_1"]
