@@ -10,7 +10,6 @@ from tests.helpers.cases import composed
 REFUSED = {
     "actuator_law": [("count=1", "count must be a whole number from 2 up, not 1")],
     "box": [
-        ("contact.rules=papre", "'papre': choose one of paper, full"),
         ("material.panel_modulus=-1", "panel_modulus must be positive"),
         ("material.panel_thickness=0", "panel_thickness must be positive"),
         ("material.elastic_limit=-1", "elastic_limit must be positive"),
@@ -54,7 +53,6 @@ REFUSED = {
     ],
     "helix": [("times=0", "times must be positive")],
     "jumper": [
-        ("first_pulse=-1", "times must be numbers from 0 s up, not [-1]"),
         ("nodes=7.5", "nodes must be a whole number from 1 up, not 7.5"),
     ],
     "miura": [
@@ -62,12 +60,10 @@ REFUSED = {
         ("phases.0.tolerance=10", "phases[0].tolerance is 10 N, and cr"),
         ("phases.0.fraction=2", "fraction must lie between 0 and 1"),
         ("phases.0.fraction=-0.5", "to fold the other way, swap M and V"),
-        ("phases.0.fraction=nan", "fraction must lie between 0 and 1"),
         ("contact.thickness=-1", "case.contact: thickness must be 0"),
         ("contact.d0_edge=-1", "case.contact: d0_edge must be pos"),
         ("contact.thickness=0.5", "thickness of contact is 0.5 m, but"),
         ("contact.d0_centre=0.4", "d0_centre of contact is 0.4 m, but"),
-        ("pattern.angle=95", "angle must lie between 0 and 90"),
     ],
     "miura_modes": [("probes.0.nodes=[999]", "probe names node 999")],
     "miura_plate": [
@@ -76,7 +72,6 @@ REFUSED = {
         ("periods=[[0,2],[0,4]]", "are parallel"),
     ],
     "own_rod": [
-        ("limbs=null nodes=[[0,1],[0,1],[1,1]]", "edge 0 between nodes 0 and 1 has"),
         ("limbs=null nodes=[[0,0],[0.01,-0.001],[0.02,0]]", "at (0.01, -0.001) m st"),
         ("limbs=null nodes=[[0,0,0]]", "nodes must be a list of 2 numbers each"),
         ("limbs=null edges=[[0,9]]", "edges[0] is [0, 9]: name nodes from 0 to 6"),
@@ -90,11 +85,6 @@ REFUSED = {
         ("duration=inf", "duration must be positive, not inf"),
         ("every=2.5", "every must be a whole number from 1 up, not 2.5"),
         ("dimension=4", "dimension is 4: choose 2 or 3"),
-        (
-            "dimension=3 ground=null "
-            "touching={_target_:sim.rods.plane.contact_geometry.PlaneTouching}",
-            "works in 2D only",
-        ),
     ],
     "ribbon_incline": [
         ("ratio=abc", "ratio must be 0 or more, not abc"),
@@ -102,11 +92,7 @@ REFUSED = {
     ],
     "single_fold": [("phases.1.elastic=[[1,0,0,-3]]", "node 1 is negative")],
     "star_robot": [
-        ("material.modulus=-1", "modulus must be positive, not -1"),
-        ("material.density=0", "density must be positive, not 0"),
-        ("options.contact=glue", "contact rule is 'glue': choose one of exact"),
         ("shape.arc_edges=1", "arc_edges must be 2 or more, not 1"),
-        ("friction=-1", "friction must be 0 or more, not -1"),
         ("first=abc", "first must be a finite number, not abc"),
         ("refinement=1.5", "refinement must be a whole number from 1 up, not 1.5"),
         ("ground.angle=abc", "angle must be a finite number, not abc"),
@@ -121,12 +107,9 @@ REFUSED = {
     ],
     "triangles_circle": [
         ("followers=hod", "followers is 'hod': choose one of hold, home"),
-        ("method=secant", "method is 'secant': choose one of projection, newton"),
-        ("tolerance=-1", "tolerance must be positive, not -1"),
         ("tolerance=inf", "tolerance must be positive, not inf"),
         ("residual=small", "residual must be positive, not small"),
         ("max_steps=0", "max_steps must be a whole number from 1 up, not 0"),
-        ("max_steps=1.5", "max_steps must be a whole number from 1 up, not 1.5"),
         ("target=null", "no target and its structure no goals"),
         ("ball_radius=0.1", "triangles and ranges need `method: newton`"),
         ("ball_radius=-0.1", "ball_radius must be 0 or more, not -0.1"),
@@ -134,7 +117,6 @@ REFUSED = {
         ("starts=0", "starts must be a whole number from 1 up, not 0"),
         ("hops=-1", "hops must be a whole number from 0 up, not -1"),
         ("seed=-1", "seed must be a whole number from 0 up, not -1"),
-        ("perturb={sed:1}", "perturb has sed: give seed, turn and shift"),
         ("perturb={seed:1,turn:-1,shift:0}", "turn of the pose is -1: give 0 or more"),
         ("perturb={seed:1.5,turn:0,shift:0}", "seed of the pose is 1.5: give a whole"),
     ],

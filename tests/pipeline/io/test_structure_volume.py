@@ -124,10 +124,6 @@ def test_impossible_bodies_and_ranges_are_refused(values, said, tmp_path):
             "the sphere of node 3 and the capsule of nodes 1 and 2 overlap at the start"
             ": they are 1 apart and need 1.65: take smaller radii",
         ),
-        (
-            {"ranges": {"length": [[2, 3, 1.1, 1.2]]}},
-            "length(2, 3) is 1 at the start, outside its range of 1.1 to 1.2",
-        ),
     ],
 )
 def test_a_start_that_is_not_allowed_is_refused(values, said, tmp_path):

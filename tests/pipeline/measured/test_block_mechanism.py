@@ -116,8 +116,6 @@ def test_the_force_that_resists_closing_is_what_is_measured(tmp_path):
 @pytest.mark.parametrize(
     ("fault", "reason"),
     [
-        ("sign", "reverse the sign"),
-        ("gap", r"row 102: time_s goes from 7.92 to 13: .* gaps up to 2 s"),
         ("dead", r"varies by 0\.02. N up to 10\.8 mm of closing, without outliers"),
         ("dead but for a stop", "the specimen was not loaded"),
         ("dead but for one sample", "the specimen was not loaded"),
@@ -127,11 +125,7 @@ def test_the_force_that_resists_closing_is_what_is_measured(tmp_path):
 def test_a_damaged_record_is_refused_in_one_line(tmp_path, fault, reason):
     time, closing = way()
     force = -2.0 * closing
-    if fault == "sign":
-        force = -force
-    elif fault == "gap":
-        time[100:] += 5.0
-    elif fault.startswith("dead"):
+    if fault.startswith("dead"):
         force = 0.001 * force - 40.0 * (closing > 10.9) * ("stop" in fault)
         force[0] += 0.2 * ("sample" in fault)
     else:

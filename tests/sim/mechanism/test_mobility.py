@@ -101,8 +101,6 @@ def test_additional_node_limits_the_distance_of_two_others():
     assert linearise(system_of(made), state(made)).residual < 1e-14
     upper, lower = (np.sqrt(row.constant) for row in rows)
     assert_allclose([upper + lower, upper - lower], [2.0, 0.5])
-    with pytest.raises(ValueError, match="lie between the limits"):
-        joints.limited(r, 0, 1, least=1.5, most=2.0, extra=2)
 
 
 def test_bodies_on_a_line_are_refused():

@@ -302,22 +302,6 @@ def sliding(r: Floats, unit: float) -> Structure:
 
 
 @pytest.mark.slow
-def test_a_sheet_as_printed_enters_an_ellipsoid_without_an_overlap():
-    sheet = triangle_sheet(4, 4)
-    solid = with_solids(sheet, ball_radius=RADIUS, link_radius=0.1, thickness=0.2)
-    target = Ellipsoid((3.3, 2.8, 2.4), (0.05, 0.03, -1.92))
-    obstacles = obstacles_of(solid)
-    *_, bare = morph_newton(sheet, target, NewtonOptions())
-    assert obstacles.overlaps(bare.r) > 1000
-    steps = list(morph_newton(solid, target, NewtonOptions()))
-    assert all(obstacles.overlaps(step.r) == 0 for step in steps)
-    assert all(obstacles.allows(a.r, b.r) for a, b in pairwise(steps))
-    assert steps[-1].stop is Stop.GRADIENT
-    assert steps[-1].gradient <= 1e-9
-    assert steps[-1].E < 0.02
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("size", "most"), [(0.1, 120), (0.05, 120), (0.01, 300), (1e-3, 200), (1e-9, 200)]
 )
