@@ -9,10 +9,8 @@ from sim.core.arrays import Floats
 from sim.mechanism.constraint_system import linearise, state, system_of
 from sim.mechanism.mobility import mobility
 from sim.mechanism.structure_builder import Draft
+from tests.sim.mechanism.mechanisms import TILTED, TRIANGLE, A, B
 
-A, B = (0, 1, 2), (3, 4, 5)
-TRIANGLE = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.2, 0.9, 0.0]])
-TILTED = np.array([[0.4, 0.3, 0.8], [1.3, 0.5, 1.1], [0.6, 1.2, 0.9]])
 ON_LINE = np.array([[0.4, 0.0, 0.0], [0.9, 0.0, 0.0], [0.5, 0.6, 0.5]])
 ABOVE = TRIANGLE[[0, 2, 1]] + [0.1, 0.2, 0.6]
 MEETING = TILTED - TILTED[0] + TRIANGLE[1]

@@ -1,6 +1,7 @@
 """Elastic structures at rest, against closed forms and a direct stiffness solve."""
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ from sim.mechanism.constraints import (
 from sim.mechanism.morph_problem import NewtonOptions
 from sim.mechanism.named_structures import triangle_sheet
 from sim.mechanism.newton_morph import morph_newton
+from sim.mechanism.obstacles import Obstacles, Touch
 from sim.mechanism.projection_morph import MorphStep
 from sim.mechanism.statics import equilibrium
 from sim.mechanism.statics.elastic import (
@@ -31,17 +33,21 @@ from sim.mechanism.statics.elastic import (
     rigid_links,
     soft_links,
 )
-from sim.mechanism.statics.equilibrium import Equilibrium, EquilibriumOptions, at_rest
+from sim.mechanism.statics.equilibrium import (
+    Equilibrium,
+    EquilibriumOptions,
+    approach,
+    at_rest,
+    inertia,
+)
 from sim.mechanism.statics.loaded_structure import LoadedStructure, two_bars
 from sim.mechanism.structure import Structure
 from sim.mechanism.targets.target_interface import Goals
+from tests.sim.mechanism.mechanisms import structure
+from tests.sim.mechanism.solid_structures import ranges, solids
 from tests.sim.mechanism.targets.test_analytic_surfaces import SLOPED
 
 EXACT = EquilibriumOptions(tolerance=1e-11, residual=1e-12)
-
-
-def structure(r: Floats, rows: list[Constraint]) -> Structure:
-    return Structure(r, ConstraintTable.of(rows), np.arange(len(r)))
 
 
 def loaded(
@@ -274,3 +280,79 @@ def test_nodes_that_slide_on_a_target_are_at_rest(name, rng):
     found = at_rest(body, EquilibriumOptions())
     assert found.energy < 1e-18
     assert (found.negative, found.neutral) == (0, 6 if name == "circle" else 12)
+
+
+IN_CONTACT = EquilibriumOptions(tolerance=1e-9)
+STIFFNESS, LOAD, RADIUS = 2.0, 3.0, 0.2
+GAP = 3e-5  # of contacts, from what kappa leaves
+
+
+def touching(body: LoadedStructure, found: Equilibrium) -> list[Touch]:
+    return Obstacles.of(body.structure).touching(found.z, found.kappa)
+
+
+def hanging(at: float, load: float) -> LoadedStructure:
+    """A ball that goes up and down on a spring between the origin and a ball below."""
+    r = np.array([[0.0, 0, 0], [0.0, 0, -1.0], [0.0, 0, -at]])
+    sideways = [Constraint(ConstraintKind.FIX, (1, axis), 0.0) for axis in (0, 1)]
+    rows = ConstraintTable.of([*fix(r, 0), *fix(r, 2), *sideways])
+    made = Structure(r, rows, np.arange(3))
+    balls = solids(balls=[(1, RADIUS), (2, RADIUS)])
+    force = np.zeros((3, 3))
+    force[1, 2] = -load
+    springs = Elastic.between(r, np.array([[0, 1]]), STIFFNESS)
+    return LoadedStructure(replace(made, solids=balls), springs, force, np.zeros(3))
+
+
+def test_a_stop_carries_what_the_spring_does_not():
+    body = hanging(at=2.0, load=LOAD)
+    found = at_rest(body, IN_CONTACT)
+    way = 1.0 - 2.0 * RADIUS  # from rest down to contact
+    assert_allclose(found.r()[1, 2], -1.0 - way, atol=GAP)
+    (touch,) = touching(body, found)
+    assert_allclose(touch.force, LOAD - STIFFNESS * way, rtol=1e-4)
+    assert touch.room > 0.0
+    assert_allclose(found.support[2, 2], touch.force, rtol=1e-9)  # pushed down
+    assert found.unbalanced <= IN_CONTACT.tolerance
+    assert inertia(body, found) == (0, 0)
+
+
+@pytest.mark.parametrize("most", [1.6, 9.0])
+def test_a_range_of_a_spring_carries_the_rest(most):
+    body = hanging(at=8.0, load=LOAD)
+    bounds = ranges((ConstraintKind.DIST, (0, 1), 0.25, most**2))
+    body = replace(body, structure=replace(body.structure, ranges=bounds))
+    found = at_rest(body, IN_CONTACT)
+    free = 1.0 + LOAD / STIFFNESS
+    assert_allclose(-found.r()[1, 2], min(free, most), atol=GAP)
+    force = [2.0 * most * touch.force for touch in touching(body, found)]  # per length
+    carried = max(LOAD - STIFFNESS * (most - 1.0), 0.0)
+    assert_allclose(max(force), carried, rtol=1e-4, atol=1e-4)
+
+
+def test_a_truss_that_snaps_is_stopped_on_its_way():
+    """Down to 0.1 below the line of its supports, where a ball stands in the way."""
+    body, low = two_bars(height=0.3, stiffness=50.0, load=0.7), -0.1
+    stop: Floats = np.array([[0.0, 0.0, low - 2.0 * RADIUS]])
+    made = body.structure
+    r = np.vstack([made.r0, stop])
+    rows = made.constraints.followed_by(ConstraintTable.of(fix(r, 3)))
+    balls = solids(balls=[(2, RADIUS), (3, RADIUS)])
+    structure = Structure(r, rows, np.arange(4), made.bodies, solids=balls)
+    body = LoadedStructure(
+        structure, body.elastic, np.vstack([body.force, np.zeros(3)]), np.zeros(4)
+    )
+    *way, found = approach(body, IN_CONTACT)
+    assert_allclose(found.r()[2, 2], low, atol=GAP)
+    long, rest = np.hypot(1.0, low), np.hypot(1.0, 0.3)
+    up = -2.0 * 50.0 * (long - rest) * low / long  # of both bars on the apex
+    (touch,) = touching(body, found)
+    assert_allclose(touch.force, 0.7 - up, rtol=1e-4)
+    obstacles = Obstacles.of(structure)
+    for before, after in pairwise([*way, found]):
+        assert obstacles.allows(before.r(), after.r())
+
+
+def test_an_overlap_at_the_start_is_refused_by_name():
+    with pytest.raises(ValueError, match="node 1 and the sphere of node 2 overlap"):
+        at_rest(hanging(at=1.3, load=LOAD), IN_CONTACT)
