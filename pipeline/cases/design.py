@@ -1,7 +1,7 @@
 """Design and envelope: lengths for given targets, and the shapes within reach."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -9,7 +9,7 @@ import numpy as np
 from pipeline.cases import record
 from pipeline.io.structure_file import document
 from sim.core.arrays import Floats, Ints
-from sim.core.options import Checked, NotNegative, is_count
+from sim.core.options import NotNegative, is_count
 from sim.mechanism.design import (
     DesignOptions,
     DesignStep,
@@ -199,33 +199,21 @@ def _ends(case: DesignCase) -> Ints:
 
 
 @dataclass(frozen=True, eq=False)
-class EnvelopeCase(Checked):
+class EnvelopeCase(EnvelopeOptions):
     """One of conf/case, built by Hydra; see `sim.mechanism.reachable_shapes`.
 
     Attributes
     ----------
     structure : its solids cannot pass through each other, its ranges are respected
     ball_radius : of spheres at the nodes that have none in `structure`
-    samples, seed, stride, walk, cell : as of `EnvelopeOptions`
     """
 
-    structure: Structure
-    samples: int = 2000
-    seed: int = 0
-    stride: float = 0.1
-    walk: int = 8
-    cell: float = 0.02
+    structure: Structure = field(kw_only=True)
     ball_radius: NotNegative = 0.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        EnvelopeSearch(self.solid, self.options)  # which refuses what it cannot search
-
-    @cached_property
-    def options(self) -> EnvelopeOptions:
-        return EnvelopeOptions(
-            self.samples, self.seed, self.stride, self.walk, self.cell
-        )
+        EnvelopeSearch(self.solid, self)  # which refuses what it cannot search
 
     @cached_property
     def solid(self) -> Structure:
@@ -233,7 +221,7 @@ class EnvelopeCase(Checked):
         return record.with_spheres(self.structure, self.ball_radius)
 
     def steps(self) -> Iterator[Reached]:
-        yield from EnvelopeSearch(self.solid, self.options).steps()
+        yield from EnvelopeSearch(self.solid, self).steps()
 
     def recorder(self) -> "EnvelopeRecorder":
         return EnvelopeRecorder(self)
@@ -241,7 +229,7 @@ class EnvelopeCase(Checked):
     def continued(
         self, state: record.State
     ) -> tuple["EnvelopeRecorder", Iterator[Reached]]:
-        search = EnvelopeSearch(self.solid, self.options)
+        search = EnvelopeSearch(self.solid, self)
         search.resume(state)
         return self.recorder(), search.steps()
 

@@ -107,6 +107,8 @@ class RestingSpaceRod(RodCase):
     `setting(share)` has its rod, loads and supports by the share of the way.
     """
 
+    stop = "rest"
+
     def steps(self: Any) -> Iterator[SpaceStep]:
         yield from followed(self.setting, self.load_steps)
 
@@ -149,7 +151,7 @@ class SpaceRecorder(WholeRecorder[Any, SpaceStep]):
     def summary(self) -> Summary:
         last = self.last.rest
         return {
-            "stop": "rest",
+            "stop": self.case.stop,
             "nodes": len(last.state.x),
             "residual": last.residual,
             "energy": float(last.energy.sum()),
@@ -232,7 +234,7 @@ class SpaceMotionRecorder(Recorder[Any, SpaceMotionStep]):
     def summary(self) -> Summary:
         step, ledger = self.last, self.last.moving.ledger
         return {
-            "stop": "duration",
+            "stop": self.case.stop,
             "nodes": len(step.x),
             "time": step.time,
             "steps": step.moving.step,

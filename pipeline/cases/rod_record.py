@@ -34,7 +34,12 @@ GROUND_POINTS = 400  # of the ground in pictures
 
 
 class RodCase(Checked):
-    """What a case about a rod says besides what is recorded of every rod."""
+    """What a case about a rod says besides what is recorded of every rod.
+
+    stop : what ends its run
+    """
+
+    stop = "duration"
 
     def columns(self, step: Any) -> Row:
         """Of steps.csv."""
@@ -46,12 +51,15 @@ class RodCase(Checked):
         del last
         return {}
 
+    def recorder(self) -> Recorder[Any, Any]:
+        """Of its steps."""
+        return RodRecorder(self)
+
 
 class RestingRod(RodCase):
     """How a case is run about a rod that rests once in the plane, in its `world`."""
 
-    def recorder(self) -> "RestRecorder":
-        return RestRecorder(self)
+    stop = "equilibrium"
 
 
 class MovingRod(RodCase):
@@ -70,9 +78,6 @@ class MovingRod(RodCase):
     def continued(self, state: State) -> tuple[Recorder[Any, Any], Iterator[Any]]:
         return self.recorder(), self.steps(state)
 
-    def recorder(self) -> Recorder[Any, Any]:
-        return RodRecorder(self)
-
 
 def is_left(case: Any, time: float) -> bool:
     """Whether a motion goes on after a time, s."""
@@ -81,8 +86,6 @@ def is_left(case: Any, time: float) -> bool:
 
 class RodRecorder(Recorder[Any, RodStep]):
     """Records a rod in the plane, with what its case says besides."""
-
-    stop = "duration"
 
     def row(self, step: RodStep) -> Row:
         return {
@@ -103,8 +106,8 @@ class RodRecorder(Recorder[Any, RodStep]):
         return f"t {step.time:.3f} s"
 
     def state(self, step: RodStep) -> Arrays:
-        left = is_left(self.case, step.time) and not step.failed
-        return state_arrays(step.state) if left else {}
+        moves = isinstance(self.case, MovingRod) and is_left(self.case, step.time)
+        return state_arrays(step.state) if moves and not step.failed else {}
 
     def fixed_arrays(self) -> Arrays:
         world: World = self.case.world
@@ -128,7 +131,7 @@ class RodRecorder(Recorder[Any, RodStep]):
             near["edge_gap"] = edge_gap(edges, step.x, world.ground)
         return {
             **near,
-            "stop": self.stop,
+            "stop": self.case.stop,
             "time": step.time,
             "steps": step.step,
             "energy": step.energy,
@@ -139,16 +142,6 @@ class RodRecorder(Recorder[Any, RodStep]):
             "balance": step.worst_balance,
             **self.case.ends(step),
         }
-
-
-class RestRecorder(RodRecorder):
-    """Records a rod at rest in the plane."""
-
-    stop = "equilibrium"
-
-    def state(self, step: RodStep) -> Arrays:
-        del step
-        return {}
 
 
 def _ground_curve(world: World) -> Floats:

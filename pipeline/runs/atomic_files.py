@@ -13,8 +13,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from types import TracebackType
-from typing import IO, TYPE_CHECKING, Any, Self
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.lib import format as npy
@@ -25,8 +24,6 @@ from pipeline.terminal import InputError
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
-
-_HEADER_BYTES = 256  # room for an .npy header whose row count is rewritten in place
 
 
 @contextmanager
@@ -166,8 +163,8 @@ def _cell(value: Any) -> Any:
 class GrowingArray:
     """An .npy file that holds all rows appended so far, whenever it is read.
 
-    Rows are written first and counted after, in a header of fixed length: a reader, or
-    a kill between the two, sees whole rows only.
+    Rows are written first and counted after, in a header in which numpy leaves room
+    for the count to grow: a reader, or a kill between the two, sees whole rows only.
     """
 
     def __init__(self, path: Path) -> None:
@@ -183,7 +180,7 @@ class GrowingArray:
         if self._file is None:
             self._file = self._path.open("wb")
             self._shape, self._dtype = row.shape, row.dtype
-            self._file.write(self._header())
+            self._write_header(self._file)
         if row.shape != self._shape:
             raise ValueError(
                 f"{self._path.name}: row has shape {row.shape}, not {self._shape}"
@@ -192,18 +189,16 @@ class GrowingArray:
         self._file.write(row.astype(self._dtype, copy=False).tobytes())
         self._rows += 1
         self._file.seek(0)
-        self._file.write(self._header())
+        self._write_header(self._file)
         self._file.flush()
 
-    def _header(self) -> bytes:
+    def _write_header(self, file: IO[bytes]) -> None:
         described = {
             "descr": npy.dtype_to_descr(self._dtype),
             "fortran_order": False,
             "shape": (self._rows, *self._shape),
         }
-        text = repr(described)
-        prefix = npy.magic(1, 0) + (_HEADER_BYTES - 10).to_bytes(2, "little")
-        return prefix + text.encode("latin1").ljust(_HEADER_BYTES - 11) + b"\n"
+        npy.write_array_header_1_0(file, described)
 
     def close(self) -> None:
         """Close the file, if any row was written."""
@@ -229,17 +224,6 @@ class StepWriter:
         self._table = GrowingTable(directory / "steps.csv")
         self._arrays: dict[str, GrowingArray] = {}
         self.steps = 0
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def append(
         self, numbers: Mapping[str, float], arrays: Mapping[str, NDArray[Any]]

@@ -50,7 +50,7 @@ def run_step(
         finer = (
             None if refined is None else with_simulated(series, _steps(refined), along)
         )
-        verdicts = series_verdicts(rows, config.terms, finer)
+        verdicts = series_verdicts(rows, config, finer)
     except ValueError as error:
         raise InputError(f"{error}{_unmarked(series, table)}") from error
     figure = measured_series(

@@ -92,14 +92,10 @@ class Deviation(Checked):
 
     scale_mm: Positive
     gate_mm: Positive = 5.0
-    registration_sd_mm: float = UncertaintyOptions.registration_sd_mm
-    scan_scale_sd: float = UncertaintyOptions.scan_scale_sd
-    print_scale_sd: float = UncertaintyOptions.print_scale_sd
-    printing_sd_mm: float = UncertaintyOptions.printing_sd_mm
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _ = self.uncertainty  # it checks itself
+    registration_sd_mm: NotNegative = UncertaintyOptions.registration_sd_mm
+    scan_scale_sd: NotNegative = UncertaintyOptions.scan_scale_sd
+    print_scale_sd: NotNegative = UncertaintyOptions.print_scale_sd
+    printing_sd_mm: NotNegative = UncertaintyOptions.printing_sd_mm
 
     @property
     def uncertainty(self) -> UncertaintyOptions:
@@ -149,20 +145,16 @@ class ComparisonSettings(Checked):
     """
 
     scale_mm: Positive
-    k: float = Acceptance.k
-    S_margin: float = Acceptance.S_margin
-    node_margin_mm: float = Acceptance.node_margin_mm
-    E_margin: float = Acceptance.E_margin
-    registration_sd_mm: float | None = None
-    scan_scale_sd: float | None = None
-    scan_form_sd_mm: float | None = None
-    print_scale_sd: float | None = None
-    printing_sd_mm: float | None = None
-    joint_play_sd_mm: float | None = None
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _ = self.acceptance, self.uncertainty  # they check
+    k: Positive = Acceptance.k
+    S_margin: Positive = Acceptance.S_margin
+    node_margin_mm: Positive = Acceptance.node_margin_mm
+    E_margin: Positive = Acceptance.E_margin
+    registration_sd_mm: NotNegative | None = None
+    scan_scale_sd: NotNegative | None = None
+    scan_form_sd_mm: NotNegative | None = None
+    print_scale_sd: NotNegative | None = None
+    printing_sd_mm: NotNegative | None = None
+    joint_play_sd_mm: NotNegative | None = None
 
     @property
     def acceptance(self) -> Acceptance:
@@ -176,28 +168,16 @@ class ComparisonSettings(Checked):
 
 
 @dataclass(frozen=True)
-class SeriesComparison:
+class SeriesComparison(SeriesTerms):
     """What the measurements are given along, and whether they were computed.
 
     Parameters
     ----------
     along : column of steps.csv that `at` refers to, such as time or displacement
-    u, u_simulated, margin : see analysis.comparison.assumptions.SeriesTerms
     """
 
     along: str = "time"
     synthetic: bool = False
-    u: float = 0.0
-    u_simulated: float = 0.0
-    margin: float = 0.0
-
-    def __post_init__(self) -> None:
-        _ = self.terms  # checks
-
-    @property
-    def terms(self) -> SeriesTerms:
-        """What a verdict rests on."""
-        return _part_of(self, SeriesTerms)
 
 
 @dataclass(frozen=True)

@@ -97,7 +97,7 @@ def _record(
     recorded: list[int] = []
     i = first = 0 if earlier is None else earlier.index + 1
     step, written = None, True
-    with StepWriter(out) as writer, progress(name) as show:
+    with closing(StepWriter(out)) as writer, progress(name) as show:
         if earlier is not None:
             for k, row in enumerate(earlier.rows):
                 arrays = {name: part[k] for name, part in earlier.arrays.items()}

@@ -47,7 +47,7 @@ GIVEN = [
     (
         "compare_series",
         "--measured m.csv --simulated .",
-        SeriesComparison("x", True, 1.0, 2.0, 3.0),
+        SeriesComparison(1.0, 2.0, 3.0, "x", True),
     ),
 ]
 

@@ -90,7 +90,7 @@ def test_a_table_refuses_a_row_with_other_columns(tmp_path):
 
 
 def test_steps_are_packed_at_the_end_and_the_parts_removed(tmp_path):
-    with StepWriter(tmp_path) as writer:
+    with closing(StepWriter(tmp_path)) as writer:
         writer.fixed = {"edges": np.arange(4)}
         for s in range(3):
             writer.append({"step": s}, {"r": np.full((2, 3), float(s))})

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -166,7 +167,7 @@ def test_a_run_is_seen_while_it_works_and_ends_as_the_same_run(tracked):
     logger = Logger(RESULTS)
 
     def body(out: Path) -> dict[str, Any]:
-        with StepWriter(out) as writer:
+        with closing(StepWriter(out)) as writer:
             for s in range(6):
                 writer.append({"step": s, "E": 1.0 / (s + 1)}, {})
                 if s % 2:
@@ -196,7 +197,7 @@ def test_a_run_is_seen_while_it_works_and_ends_as_the_same_run(tracked):
 @pytest.mark.usefixtures("quick")
 def test_a_run_goes_on_in_mlflow_after_its_logging_process(tracked):
     def body(out: Path) -> dict[str, Any]:
-        with StepWriter(out) as writer:
+        with closing(StepWriter(out)) as writer:
             for s in range(6):
                 writer.append({"step": s, "E": 1.0 + s}, {})
                 if s % 2:
@@ -215,13 +216,13 @@ def test_steps_of_a_failed_attempt_are_not_those_of_the_next(tracked):
     logger = Logger(RESULTS)
 
     def fails(out: Path) -> dict[str, Any]:
-        with StepWriter(out) as writer:
+        with closing(StepWriter(out)) as writer:
             writer.append({"step": 0, "E": 7.0}, {})
             logger.follow()
         raise RuntimeError("as asked")
 
     def succeeds(out: Path) -> dict[str, Any]:
-        with StepWriter(out) as writer:
+        with closing(StepWriter(out)) as writer:
             writer.append({"step": 0, "E": 1.0}, {})
         return {"E": 1.0}
 
@@ -353,7 +354,7 @@ def test_long_tables_are_thinned_evenly(tracked):
     options.write_text(options.read_text().replace("most_steps: 2000", "most_steps: 4"))
 
     def body(out: Path) -> dict[str, Any]:
-        with StepWriter(out) as writer:
+        with closing(StepWriter(out)) as writer:
             for s in range(10):
                 writer.append({"step": s, "E": float(s)}, {})
         return {"E": 9.0}

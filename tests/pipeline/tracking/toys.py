@@ -2,6 +2,7 @@
 
 import contextlib
 from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ def toy_job(
 
 def toy_steps(out: Path, n: int) -> Numbers:
     """Five steps, and numbers and words about them."""
-    with StepWriter(out) as writer:
+    with closing(StepWriter(out)) as writer:
         for s in range(STEPS):
             writer.append({"step": s, "E": n + 0.1 * s}, {})
     return {"E": n + 0.4, "stop": "change", "margin": 0.5, "reached": True}
