@@ -17,7 +17,7 @@ from sim.rods.plane.builders import StarShape, jumper, star
 from sim.rods.plane.ground import Ground, GroundPlane, set_on_ground
 from sim.rods.plane.markers import centroid
 from sim.rods.plane.options import StepOptions
-from sim.rods.plane.rod import RodMaterial
+from sim.rods.plane.rod import Rod, RodMaterial
 from sim.rods.plane.simulate import Loop, contact_limb
 from sim.rods.plane.state import RodStep
 from sim.rods.plane.statics import solve_static
@@ -30,8 +30,36 @@ def last_switched_on(step: RodStep) -> int:
     return int(np.argmax(begun)) if np.isfinite(begun).any() else -1
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class GroundRobot(MovingRod):
+    """A robot on a ground, where its weight bends it before it moves."""
+
+    material: RodMaterial = field(default_factory=RodMaterial)
+    ground: Ground = field(default_factory=GroundPlane)
+    friction: float = 0.8
+    actuator: Actuator = field(default_factory=Actuator)
+    damping: Damping = field(default_factory=Damping)
+    options: StepOptions = field(default_factory=StepOptions)
+
+    def as_built(self, rod: Rod, first: float = 0.0) -> World:
+        """A rod set on the ground, the first of it at a place x, m."""
+        return World(
+            set_on_ground(rod, self.ground, first),
+            self.ground,
+            self.friction,
+            damping=self.damping,
+            actuator=self.actuator,
+        )
+
+
+def at_rest(unsettled: World) -> World:
+    """The same, bent by its weight."""
+    rest = solve_static(replace(unsettled, schedule=None), tolerance=1e-7)
+    return replace(unsettled, rod=replace(unsettled.rod, nodes=rest.x))
+
+
 @dataclass(frozen=True, eq=False)
-class StarCase(MovingRod):
+class StarCase(GroundRobot):
     """Figs. 4 to 6: the rolling star, from rest, its limbs switched on in turn.
 
     first : m, where on the ground the robot stands
@@ -41,16 +69,10 @@ class StarCase(MovingRod):
     of: ClassVar[str] = "star"
     shape: StarShape = field(default_factory=StarShape)
     refinement: Count = 1
-    material: RodMaterial = field(default_factory=RodMaterial)
-    ground: Ground = field(default_factory=GroundPlane)
     first: Finite = 0.0
-    friction: float = 0.8
     schedule: Schedule = field(default_factory=lambda: LeftOfContact(0.0, 3.0))
-    actuator: Actuator = field(default_factory=Actuator)
-    damping: Damping = field(default_factory=Damping)
     duration: Positive = 12.0
     every: Count = 10
-    options: StepOptions = field(default_factory=StepOptions)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -65,19 +87,11 @@ class StarCase(MovingRod):
     def unsettled(self) -> World:
         """As it is built, before its weight bends it."""
         robot = star(self.shape.refined(self.refinement), self.material)
-        return World(
-            set_on_ground(robot, self.ground, self.first),
-            self.ground,
-            self.friction,
-            damping=self.damping,
-            actuator=self.actuator,
-            schedule=self.schedule,
-        )
+        return replace(self.as_built(robot, self.first), schedule=self.schedule)
 
     @cached_property
     def world(self) -> World:
-        rest = solve_static(replace(self.unsettled, schedule=None), tolerance=1e-7)
-        return replace(self.unsettled, rod=replace(self.unsettled.rod, nodes=rest.x))
+        return at_rest(self.unsettled)
 
     def columns(self, step: RodStep) -> Row:
         """How far it has come, and which limbs carry and push it."""
@@ -96,7 +110,7 @@ class StarCase(MovingRod):
 
 
 @dataclass(frozen=True, eq=False)
-class JumperCase(MovingRod):
+class JumperCase(GroundRobot):
     """Fig. 7: one limb with a pull of its wire on the first node.
 
     The paper prints neither the shape nor the force (they are in its supplement).
@@ -110,17 +124,11 @@ class JumperCase(MovingRod):
     radius: Positive = 5.0e-3
     turn: Positive = 270.0  # degrees
     nodes: Count = 56
-    material: RodMaterial = field(default_factory=RodMaterial)
-    ground: Ground = field(default_factory=GroundPlane)
-    friction: float = 0.8
     force: tuple[float, float] = (0.0, 0.0)
     force_duration: float = 0.25
     first_pulse: float = 0.0
-    actuator: Actuator = field(default_factory=Actuator)
-    damping: Damping = field(default_factory=Damping)
     duration: Positive = 3.0
     every: Count = 2
-    options: StepOptions = field(default_factory=StepOptions)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -138,21 +146,12 @@ class JumperCase(MovingRod):
     def _unsettled(self) -> World:
         turn = float(np.radians(self.turn))
         rod = jumper(self.length, self.radius, turn, self.nodes, self.material)
-        return World(
-            set_on_ground(rod, self.ground, 0.0),
-            self.ground,
-            self.friction,
-            damping=self.damping,
-            actuator=self.actuator,
-        )
+        return self.as_built(rod)
 
     @cached_property
     def world(self) -> World:
-        rest = solve_static(self._unsettled, tolerance=1e-7)
-        start = replace(self._unsettled.rod, nodes=rest.x)
-        return replace(
-            self._unsettled, rod=start, schedule=self._pulse, load=self._pull
-        )
+        start = at_rest(self._unsettled)
+        return replace(start, schedule=self._pulse, load=self._pull)
 
     def columns(self, step: RodStep) -> Row:
         return along_axes("{}_first", step.x[0])

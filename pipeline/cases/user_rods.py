@@ -46,12 +46,21 @@ from sim.rods.space.world import SpaceLimbs, SpaceWorld
 Rows = Sequence[Sequence[float]]
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
 class UserRod(MovingSpaceRod):
     """A rod of a user, in SI units unless its file has another; it ends in words."""
 
+    friction: float = 0.8
+    actuator: Actuator = field(default_factory=Actuator)
+    damping: Damping = field(default_factory=Damping)
+    every: Count = 10
+    options: StepOptions = CONSERVING
+    dimension: int = 2
+    touching: PlaneTouching | None = None
+
     @property
-    def in_space(self: Any) -> bool:
-        return bool(self.dimension == 3)
+    def in_space(self) -> bool:
+        return self.dimension == 3
 
     @property
     def lengths(self) -> LengthUnit:
@@ -99,21 +108,14 @@ class OwnRodCase(UserRod):
     held: Sequence[int] = ()
     material: RodMaterial = field(default_factory=RodMaterial)
     ground: Ground | None = None
-    touching: PlaneTouching | None = None
-    friction: float = 0.8
     gravity: tuple[float, float] = (0.0, -GRAVITY)
     schedule: Schedule | None = None
-    actuator: Actuator = field(default_factory=Actuator)
-    damping: Damping = field(default_factory=Damping)
     load: NodeLoad | None = None
     fluid: Fluid | None = None
     distributed_loads: Sequence[DistributedLoad] = ()
     follower_forces: Sequence[FollowerForce] = ()
     turning: Sequence[TurningEnd] = ()
     duration: Positive = 1.0
-    every: Count = 10
-    options: StepOptions = CONSERVING
-    dimension: int = 2
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -220,15 +222,8 @@ class RodFileCase(UserRod):
 
     of: ClassVar[str] = "rod file"
     path: str
-    friction: float = 0.8
-    actuator: Actuator = field(default_factory=Actuator)
-    damping: Damping = field(default_factory=Damping)
     duration: Positive | None = None
-    every: Count = 10
-    options: StepOptions = CONSERVING
-    dimension: int = 2
     refinement: Positive = 1.0
-    touching: PlaneTouching | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
