@@ -5,16 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from pipeline.cases.record import (
-    Arrays,
-    Recorder,
-    Row,
-    State,
-    Summary,
-    WholeRecorder,
-    along_axes,
-    attributes,
-)
+from pipeline.cases import record
 from pipeline.cases.rod_record import MovingRod, RodCase, is_left
 from sim.core.arrays import Floats, Ints
 from sim.rods.plane.motion_loop import state_arrays, state_from
@@ -42,7 +33,7 @@ class MovingSpaceRod(MovingRod):
         """Whether the rod may leave the plane."""
         return True
 
-    def steps(self: Any, state: State | None = None) -> Iterator[Any]:
+    def steps(self: Any, state: record.State | None = None) -> Iterator[Any]:
         if not self.in_space:
             yield from super().steps(state)
             return
@@ -52,7 +43,7 @@ class MovingSpaceRod(MovingRod):
             self.space_world, options, self.duration, every=every, start=start
         )
 
-    def recorder(self) -> Recorder[Any, Any]:
+    def recorder(self) -> record.Recorder[Any, Any]:
         return SpaceMotionRecorder(self) if self.in_space else super().recorder()
 
 
@@ -82,7 +73,7 @@ def sleeves(rod: SpaceRod) -> Ints:
     return np.asarray(CORNERS * number[..., None] + corner)
 
 
-def skin_fixed_arrays(rod: SpaceRod) -> Arrays:
+def skin_fixed_arrays(rod: SpaceRod) -> record.Arrays:
     """Lines along the first corners, which show the twist, and the skin's triangles."""
     a, b = sleeves(rod).transpose(1, 0, 2)
     after_a, after_b = np.roll(a, -1, axis=1), np.roll(b, -1, axis=1)
@@ -94,7 +85,7 @@ def skin_fixed_arrays(rod: SpaceRod) -> Arrays:
     }
 
 
-def skin_arrays(case: Any, rod: SpaceRod, state: SpaceState) -> Arrays:
+def skin_arrays(case: Any, rod: SpaceRod, state: SpaceState) -> record.Arrays:
     """What is recorded of a rod in space: its skin, nodes and frames."""
     radii = np.maximum(case.radii, SLIM * rod.length)
     found = {"r": skin(state, rod.edges, radii), "nodes": state.x}
@@ -116,10 +107,10 @@ class RestingSpaceRod(RodCase):
         return SpaceRecorder(self)
 
 
-class SpaceRecorder(WholeRecorder[Any, SpaceStep]):
+class SpaceRecorder(record.WholeRecorder[Any, SpaceStep]):
     """Records the rests of a rod in space, with what its case says of all of them."""
 
-    def row(self, step: SpaceStep) -> Row:
+    def row(self, step: SpaceStep) -> record.Row:
         rest = step.rest
         stretch, bend, twist = rest.energy.tolist()
         return {
@@ -129,7 +120,7 @@ class SpaceRecorder(WholeRecorder[Any, SpaceStep]):
             "twisting": twist,
             "stretching": stretch,
             "turned": float(rest.state.twist.sum()),
-            **attributes(rest, "residual", "allowed"),
+            **record.attributes(rest, "residual", "allowed"),
             "iterations": rest.steps,
             "negative": rest.negative,
         }
@@ -139,16 +130,16 @@ class SpaceRecorder(WholeRecorder[Any, SpaceStep]):
         rod: SpaceRod = self.case.setting(0.0).rod
         return rod
 
-    def arrays(self, step: SpaceStep) -> Arrays:
+    def arrays(self, step: SpaceStep) -> record.Arrays:
         return skin_arrays(self.case, self._rod, step.rest.state)
 
     def progress(self, step: SpaceStep) -> str:
         return f"share {step.share:.2f}"
 
-    def fixed_arrays(self) -> Arrays:
+    def fixed_arrays(self) -> record.Arrays:
         return skin_fixed_arrays(self._rod)
 
-    def summary(self) -> Summary:
+    def summary(self) -> record.Summary:
         last = self.last.rest
         return {
             "stop": self.case.stop,
@@ -159,11 +150,11 @@ class SpaceRecorder(WholeRecorder[Any, SpaceStep]):
         }
 
 
-def _ground_of(world: SpaceWorld) -> Arrays:
+def _ground_of(world: SpaceWorld) -> record.Arrays:
     """For pictures, of what stays in place: lines on bodies, and of a plane
     normal . x = height four numbers.
     """
-    found: Arrays = {}
+    found: record.Arrays = {}
     model = world.contact
     if model is None:
         return found
@@ -185,7 +176,7 @@ def moved_lines(world: SpaceWorld, time: float, x: Floats) -> Floats:
     return np.concatenate([np.empty((0, 3)), *each])
 
 
-class SpaceMotionRecorder(Recorder[Any, SpaceMotionStep]):
+class SpaceMotionRecorder(record.Recorder[Any, SpaceMotionStep]):
     """Records a motion in space, with what its case says besides."""
 
     @property
@@ -193,23 +184,23 @@ class SpaceMotionRecorder(Recorder[Any, SpaceMotionStep]):
         world: SpaceWorld = self.case.space_world
         return world
 
-    def row(self, step: SpaceMotionStep) -> Row:
+    def row(self, step: SpaceMotionStep) -> record.Row:
         mass, ledger = self._world.rod.mass, step.moving.ledger
         return {
             "step": step.moving.step,
             "time": step.time,
-            **along_axes("{}_c", mass @ step.x / mass.sum()),
-            **attributes(step, "kinetic", "stretching", "bending", "twisting"),
+            **record.along_axes("{}_c", mass @ step.x / mass.sum()),
+            **record.attributes(step, "kinetic", "stretching", "bending", "twisting"),
             "gravity": step.gravity,
             "turned": float(step.moving.state.twist.sum()),
-            **attributes(ledger, "given", "damped", "friction", "impact"),
+            **record.attributes(ledger, "given", "damped", "friction", "impact"),
             "out_of_balance": ledger.left,
-            **attributes(step, "iterations", "substeps"),
+            **record.attributes(step, "iterations", "substeps"),
             "h": step.moving.last,
             **self.case.columns(step),
         }
 
-    def arrays(self, step: SpaceMotionStep) -> Arrays:
+    def arrays(self, step: SpaceMotionStep) -> record.Arrays:
         found = skin_arrays(self.case, self._world.rod, step.moving.state)
         lines = moved_lines(self._world, step.time, step.x)
         return found | {"r": np.concatenate([found["r"], lines])}
@@ -217,10 +208,10 @@ class SpaceMotionRecorder(Recorder[Any, SpaceMotionStep]):
     def progress(self, step: SpaceMotionStep) -> str:
         return f"t {step.time:.3f} s"
 
-    def state(self, step: SpaceMotionStep) -> Arrays:
+    def state(self, step: SpaceMotionStep) -> record.Arrays:
         return state_arrays(step.moving) if is_left(self.case, step.time) else {}
 
-    def fixed_arrays(self) -> Arrays:
+    def fixed_arrays(self) -> record.Arrays:
         world = self._world
         gravity = np.array(world.gravity)
         up = {"up": -gravity / np.linalg.norm(gravity)} if gravity.any() else {}
@@ -231,7 +222,7 @@ class SpaceMotionRecorder(Recorder[Any, SpaceMotionStep]):
             found["body_edges"] = np.arange(first, first + ends).reshape(-1, 2)
         return found
 
-    def summary(self) -> Summary:
+    def summary(self) -> record.Summary:
         step, ledger = self.last, self.last.moving.ledger
         return {
             "stop": self.case.stop,

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from numpy.lib import format as npy_format
+from numpy.lib import format as npy
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
@@ -29,6 +29,7 @@ from pipeline.io.reader_interface import (
     package,
     shown,
 )
+from pipeline.runs.checkpoints import HEADERS
 from sim.core.arrays import Floats
 from sim.core.numba_kernels import kernel
 
@@ -219,10 +220,6 @@ def _lengths(of: ScanFile, offset: int, needed: int) -> tuple[int, int]:
 
 
 COLUMNS = 1 << 10  # more of them are no points
-HEADERS = {
-    (1, 0): npy_format.read_array_header_1_0,
-    (2, 0): npy_format.read_array_header_2_0,
-}
 
 
 def read_npy(file: ScanFile) -> Source:
@@ -259,7 +256,7 @@ def _npy_header(of: ScanFile) -> tuple[tuple[int, ...], bool, np.dtype[Any], int
     """Shape, whether stored by column, type and offset of the numbers, by numpy."""
     try:
         with of.path.open("rb") as file, warnings.catch_warnings(action="ignore"):
-            return *HEADERS[npy_format.read_magic(file)](file), file.tell()
+            return *HEADERS[npy.read_magic(file)](file), file.tell()
     except Exception as error:  # numpy parses the header as Python source
         raise _wrong_npy(of, "has no readable NPY header at offset 0") from error
 

@@ -176,17 +176,12 @@ def _floats(row: Row, names: Sequence[str]) -> Floats:
 
 
 def _sphere(row: Row) -> FittedSphere:
-    radius, rms, free, free_sd, cap = _floats(row, FITTED).tolist()
     return FittedSphere(
-        centre=_floats(row, CENTRE),
-        covariance=_floats(row, COVARIANCE)[SYMMETRIC].reshape(3, 3),
-        radius=radius,
-        rms=rms,
+        _floats(row, CENTRE),
+        _floats(row, COVARIANCE)[SYMMETRIC].reshape(3, 3),
         points=int(row["points"]),
-        free_radius=free,
-        free_radius_sd=free_sd,
-        cap=cap,
         views=int(row["views"]),
+        **{name.removesuffix("_mm"): float(row[name]) for name in FITTED},
     )
 
 
