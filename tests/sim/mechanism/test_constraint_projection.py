@@ -11,17 +11,19 @@ from sim.core.arrays import Floats
 from sim.core.options import NotConvergedError
 from sim.mechanism.constraint_projection import (
     admissible,
+    retract,
     satisfy_constraints,
     shortest_correction,
     with_multipliers,
 )
 from sim.mechanism.constraint_system import (
     ConstraintSystem,
+    LinearConstraints,
     linearise,
     state,
     system_of,
 )
-from sim.mechanism.constraints import ConstraintTable
+from sim.mechanism.constraints import ConstraintTable, dist
 from sim.mechanism.mobility import mobility
 from sim.mechanism.morph_problem import NewtonOptions
 from sim.mechanism.named_structures import triangle_sheet
@@ -190,3 +192,48 @@ def test_lengths_that_differ_a_little_from_the_nodes_are_closed_first():
     first = next(morph(made, Circle(2.0), ProjectionOptions()))
     assert first.residual <= 1e-10
     assert np.abs(first.r - sheet.r0).max() < 0.3
+
+
+@pytest.fixture
+def mixed_with_one_factor(monkeypatch):
+    monkeypatch.setattr("sim.mechanism.constraint_projection.RENEWALS", 0)
+    monkeypatch.setattr("sim.mechanism.constraint_projection.MIXED", 0)
+
+
+def residuals(base: LinearConstraints, z: Floats, wanted: float) -> list[float]:
+    """Of each iteration from z on: the first that is less than the one before."""
+    normal, seen = base.factorise(), [np.inf]
+    while seen[-1] > wanted:
+        found = retract(base, normal, z, float(np.nextafter(seen[-1], 0.0)), 0.0)
+        assert found is not None
+        seen.append(found[1].residual)
+    return seen[1:]
+
+
+@pytest.mark.usefixtures("mixed_with_one_factor")
+@pytest.mark.parametrize("length", [1.3, 1.7])
+def test_of_one_link_the_iterations_are_those_of_the_secant(length):
+    """The first is by the slope 2 l at its own length l, 1.5."""
+    own = 1.5
+    r = np.array([[0.0, 0.0, 0.0], [own, 0.0, 0.0]])
+    link = Structure(r, ConstraintTable.of([dist(r, 0, 1)]), np.arange(2))
+    z = np.array([[0.0, 0.0, 0.0], [length, 0.0, 0.0]])
+    seen = residuals(linearise(system_of(link), r), z, 1e-12)
+    d, slope, c = length, 2.0 * own, length**2 - own**2
+    for residual in seen:
+        assert_allclose(residual, abs(c) / own**2, rtol=1e-4, atol=1e-14)
+        before, d = d, d - c / slope
+        c, c_before = d**2 - own**2, c
+        slope = (c - c_before) / (d - before)
+    assert len(seen) == 6
+
+
+@pytest.mark.usefixtures("mixed_with_one_factor")
+@pytest.mark.parametrize("value", [np.nan, np.inf, 1e150, 1e200])
+def test_from_what_is_no_place_there_is_no_way_back(value):
+    sheet = triangle_sheet(2, 2)
+    base = linearise(system_of(sheet), sheet.r0)
+    z = sheet.r0.copy()
+    z[0, 0] = value
+    with np.errstate(all="ignore"):
+        assert retract(base, base.factorise(), z, 1e-12, 1e-12) is None
