@@ -237,44 +237,25 @@ def pair_slopes(pairs: ContactPairs, ke: float, x: Floats) -> Floats:
 
 
 @kernel
-def add_pairs(
-    pairs: ContactPairs,
-    kappa: float,
-    r: Floats,
-    slot: Ints,
-    slopes: Floats,
-    blocks: Floats,
-) -> None:
-    """Fill the slopes of the potential of each pair; add its curvature to `blocks`.
+def pair_curvatures(
+    pairs: ContactPairs, ke: float, x: Floats
+) -> tuple[Floats, Floats, Floats]:
+    """Slopes (k, 12) of the potential of each pair, and its curvature (k, 12, 12).
 
-    Parameters
-    ----------
-    slopes : (p, 4, 3) in the four nodes of each pair
-    slot : (p, 16) the block of K of each two nodes of a pair, -1 above the diagonal
-    blocks : (2, b, 3, 3) the curvature as it is, and the part of it that is never
-        negative, of the distance taken as linear
+    The third is the part of this that is never negative, of the distance taken as
+    linear. All are zero where the potential is, and where panels meet.
     """
-    gradient, hessian = np.empty(12), np.empty((12, 12))
-    for k in range(len(pairs.node)):
-        energy, d = pair_terms(pairs, k, kappa, r, gradient, hessian)
+    count = len(pairs.node)
+    slopes, curvature = np.zeros((count, 12)), np.zeros((count, 12, 12))
+    convex = np.zeros((count, 12, 12))
+    for k in range(count):
+        energy, d = pair_terms(pairs, k, ke, x, slopes[k], curvature[k])
         if energy == 0.0 or energy == np.inf:
             continue
-        _, slope, curvature = barrier(
-            d - pairs.min_distance[k], pairs.activation[k], kappa
-        )
-        convex = curvature / (slope * slope) if slope * slope > 0.0 else 0.0
-        for a in range(4):
-            for i in range(3):
-                slopes[k, a, i] = gradient[3 * a + i]
-            for b in range(4):
-                at = slot[k, 4 * a + b]
-                if at < 0:
-                    continue
-                for i in range(3):
-                    for j in range(3):
-                        x, y = 3 * a + i, 3 * b + j
-                        blocks[0, at, i, j] += hessian[x, y]
-                        blocks[1, at, i, j] += convex * gradient[x] * gradient[y]
+        _, slope, bent = barrier(d - pairs.min_distance[k], pairs.activation[k], ke)
+        if slope * slope > 0.0:
+            convex[k] = np.outer(bent / (slope * slope) * slopes[k], slopes[k])
+    return slopes, curvature, convex
 
 
 @kernel

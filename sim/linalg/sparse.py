@@ -38,6 +38,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import coo_array
@@ -231,6 +232,24 @@ def _triangle(
     high = np.concatenate([np.maximum(a, b), own])
     start, row, slot = sorted_places((n, n), *((high, low) if upper else (low, high)))
     return start, row, slot[: len(rows)]
+
+
+class LowerPlaces(NamedTuple):
+    """Entries in a lower triangle: rows, columns, and which numbers they are."""
+
+    rows: Ints
+    cols: Ints
+    taken: Ints
+
+
+def lower_places(rows: Ints, cols: Ints) -> LowerPlaces:
+    """Where the matrices of elements go, with rows (e, w) and columns (e, v).
+
+    Numbers below zero stand for what is no unknown.
+    """
+    row, col = np.broadcast_arrays(rows[:, :, None], cols[:, None, :])
+    taken = np.flatnonzero((row >= col) & (col >= 0))
+    return LowerPlaces(row.ravel()[taken], col.ravel()[taken], taken)
 
 
 def sorted_places(

@@ -43,7 +43,7 @@ from sim.linalg.sparse import Factor, factorise
 from sim.mechanism import jacobian
 from sim.mechanism.constraint_forces import ObstacleTerms
 from sim.mechanism.constraint_system import (
-    NO_BLOCKS,
+    NOT_CURVED,
     ConstraintSystem,
     HessianPattern,
     HessianTerms,
@@ -180,14 +180,14 @@ class NewtonMatrix:
         if at is None:
             return HessianTerms(self.W, self.y, self.rho, 0.0)
         y, rho = np.concatenate([self.y, at.y]), np.concatenate([self.rho, at.rho])
-        return HessianTerms(self.W, y, rho, 0.0, at.blocks)
+        return HessianTerms(self.W, y, rho, 0.0, at.curvature)
 
     @cached_property
     def _convex(self) -> HessianTerms:
         """Without what can be negative."""
         tension = np.maximum(self._exact.y, 0.0) * links_of(self.rows.system)
-        blocks = NO_BLOCKS if self.contacts is None else self.contacts.convex
-        return self._exact._replace(W=positive_part(self.W), y=tension, blocks=blocks)
+        pairs = NOT_CURVED if self.contacts is None else self.contacts.convex
+        return self._exact._replace(W=positive_part(self.W), y=tension, contacts=pairs)
 
     @cached_property
     def rows(self) -> LinearConstraints:
@@ -206,8 +206,8 @@ class NewtonMatrix:
         """
         terms = self._convex if convex else self._exact
         terms = terms._replace(y=terms.y + stiffening, mu=shift)
-        rows, blocks = self.rows, self.places.blocks
-        return assemble(rows.system.layout, blocks, rows.B, self.z, terms)
+        rows = self.rows
+        return assemble(rows.system.layout, self.places, rows.B, self.z, terms)
 
     def dense(self) -> Floats:
         """(3n + 3k, 3n + 3k)."""

@@ -93,7 +93,7 @@ class ObstacleTerms:
     pattern : of K with rows and pairs
     y, rho : (q,) forces of the further rows, and how these grow
     pull : (n + k, 3) gradient of the potential of the pairs
-    blocks, convex : (b, 3, 3) its curvature in K, and a part that is never negative
+    curvature, convex : (p, 12, 12) of each pair, and a part that is never negative
     """
 
     linear: LinearConstraints
@@ -101,7 +101,7 @@ class ObstacleTerms:
     y: Floats
     rho: Floats
     pull: Floats
-    blocks: Floats
+    curvature: Floats
     convex: Floats
 
     def push(self) -> Floats:

@@ -32,13 +32,13 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from sim.core.arrays import Floats, Ints
-from sim.core.numba_kernels import kernel
 from sim.linalg.sparse import (
     Factor,
     SparsityPattern,
     analyse,
     elimination_order,
     factorise,
+    lower_places,
     sorted_places,
 )
 from sim.mechanism import constraints, jacobian
@@ -50,8 +50,6 @@ from sim.mechanism.constraints import (
     TOUCHES,
     ConstraintKind,
     ConstraintTable,
-    CurvedBlocks,
-    add_second_derivatives,
     starts,
 )
 from sim.mechanism.jacobian import JacobianLayout
@@ -85,7 +83,7 @@ class Topology:
         block_row = np.repeat(np.arange(m), np.diff(row_start))
         by_node = np.argsort(block_node, kind="stable")
         start = np.searchsorted(block_node[by_node], np.arange(n + k + 1))
-        pairs = jacobian.pairs_of_blocks(start, by_node)
+        pairs = by_node[np.column_stack(jacobian.pairs_in_runs(start))]
         normal = analyse(m, block_row[pairs[:, 0]], block_row[pairs[:, 1]])
         layout = JacobianLayout(
             n, table.kind, table.nodes, np.zeros(len(table)), table.first_row,
@@ -106,15 +104,15 @@ def topology_of(table: ConstraintTable, n: int) -> Topology:
     return topology
 
 
-def with_multiplier(kind: Ints, nodes: Ints, n: int) -> Ints:
+def with_multiplier(of: ConstraintTable | JacobianLayout, n: int) -> Ints:
     """(q, 7) nodes of each constraint; in column LAMBDA the place of its multiplier."""
-    lam = n + np.cumsum(kind == ConstraintKind.PAR) - 1
-    return np.insert(nodes, LAMBDA, lam, axis=1)
+    lam = n + np.cumsum(of.kind == ConstraintKind.PAR) - 1
+    return np.insert(of.nodes, LAMBDA, lam, axis=1)
 
 
 def _touched(table: ConstraintTable, n: int) -> tuple[Ints, Ints, Ints]:
     """Row and node of each gradient of `rows.evaluate`; where a constraint begins."""
-    own = with_multiplier(table.kind, table.nodes, n)
+    own = with_multiplier(table, n)
     width = np.array([len(touched) for touched in TOUCHES])
     first = starts((ROWS * width)[table.kind])
     row, node = np.empty((2, first[-1]), dtype=np.int64)
@@ -268,107 +266,102 @@ def linearise(
     return LinearConstraints(system, c, B, jacobian.largest(system.layout, c))
 
 
-NO_ENDS = np.empty((0, 2), dtype=np.int64)
+NOT_CURVED = np.empty((0, 12, 12))
 
 
-class HessianBlocks(NamedTuple):
-    """Where the blocks of K are.
+class CurvedTerms(NamedTuple):
+    """Hess y.c, the sum of v (e_i e_j^T + e_j e_i^T), v = f y_row (x_head - x_tail).
 
-    Attributes
-    ----------
-    upper, lower : (b,) nodes of each block, upper >= lower
-    diagonal : (n + k,) the block of each node
-    outer : (o, 3) block p, block q of J and the block of K that their product adds to
-    curved : where the second derivatives of the constraints go
-    entries : which of the 9 numbers of each block are in the lower triangle of K
+    With x the numbers of a state, then 1 three times and 0 three times.
     """
 
-    upper: Ints
-    lower: Ints
-    diagonal: Ints
-    outer: Ints
-    curved: CurvedBlocks
-    entries: Ints
+    row: Ints
+    f: Ints
+    i: Ints
+    j: Ints
+    head: Ints
+    tail: Ints
+
+
+def curved_terms(layout: JacobianLayout, multipliers: int) -> CurvedTerms:
+    """The terms of all constraints, in their order."""
+    own, size = with_multiplier(layout, layout.n), layout.n + multipliers
+    own = np.column_stack([own, np.tile([size, size + 1], (len(own), 1))])
+    found = [np.empty((7, 0), dtype=np.int64)]
+    for kind, terms in CURVED.items():
+        row, a, i, b, j, f, head, tail, axis = np.array(terms).T
+        at = np.flatnonzero(layout.kind == kind)[:, None]
+        nodes = own[at[:, 0]]
+        table = np.broadcast_arrays(
+            at, layout.first_row[at] + row, f, 3 * nodes[:, a] + i,
+            3 * nodes[:, b] + j, 3 * nodes[:, head] + axis, 3 * nodes[:, tail] + axis,
+        )  # fmt: skip
+        found.append(np.reshape(table, (7, -1)))
+    every = np.concatenate(found, axis=1)
+    return CurvedTerms(*every[1:, np.argsort(every[0], kind="stable")])
 
 
 @dataclass(frozen=True, eq=False)
 class HessianPattern:
-    """Where the entries of K and of its factor are."""
+    """Where the entries of K and of its factor are.
 
-    blocks: HessianBlocks
+    Attributes
+    ----------
+    products : (2, o) blocks p and q of J, of one row
+    curved : second derivatives of the constraints
+    taken : of contacts, products, second derivatives, W and the diagonal, which of
+        their numbers are in the lower triangle
+    rows, cols : (e,) of these entries; those of one place add up
+    """
+
+    products: Ints
+    curved: CurvedTerms
+    taken: tuple[Ints, ...]
+    rows: Ints
+    cols: Ints
     factor: SparsityPattern
 
 
 @once_per_owner
 def hessian_pattern_of(topology: Topology) -> HessianPattern:
     """The places of all entries of K; found once for a topology."""
-    return hessian_pattern_with(topology, NO_ENDS)
+    return hessian_pattern_with(topology, np.empty((0, 4), dtype=np.int64))
 
 
-def hessian_pattern_with(topology: Topology, ends: Ints) -> HessianPattern:
-    """The same with blocks for the pairs of nodes `ends` (e, 2), as of contacts."""
+def hessian_pattern_with(topology: Topology, nodes: Ints) -> HessianPattern:
+    """The same with a matrix for each four nodes (e, 4), as of contacts."""
     layout, size = topology.layout, topology.layout.n + topology.k
-    row_start = np.searchsorted(layout.block_row, np.arange(topology.m + 1))
-    p, q = _pairs_in_rows(row_start)
-    node, own = layout.block_node, np.arange(size)
-    start, lower, slot = sorted_places(
-        (size, size),
-        np.concatenate([node[p], own, ends.max(axis=1)]),
-        np.concatenate([node[q], own, ends.min(axis=1)]),
+    p, q = jacobian.pairs_in_runs(
+        np.searchsorted(layout.block_row, np.arange(topology.m + 1))
     )
-    upper = np.repeat(own, np.diff(start))
-    keys, outer = upper * size + lower, np.column_stack([p, q, slot[: len(p)]])
-    first, x, y = _curved_pairs(layout)
-    slot = np.searchsorted(keys, np.maximum(x, y) * size + np.minimum(x, y))
-    curved = CurvedBlocks(first, slot, np.sign(x - y))
-    lower_part = np.tril(np.ones((3, 3), dtype=bool)) | (upper > lower)[:, None, None]
-    diagonal = np.flatnonzero(upper == lower)
-    entries = np.flatnonzero(lower_part).astype(np.int64)
-    blocks = HessianBlocks(upper, lower, diagonal, outer, curved, entries)
-    order = elimination_order(size, upper, lower)
-    all_three = (3 * order[:, None] + np.arange(3)).ravel()
-    factor = analyse(3 * size, *entries_of(blocks), order=all_three)
-    return HessianPattern(blocks, factor)
+    one, other = layout.block_node[p], layout.block_node[q]
+    a, b = np.tril_indices(4, -1)
+    order = elimination_order(
+        size, np.append(one, nodes[:, a]), np.append(other, nodes[:, b])
+    )
+    curved = curved_terms(layout, topology.k)
+    contacts, own = coordinates(nodes), coordinates(np.arange(layout.n)[:, None])
+    i, j = (np.stack(ends, axis=1).reshape(-1, 1) for ends in
+            ((curved.i, curved.j), (curved.j, curved.i)))  # fmt: skip
+    every = np.arange(3 * size)[:, None]
+    places = [
+        lower_places(contacts, contacts),
+        lower_places(coordinates(one[:, None]), coordinates(other[:, None])),
+        lower_places(i, j),
+        lower_places(own, own),
+        lower_places(every, every),
+    ]
+    rows, cols = (np.concatenate([place[side] for place in places]) for side in (0, 1))
+    all_three = coordinates(order[:, None]).ravel()
+    factor = analyse(3 * size, rows, cols, order=all_three)
+    taken = tuple(place.taken for place in places)
+    return HessianPattern(np.stack([p, q]), curved, taken, rows, cols, factor)
 
 
-def entries_of(blocks: HessianBlocks) -> tuple[Ints, Ints]:
-    """Rows and columns in K of the entries that are stored, its lower triangle."""
-    block, number = np.divmod(blocks.entries, 9)
-    i, j = np.divmod(number, 3)
-    return 3 * blocks.upper[block] + i, 3 * blocks.lower[block] + j
-
-
-@kernel
-def _pairs_in_rows(row_start: Ints) -> tuple[Ints, Ints]:
-    """Every pair p >= q of blocks of one row."""
-    count = 0
-    for i in range(len(row_start) - 1):
-        width = row_start[i + 1] - row_start[i]
-        count += width * (width + 1) // 2
-    p, q = np.empty((2, count), dtype=np.int64)
-    filled = 0
-    for i in range(len(row_start) - 1):
-        for a in range(row_start[i], row_start[i + 1]):
-            for b in range(row_start[i], a + 1):
-                p[filled], q[filled] = a, b
-                filled += 1
-    return p, q
-
-
-def _curved_pairs(layout: JacobianLayout) -> tuple[Ints, Ints, Ints]:
-    """Where each constraint's pairs of second derivatives begin, and their nodes."""
-    kind, own = layout.kind, with_multiplier(layout.kind, layout.nodes, layout.n)
-    first = starts(np.array([len(pairs) for pairs in CURVED])[kind])
-    nodes = np.empty((first[-1], 2), dtype=np.int64)
-    for each, pairs in enumerate(CURVED):
-        chosen = np.flatnonzero(kind == each)
-        local = np.array(pairs, dtype=np.int64).reshape(-1, 2)
-        at = first[chosen][:, None] + np.arange(len(local))
-        nodes[at] = own[chosen][:, local]
-    return first, nodes[:, 0], nodes[:, 1]
-
-
-NO_BLOCKS = np.empty((0, 3, 3))
+def coordinates(nodes: Ints) -> Ints:
+    """(e, 3k) numbers of the coordinates of nodes (e, k)."""
+    numbers = 3 * nodes[:, :, None] + np.arange(3)
+    return numbers.reshape(len(nodes), 3 * nodes.shape[1])
 
 
 class HessianTerms(NamedTuple):
@@ -380,14 +373,14 @@ class HessianTerms(NamedTuple):
     y : (m,) forces of the constraints
     rho : (m,) weights of the constraints
     mu : shift
-    blocks : (b, 3, 3) of K to begin with, or none
+    contacts : (e, 12, 12) matrices of four nodes each
     """
 
     W: Floats
     y: Floats
     rho: Floats
     mu: float
-    blocks: Floats = NO_BLOCKS
+    contacts: Floats = NOT_CURVED
 
 
 def factorise_newton(
@@ -403,58 +396,35 @@ def factorise_newton(
     ----------
     B : (blocks, 3) blocks of the Jacobian at `z` (n + k, 3)
     """
-    values = assemble(system.layout, pattern.blocks, B, z, terms)
+    values = assemble(system.layout, pattern, B, z, terms)
     return factorise(pattern.factor, values, drop=0.0)
 
 
 def dense(pattern: HessianPattern, values: Floats) -> Floats:
     """All of K from the entries of its lower triangle."""
-    row, col = entries_of(pattern.blocks)
-    size = 3 * len(pattern.blocks.diagonal)
-    K = np.zeros((size, size))
-    K[row, col] = values
-    K[col, row] = values
-    return K
+    K = np.zeros((pattern.factor.n, pattern.factor.n))
+    np.add.at(K, (pattern.rows, pattern.cols), values)
+    return K + np.tril(K, -1).T
 
 
-@kernel
 def assemble(
     layout: JacobianLayout,
-    blocks: HessianBlocks,
+    pattern: HessianPattern,
     B: Floats,
     z: Floats,
     terms: HessianTerms,
 ) -> Floats:
     """The entries of the lower triangle of K."""
-    n = layout.n
-    K = np.zeros((len(blocks.upper), 3, 3))
-    if len(terms.blocks):
-        K += terms.blocks
-    _outer_products(blocks.outer, B, layout.block_row, terms.rho, K)
-    if np.any(terms.y):
-        add_second_derivatives(layout, blocks.curved, z, terms.y, K)
-    for j in range(len(blocks.diagonal)):
-        block = K[blocks.diagonal[j]]
-        if j < n:
-            block += terms.W[j]
-        for i in range(3):
-            block[i, i] = block[i, i] + terms.mu if j < n or i == 0 else 1.0
-    flat, values = K.reshape(-1), np.empty(len(blocks.entries))
-    for e in range(len(values)):
-        values[e] = flat[blocks.entries[e]]
-    return values
-
-
-@kernel
-def _outer_products(
-    outer: Ints, B: Floats, block_row: Ints, rho: Floats, K: Floats
-) -> None:
-    """Add rho_i grad c_i grad c_i^T."""
-    for t in range(len(outer)):
-        p, q = outer[t, 0], outer[t, 1]
-        block = K[outer[t, 2]]
-        weight = rho[block_row[p]]
-        for i in range(3):
-            left = weight * B[p, i]
-            for j in range(3):
-                block[i, j] += left * B[q, j]
+    p, q = pattern.products
+    left = terms.rho[layout.block_row[p], None] * B[p]
+    curved, x = pattern.curved, np.append(z, np.repeat([1.0, 0.0], 3))
+    bent = curved.f * terms.y[curved.row] * (x[curved.head] - x[curved.tail])
+    diagonal = np.full_like(z, terms.mu)
+    diagonal[layout.n :, 1:] = 1.0  # of a multiplier only the first number counts
+    parts = (
+        terms.contacts, left[:, :, None] * B[q, None], np.repeat(bent, 2), terms.W,
+        diagonal,
+    )  # fmt: skip
+    return np.concatenate(
+        [part.ravel()[at] for part, at in zip(parts, pattern.taken, strict=True)]
+    )

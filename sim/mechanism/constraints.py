@@ -13,8 +13,7 @@ r_s (nodes may coincide):
 These are the residuals c(z) of eq. (4); their derivatives make the Jacobian J of
 eq. (8). One small function a kind returns its residual, and adds the gradients for its
 nodes a, b, p, q, s, t to the blocks `B[at[0]]`, `B[at[1]]`, ... in the order of
-`TOUCHES`. Another adds y Hess c to the blocks of K in the order of `CURVED`, if c is
-not linear.
+`TOUCHES`. What is not linear in c is a sum of the products in `CURVED`.
 """
 
 from collections.abc import Sequence
@@ -201,30 +200,41 @@ TOUCHES = (  # what each row of a kind has gradients for
     (0, 1),
     (0,),
 )
-D_AND_U = ((0, 2), (0, 3), (1, 2), (1, 3))
-CURVED = (  # pairs that the second derivatives of a kind couple
-    ((0, 0), (1, 0), (1, 1)),
-    D_AND_U,
-    (*D_AND_U, (2, 4), (2, 5), (3, 4), (3, 5), (4, 0), (4, 1), (5, 0), (5, 1)),
-    ((2, LAMBDA), (3, LAMBDA)) * 3,
-    (),
-    (),
-)
+ONE, ZERO = 7, 8  # stand for places that are 1, and 0, along every axis
 
 
-class CurvedBlocks(NamedTuple):
-    """Where the second derivatives of the constraints go.
+def _products(one: int, other: int) -> list[tuple[int, int, int]]:
+    """Ends of the edge `one` and of the edge `other`, and the sign of their product."""
+    ends = ((0, 0, 1), (0, 1, -1), (1, 0, -1), (1, 1, 1))
+    return [(2 * one + a, 2 * other + b, sign) for a, b, sign in ends]
 
-    Attributes
-    ----------
-    first : (q + 1,) where the pairs of each constraint begin
-    slot : the block of K of each pair (x, y) of `CURVED`
-    turn : 1 where it is stored as written, -1 transposed, 0 where x and y are one node
-    """
 
-    first: Ints
-    slot: Ints
-    turn: Ints
+# The terms f (x_head - x_tail) x_a x_b of each kind that is not linear, by the row, the
+# node and the axis of a and of b, f, head, tail and the axis of both.
+CURVED = {
+    ConstraintKind.DIST: [
+        (0, a, i, b, i, f, ONE, ZERO, 0)
+        for a, b, f in ((0, 0, 1), (1, 1, 1), (1, 0, -2))
+        for i in range(3)
+    ],
+    ConstraintKind.DOT: [
+        (0, a, i, b, i, f, ONE, ZERO, 0)
+        for a, b, f in _products(0, 1)
+        for i in range(3)
+    ],
+    ConstraintKind.TRIPLE: [
+        (0, a, (k + 1 + s) % 3, b, (k + 2 - s) % 3, f - 2 * f * s, 2 * w + 1, 2 * w, k)
+        for w in (2, 0, 1)
+        for a, b, f in _products((w + 1) % 3, (w + 2) % 3)
+        for k in (2, 0, 1)
+        for s in (0, 1)
+    ],
+    ConstraintKind.PAR: [
+        (i, 2 + b, i, LAMBDA, 0, 1 - 2 * b, ONE, ZERO, 0)
+        for i in range(3)
+        for b in (0, 1)
+    ],
+}
 
 
 @kernel
@@ -233,29 +243,22 @@ def _dot3(a: Floats, b: Floats) -> float:
 
 
 @kernel
-def _dist(z: Floats, nodes: Ints, at: Ints, B: Floats) -> float:
-    """d.d: gradient +2d on b, -2d on a."""
+def _dot(z: Floats, nodes: Ints, other: int, at: Ints, B: Floats) -> float:
+    """d.u: gradient +u on b, -u on a, +d on q, -d on p.
+
+    Parameters
+    ----------
+    other : place of p among the nodes; that of a for a distance, d.d
+    """
     value = 0.0
     for i in range(3):
         d = z[nodes[1], i] - z[nodes[0], i]
-        value += d * d
-        B[at[0], i] -= 2.0 * d
-        B[at[1], i] += 2.0 * d
-    return value
-
-
-@kernel
-def _dot(z: Floats, nodes: Ints, at: Ints, B: Floats) -> float:
-    """d.u: gradient +u on b, -u on a, +d on q, -d on p."""
-    value = 0.0
-    for i in range(3):
-        d = z[nodes[1], i] - z[nodes[0], i]
-        u = z[nodes[3], i] - z[nodes[2], i]
+        u = z[nodes[other + 1], i] - z[nodes[other], i]
         value += d * u
         B[at[0], i] -= u
         B[at[1], i] += u
-        B[at[2], i] -= d
-        B[at[3], i] += d
+        B[at[other], i] -= d
+        B[at[other + 1], i] += d
     return value
 
 
@@ -338,9 +341,9 @@ def evaluate(
         at = layout.place[first_block[e] : first_block[e + 1]]
         rows = c[first_row[e] : first_row[e + 1]]
         if kind[e] == DIST:
-            rows[0] = _dist(z, nodes[e], at, B) - constant[e]
+            rows[0] = _dot(z, nodes[e], 0, at, B) - constant[e]
         elif kind[e] == DOT:
-            rows[0] = _dot(z, nodes[e], at, B) - constant[e]
+            rows[0] = _dot(z, nodes[e], 2, at, B) - constant[e]
         elif kind[e] == TRIPLE:
             rows[0] = _triple(z, nodes[e], at, B) - constant[e]
         elif kind[e] == PAR:
@@ -357,76 +360,3 @@ def evaluate(
         else:
             rows[0] = z[nodes[e, 0], nodes[e, 1]] - constant[e]
             B[at[0], nodes[e, 1]] += 1.0
-
-
-@kernel
-def _add(block: Floats, turn: int, i: int, j: int, v: float) -> None:
-    """Add v at (i, j) of a block, or where symmetry puts it."""
-    if turn >= 0:
-        block[i, j] += v
-    if turn <= 0:
-        block[j, i] += v
-
-
-@kernel
-def _bend_dist(y: float, slot: Ints, turn: Ints, K: Floats) -> None:
-    """2 I on the ends, -2 I between them."""
-    for t in range(3):
-        v = 2.0 * y * (0.5 if t != 1 else -1.0)
-        for i in range(3):
-            _add(K[slot[t]], turn[t], i, i, v)
-
-
-@kernel
-def _bend_dot(y: float, slot: Ints, turn: Ints, K: Floats) -> None:
-    """I between d and u."""
-    for t in range(4):
-        sign = 1.0 if t // 2 == t % 2 else -1.0
-        for i in range(3):
-            _add(K[slot[t]], turn[t], i, i, sign * y)
-
-
-@kernel
-def _bend_triple(
-    z: Floats, nodes: Ints, y: float, slot: Ints, turn: Ints, K: Floats
-) -> None:
-    """-[w] between each two of d, u, v, w the third: a.(b x c) = -a^T [c] b."""
-    for v in range(3):
-        third = (v + 2) % 3
-        tail, head = nodes[2 * third], nodes[2 * third + 1]
-        for t in range(4):
-            sign = y * (1.0 if t // 2 == t % 2 else -1.0)
-            s = 4 * v + t
-            for i in range(3):
-                j, k = (i + 1) % 3, (i + 2) % 3
-                value = sign * (z[head, k] - z[tail, k])
-                _add(K[slot[s]], turn[s], i, j, value)
-                _add(K[slot[s]], turn[s], j, i, -value)
-
-
-@kernel
-def _bend_par(y: Floats, slot: Ints, turn: Ints, K: Floats) -> None:
-    """-1 between lambda and u, a row each."""
-    for i in range(3):
-        _add(K[slot[2 * i]], turn[2 * i], i, 0, y[i])
-        _add(K[slot[2 * i + 1]], turn[2 * i + 1], i, 0, -y[i])
-
-
-@kernel
-def add_second_derivatives(
-    layout: JacobianLayout, curved: CurvedBlocks, z: Floats, y: Floats, K: Floats
-) -> None:
-    """Add y_i Hess c_i of every row to the blocks of K."""
-    kind, nodes = layout.kind, layout.nodes
-    for e in range(len(kind)):
-        row = layout.first_row[e]
-        slot = curved.slot[curved.first[e] : curved.first[e + 1]]
-        turn = curved.turn[curved.first[e] : curved.first[e + 1]]
-        if kind[e] == DIST:
-            _bend_dist(y[row], slot, turn, K)
-        elif kind[e] == DOT:
-            _bend_dot(y[row], slot, turn, K)
-        elif kind[e] == TRIPLE:
-            _bend_triple(z, nodes[e], y[row], slot, turn, K)
-        elif kind[e] == PAR:
-            _bend_par(y[row : row + 3], slot, turn, K)

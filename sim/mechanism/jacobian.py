@@ -83,21 +83,9 @@ def products(pairs: Ints, B: Floats, out: Floats) -> None:
         out[p] = a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
-@kernel
-def pairs_of_blocks(start: Ints, blocks: Ints) -> Ints:
-    """(p, 2) every pair of blocks that share a node, each with itself first.
-
-    The blocks of node j are `blocks[start[j]:start[j + 1]]`.
-    """
-    count = 0
-    for j in range(len(start) - 1):
-        size = start[j + 1] - start[j]
-        count += size * (size + 1) // 2
-    pairs = np.empty((count, 2), dtype=np.int64)
-    filled = 0
-    for j in range(len(start) - 1):
-        for a in range(start[j], start[j + 1]):
-            for b in range(start[j], a + 1):
-                pairs[filled, 0], pairs[filled, 1] = blocks[a], blocks[b]
-                filled += 1
-    return pairs
+def pairs_in_runs(start: Ints) -> tuple[Ints, Ints]:
+    """Every pair p >= q of things in one run; those of run i begin at start[i]."""
+    first, own = np.repeat(start[:-1], np.diff(start)), np.arange(start[-1])
+    count = own - first + 1
+    p = np.repeat(own, count)
+    return p, np.arange(len(p)) - np.repeat(np.cumsum(count) - count, count) + first[p]

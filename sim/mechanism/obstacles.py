@@ -34,10 +34,10 @@ from scipy.sparse import csr_array
 from sim.contact.bodies_that_may_meet import TOUCH, CollisionGeometry
 from sim.contact.collisions import largest_step
 from sim.contact.contact_energy import (
-    add_pairs,
     barrier,
     contact_energy,
     felt_pairs,
+    pair_curvatures,
     pair_slopes,
     separations,
 )
@@ -224,12 +224,9 @@ class Obstacles:
         r = z[: len(self.structure.r0)].copy()
         pairs = felt_pairs(self._felt(r), r)
         pattern = self.pattern_with(pairs.node.tobytes())
-        slot = _slots(pattern, pairs.node, len(z))
-        blocks = np.zeros((2, len(pattern.blocks.upper), 3, 3))
-        slopes = np.zeros((len(pairs.node), 4, 3))
-        add_pairs(pairs, kappa, r, slot, slopes, blocks)
-        np.add.at(pull, pairs.node, slopes)
-        return ObstacleTerms(linear, pattern, y, rho, pull, blocks[0], blocks[1])
+        slopes, *curvature = pair_curvatures(pairs, kappa, r)
+        np.add.at(pull, pairs.node, slopes.reshape(-1, 4, 3))
+        return ObstacleTerms(linear, pattern, y, rho, pull, *curvature)
 
     def pushes(self, z: Floats, kappa: float) -> csr_array:
         """(contacts, 3n) the slopes of each potential of its own in r."""
@@ -304,16 +301,6 @@ def _touched_bounds(
 
 
 def _pattern_with(topology: Topology, nodes: bytes) -> HessianPattern:
-    """Of K with blocks for each two nodes of each pair, (p, 4) as bytes."""
+    """Of K with the matrix of each pair, by its nodes (p, 4) as bytes."""
     quads = np.frombuffer(nodes, dtype=np.int64).reshape(-1, 4)
-    i, j = np.tril_indices(4, -1)
-    ends = np.stack([quads[:, i], quads[:, j]], axis=-1).reshape(-1, 2)
-    return hessian_pattern_with(topology, ends)
-
-
-def _slots(pattern: HessianPattern, node: Ints, size: int) -> Ints:
-    """(p, 16) the block of K of each two nodes, -1 where it is stored transposed."""
-    keys = pattern.blocks.upper * size + pattern.blocks.lower
-    a, b = (node[:, c] for c in np.divmod(np.arange(16), 4))
-    found = np.searchsorted(keys, a * size + b)
-    return np.asarray(np.where(a >= b, found, -1))
+    return hessian_pattern_with(topology, quads)

@@ -32,7 +32,6 @@ from sim.mechanism.constraint_system import (
     ConstraintSystem,
     HessianPattern,
     LinearConstraints,
-    entries_of,
     hessian_pattern_of,
     linearise,
     system_of,
@@ -256,12 +255,11 @@ def _pattern_with(
         np.frombuffer(nodes, dtype=np.int64).reshape(-1, count)
         for nodes, count in ((links, 2), (hinges, 4), (panels, 3))
     ]
-    rows, cols = entries_of(rigid.blocks)
-    more_rows, more_cols = elastic_entries(*parts)
+    rows, cols = elastic_entries(*parts)
     return analyse(
-        3 * len(rigid.blocks.diagonal),
-        np.concatenate([rows, more_rows]),
-        np.concatenate([cols, more_cols]),
+        rigid.factor.n,
+        np.concatenate([rigid.rows, rows]),
+        np.concatenate([rigid.cols, cols]),
     )
 
 
@@ -300,8 +298,8 @@ def inner_forces(potential: PotentialEnergy, z: Floats) -> tuple[Floats, csr_arr
             potential.pattern, z, contacts.linear, np.zeros((n, 3, 3)), rows, rows,
             contacts,
         )  # fmt: skip
-        places = entries_of(matrix.places.blocks)
-        values = _symmetric(matrix.entries(0.0), *places, len(z) * 3)
+        own = matrix.places
+        values = _symmetric(matrix.entries(0.0), own.rows, own.cols, len(z) * 3)
         K = K + values[: 3 * n, : 3 * n]
     return slope, K
 

@@ -95,9 +95,9 @@ def dense_curvature(obstacles: Obstacles, z: Floats, *, convex: bool = False) ->
     """K of the obstacles alone, every entry."""
     found, n = obstacles.contacts(z, 0.7), len(z)
     pattern, system = found.pattern, found.linear.system
-    blocks = found.convex if convex else found.blocks
-    terms = HessianTerms(np.zeros((n, 3, 3)), found.y, found.rho, 0.0, blocks)
-    values = assemble(system.layout, pattern.blocks, found.linear.B, z, terms)
+    pairs = found.convex if convex else found.curvature
+    terms = HessianTerms(np.zeros((n, 3, 3)), found.y, found.rho, 0.0, pairs)
+    values = assemble(system.layout, pattern, found.linear.B, z, terms)
     return dense(pattern, values)
 
 
