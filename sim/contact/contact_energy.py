@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from sim.contact.distance import distance_slopes, pair_distance, pair_weights
-from sim.contact.near_pairs import ContactPairs, apart, gather
+from sim.contact.near_pairs import ContactPairs, apart, gather, only
 from sim.core.arrays import Floats, Ints
 from sim.core.numba_kernels import kernel
 
@@ -271,8 +271,4 @@ def separations(pairs: ContactPairs, x: Floats) -> Floats:
 def felt_pairs(pairs: ContactPairs, x: Floats) -> ContactPairs:
     """Those closer than where their potential begins."""
     near = separations(pairs, x) < pairs.min_distance + pairs.activation
-    faces = int(np.count_nonzero(near[: pairs.faces]))
-    return ContactPairs(
-        faces, pairs.row[near], pairs.node[near], pairs.activation[near],
-        pairs.min_distance[near], pairs.weight[near], pairs.mollifier_scale[near],
-    )  # fmt: skip
+    return only(pairs, np.flatnonzero(near))

@@ -79,6 +79,12 @@ class ContactPairs(NamedTuple):
     mollifier_scale: Floats
 
 
+def only(pairs: ContactPairs, chosen: Ints) -> ContactPairs:
+    """Those with the numbers `chosen`, ascending."""
+    faces = int(np.searchsorted(chosen, pairs.faces))
+    return ContactPairs._make([faces, *(part[chosen] for part in pairs[1:])])
+
+
 @kernel
 def share_tag(tag: Ints, i: int, j: int) -> bool:
     """Whether two nodes stem from a common vertex of the pattern."""

@@ -15,7 +15,9 @@ lose half of the digits near 0 and pi.)
 
 import math
 
-from sim.core.arrays import Floats
+import numpy as np
+
+from sim.core.arrays import Floats, Ints
 from sim.core.numba_kernels import kernel
 
 Vector = tuple[float, float, float]
@@ -124,3 +126,14 @@ def hinge_slopes(x: Floats, gradient: Floats, hessian: Floats, work: Floats) -> 
                 a[c] * A_k + (A - 1.0) * work[2, c, e] - b[c] * B_k - B * work[4, c, e]
             )
     return _angle(m, n, r_kj, r_kl)
+
+
+@kernel
+def slopes_of_hinges(hinges: Ints, r: Floats) -> tuple[Floats, Floats, Floats]:
+    """Angle (h,), gradient (h, 12) and Hessian (h, 12, 12) of every hinge (h, 4)."""
+    h = len(hinges)
+    angle, work = np.empty(h), np.empty((6, 3, 3))
+    slope, hessian = np.empty((h, 12)), np.empty((h, 12, 12))
+    for e in range(h):
+        angle[e] = hinge_slopes(r[hinges[e]], slope[e], hessian[e], work)
+    return angle, slope, hessian

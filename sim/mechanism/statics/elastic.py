@@ -33,10 +33,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim.contact.near_pairs import gather
 from sim.core.arrays import Floats, Ints, refuse_first
-from sim.core.hinges import hinge_angle, hinge_slopes
-from sim.core.numba_kernels import kernel
+from sim.core.hinges import hinge_angle, slopes_of_hinges
 from sim.core.options import is_count, is_positive
 from sim.mechanism.constraints import ConstraintKind, ConstraintTable
 from sim.mechanism.structure import Structure
@@ -417,7 +415,7 @@ def deform(elastic: Elastic, r: Floats, before: Floats) -> Deformed:
     e = d / np.maximum(length, 1e-300)[:, None]
     tension = elastic.link_stiffness * (length - elastic.rest_length)
     link_slope = np.concatenate([-e, e], axis=1)
-    angle, hinge_slope, hessian = _slopes(elastic.hinges, r)
+    angle, hinge_slope, hessian = slopes_of_hinges(elastic.hinges, r)
     turn = 2.0 * np.pi
     angle += turn * np.round((before - angle) / turn)
     moment = elastic.hinge_stiffness * (angle - elastic.rest_angle)
@@ -464,19 +462,6 @@ def _lowers(*parts: Floats) -> Floats:
     places = [np.tril_indices(part.shape[1]) for part in parts]
     each = [part[:, *at].ravel() for part, at in zip(parts, places, strict=True)]
     return np.concatenate(each)
-
-
-@kernel
-def _slopes(hinges: Ints, r: Floats) -> tuple[Floats, Floats, Floats]:
-    """Angle (h,), gradient (h, 12) and Hessian (h, 12, 12) of every hinge."""
-    h = len(hinges)
-    angle, work = np.empty(h), np.empty((6, 3, 3))
-    slope, hessian = np.empty((h, 12)), np.empty((h, 12, 12))
-    x = np.empty((4, 3))
-    for e in range(h):
-        gather(hinges[e], r, x)
-        angle[e] = hinge_slopes(x, slope[e], hessian[e], work)
-    return angle, slope, hessian
 
 
 def hinged_sheet(rows: int, columns: int, *, side: float = 1.0) -> Structure:

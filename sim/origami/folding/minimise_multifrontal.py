@@ -28,7 +28,7 @@ many panels in an increment, is searched within a fraction of one.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 
 import numpy as np
@@ -59,10 +59,9 @@ from sim.origami.model.assembly import CONTACT
 from sim.origami.model.large_sheet_stiffness import (
     LargeSystem,
     SheetFronts,
-    Slopes,
+    Stresses,
     factorised,
     linearised,
-    slopes_at,
 )
 
 SHIFT_GROWTH = 8.0
@@ -79,8 +78,9 @@ class LargeSearch:
     ----------
     x : (n, 3) m
     asked : rest angles and load
-    stresses : of the geometric stiffness, and where the last linearisation wrote
+    stresses : of the geometric stiffness
     moved : farthest that a node went since the last factorisation, m
+    last : linearisation
     """
 
     problem: FoldingProblem
@@ -88,8 +88,9 @@ class LargeSearch:
     near: NearbyPairs
     x: Floats
     asked: Increment
-    stresses: Slopes
+    stresses: Stresses
     moved: float = np.inf
+    last: LargeSystem = field(init=False)
 
     def potential(self) -> float:
         """Total potential, J."""
@@ -99,30 +100,30 @@ class LargeSearch:
 
     def linearise(self) -> tuple[LargeSystem, Floats]:
         """The system here, and the unbalanced force (u,), N."""
-        self.fronts, system = linearised(
+        self.fronts, self.last = linearised(
             self.fronts, self.near.pairs, self.problem.ke, self.x, self.asked.angles,
             self.stresses,
         )  # fmt: skip
-        return system, self.asked.load - system.force
+        return self.last, self.asked.load - self.last.force
 
     def with_own_stresses(self) -> None:
         """Let the geometric stiffness have the stresses at x: the tangent."""
         self.linearise()
-        at = self.stresses
-        self.stresses = slopes_at(self.problem.model, at.strain, at.turn)
+        self.stresses = self.last.stresses
 
     def stresses_here(self) -> Floats:
         """(b + h,) strains, and turns in rad, of the last linearisation."""
-        return np.concatenate([self.stresses.strain, self.stresses.turn])
+        return np.concatenate(self.last.stresses)
 
     def predict_stresses(self, move: Floats) -> None:
         """Let the geometric stiffness have the stresses that a move leads to."""
-        model, at = self.problem.model, self.stresses
+        model, (strain, turn) = self.problem.model, self.last.stresses
         one, other = move[model.bar[:, 0]], move[model.bar[:, 1]]
-        strain = at.strain + (at.of_strain * (other - one)).sum(axis=1)
         of_nodes = move[model.hinge].reshape(-1, 12)
-        turn = at.turn + np.einsum("hi,hi->h", at.of_turn, of_nodes)
-        self.stresses = slopes_at(model, strain, turn)
+        self.stresses = Stresses(
+            strain + (self.last.of_strain * (other - one)).sum(axis=1),
+            turn + np.einsum("hi,hi->h", self.last.of_turn, of_nodes),
+        )
 
     def ensure_candidates(self, longest: float) -> bool:
         """Whether a move of `longest` (m) stays within the skin, renewed if need be."""
@@ -175,8 +176,8 @@ def minimise_large(
     ----------
     stresses : (b + h,) with which the geometric stiffness begins
     """
-    room = slopes_at(problem.model, *np.split(stresses, [len(problem.model.bar)]))
-    search = LargeSearch(problem, fronts, near, x, asked, room)
+    begun = Stresses(*np.split(stresses, [len(problem.model.bar)]))
+    search = LargeSearch(problem, fronts, near, x, asked, begun)
     begin = search.potential()
     search.advance(ahead)
     plain, negative = _full_steps(search, min(FULL_STEPS, asked.most))

@@ -32,9 +32,9 @@ from sim.origami.model.assembly import (
 )
 from sim.origami.model.large_sheet_stiffness import (
     SheetFronts,
+    Stresses,
     fronts_of,
     linearised,
-    slopes_at,
 )
 from sim.origami.model.large_sheet_stiffness import factorised as in_fronts
 from sim.origami.model.mesh import BarHingeMesh
@@ -367,8 +367,8 @@ def _pivots_at_rest(
         system = assemble(model, none, problem.ke, rest, angles)
         factorise(system.values, system.start, system.first)
         return np.asarray(system.values[system.start[1:] - 1])
-    at = slopes_at(model, np.zeros(len(model.bar)), np.zeros(len(model.hinge)))
-    fronts, large = linearised(fronts, none, problem.ke, rest, angles, at)
+    at_rest = Stresses(np.zeros(len(model.bar)), np.zeros(len(model.hinge)))
+    fronts, large = linearised(fronts, none, problem.ke, rest, angles, at_rest)
     pivots, factor = np.empty(len(model.first)), in_fronts(fronts, large, 0.0)
     pivots[fronts.pattern.order] = factor.pivot
     return pivots
