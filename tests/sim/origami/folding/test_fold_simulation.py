@@ -5,14 +5,23 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 from sim.contact.collisions import crossings
 from sim.core.options import NotConvergedError
-from sim.origami.fold_and_load_phases import Displace, Fold, Load, Path
+from sim.origami.fold_and_load_phases import Displace, Fold, Load, Moments, Path, Phase
 from sim.origami.folding.fold_simulation import OrigamiStep, run
-from sim.origami.folding.sheet import Contact, Rules, Sheet, hinge_angles, panel_length
+from sim.origami.folding.outcome import reached_folds
+from sim.origami.folding.sheet import (
+    Contact,
+    Rules,
+    Sheet,
+    default_scale,
+    hinge_angles,
+    panel_length,
+)
 from sim.origami.mechanics import bending_strain, smallest_eigenvalues
-from sim.origami.model.mesh import BarHingeMesh, concentrated_mesh
+from sim.origami.model.mesh import BarHingeMesh, compliant_mesh, concentrated_mesh
 from sim.origami.pattern.generators import pyramid
 from sim.origami.pattern.pattern import CreasePattern
 from tests.sim.origami.sheets import (
@@ -21,6 +30,7 @@ from tests.sim.origami.sheets import (
     concentrated_strip,
     held_at,
     sheet,
+    strip,
 )
 
 FREE = Contact(enabled=False)
@@ -297,3 +307,60 @@ def test_a_push_that_is_divided_goes_on_by_its_way_not_by_its_load():
     assert [step.parts for step in steps] == [1, 2, 2, 2]
     moved = [step.displacement for step in steps]
     assert moved == pytest.approx([0, -3e-3, -6e-3, -9e-3], rel=1e-8)
+
+
+def test_the_potential_at_half_of_d0_is_the_energy_of_a_crease_at_90_degrees():
+    at_half = 0.5 * np.log(2.0) - np.pi**2 / 32.0  # Pi / ke: phi = pi/4 in eq. (3.4)
+    mesh = compliant_mesh(strip(2), MATERIAL)
+    turns = 0.5 * np.pi * mesh.hinge_share  # of the one crease's hinges
+    bent = 0.5 * float(mesh.hinge_stiffness @ turns**2)
+    assert default_scale(mesh) * at_half == pytest.approx(bent, rel=1e-12)
+
+
+NO_CONTACT = Contact(rules="full", enabled=False)
+
+
+def ended(given: Sheet, *phases: Phase) -> OrigamiStep:
+    return list(run(given, phases))[-1]
+
+
+@pytest.mark.parametrize("build", [concentrated_strip, compliant_strip])
+def test_a_moment_folds_a_crease_by_moment_over_stiffness(build):
+    mesh = build(3)  # type: ignore[operator]
+    k = MATERIAL.whole_crease(0.02)
+    first, last = (int(c) for c in mesh.pattern.creases)
+    asked = Moments([first, last], [0.4 * k, -0.2 * k], increments=3, tolerance=1e-9)
+    step = ended(sheet(mesh, NO_CONTACT), asked)
+    folds = reached_folds(mesh, step.x)
+    assert_allclose(folds, [0.4, -0.2], rtol=1e-6)
+    work = 0.5 * k * (0.4 * folds[0] - 0.2 * folds[1])
+    assert step.energies[:4].sum() == pytest.approx(work, rel=1e-2)
+
+
+def test_a_moment_presses_a_folded_crease_flat_and_leaves_with_its_phase():
+    mesh = concentrated_strip(2)
+    crease, given = int(mesh.pattern.creases[0]), sheet(mesh, NO_CONTACT)
+    fold = 0.3
+    bent = Fold([crease], [1.0 + fold / np.pi], increments=2)
+    k = MATERIAL.whole_crease(0.02)
+    press = Moments([crease], [-k * fold], increments=2, tolerance=1e-9)
+    pressed = ended(given, bent, press)
+    assert reached_folds(mesh, pressed.x)[0] == pytest.approx(0.0, abs=1e-6)
+    assert pressed.energies[0] == pytest.approx(0.5 * k * fold**2, rel=1e-4)
+    again = ended(given, bent, press, bent)
+    assert reached_folds(mesh, again.x)[0] == pytest.approx(fold, rel=1e-4)
+
+
+def test_what_cannot_be_driven_is_refused():
+    bare = sheet(concentrated_strip(2), NO_CONTACT)
+    with pytest.raises(ValueError, match="edge 0 is not a crease"):
+        next(run(bare, [Moments([0], [1.0])]))
+    for creases, moments, increments, said in (
+        ([2], [], 1, "0 moments for 1 creases"),
+        ([2, 2], [1.0, 1.0], 1, "listed twice"),
+        ([2], [np.nan], 1, "nan among moments is not finite"),
+        ([2], [1.0], 0, "increments must be a whole number"),
+        ([], [], 1, "has no creases"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            Moments(creases, moments, increments=increments)
