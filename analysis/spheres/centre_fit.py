@@ -18,7 +18,7 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from analysis.spheres.surface_cells import cells, hidden
+from analysis.spheres.cells_on_a_sphere import cells, hidden
 from analysis.spheres.thresholds import ATTACHED, BIWEIGHT, FIT
 from sim.core.arrays import Bools, Floats, Ints
 from sim.core.numba_kernels import kernel

@@ -22,8 +22,8 @@ first.
 
 import numpy as np
 
+from analysis.spheres.cells_on_a_sphere import cells, even_directions
 from analysis.spheres.centre_fit import Fit, heights
-from analysis.spheres.surface_cells import cells, even_directions
 from analysis.spheres.thresholds import BIWEIGHT, JUDGE, SHARED
 from sim.core.arrays import Bools, Floats, Ints
 from sim.core.numba_kernels import kernel

@@ -5,10 +5,10 @@ from functools import cached_property
 
 import numpy as np
 
+from analysis.spheres.cells_on_a_sphere import cell_areas, cells
 from analysis.spheres.centre_fit import Fit
 from analysis.spheres.detections import PickOptions, Rejected, RejectionReason
 from analysis.spheres.form_deviation import ROUND
-from analysis.spheres.surface_cells import cell_areas, cells
 from analysis.spheres.thresholds import BIWEIGHT, FUSED, JUDGE
 from sim.core.arrays import Bools, Floats, Ints
 

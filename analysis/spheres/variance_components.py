@@ -49,10 +49,10 @@ from scipy.linalg import LinAlgError, block_diag, cho_factor, solve_triangular
 from scipy.linalg.lapack import dpotri
 from scipy.optimize import nnls
 
+from analysis.spheres.cells_on_a_sphere import cells
 from analysis.spheres.centre_fit import seen_at
 from analysis.spheres.detections import ErrorComponent
 from analysis.spheres.sphere_criteria import SphereCandidate
-from analysis.spheres.surface_cells import cells
 from analysis.spheres.thresholds import BIWEIGHT, PATCHES, VIEWPOINTS
 from sim.core.arrays import Floats, Ints
 

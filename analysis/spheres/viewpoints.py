@@ -28,10 +28,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.optimize import minimize, nnls
 
+from analysis.spheres.cells_on_a_sphere import cells, even_directions
 from analysis.spheres.centre_fit import height
 from analysis.spheres.detections import ViewMotion
 from analysis.spheres.sphere_criteria import SphereCandidate
-from analysis.spheres.surface_cells import cells, even_directions
 from analysis.spheres.thresholds import BIWEIGHT, JUDGE, SHARED, VIEWPOINTS, VIEWS
 from sim.core.arrays import Bools, Floats, Ints, cross
 from sim.core.numba_kernels import kernel

@@ -29,13 +29,6 @@ from pipeline.io.structure_entries import Node, RigidMassEntry, masses_document
 from pipeline.io.structure_file import OwnStructure, document
 from sim.core.options import Checked, Count, Positive
 from sim.mechanism.constraints import DEGREE
-from sim.mechanism.dynamics.motion import (
-    MotionOptions,
-    MotionState,
-    MotionStep,
-    motion,
-    start_state,
-)
 from sim.mechanism.dynamics.moving_mechanism import (
     Driver,
     DriverKind,
@@ -43,6 +36,13 @@ from sim.mechanism.dynamics.moving_mechanism import (
     MovingMechanism,
 )
 from sim.mechanism.dynamics.rigid_masses import RigidMass
+from sim.mechanism.dynamics.time_loop import (
+    MotionOptions,
+    MotionState,
+    MotionStep,
+    motion,
+    start_state,
+)
 from sim.mechanism.dynamics.time_step import Coordinates, Dampers
 from sim.mechanism.statics.loaded_structure import GrowingStructure, LoadedStructure
 

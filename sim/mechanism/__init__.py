@@ -37,7 +37,7 @@ __getattr__, __dir__ = exports(
         "statics.loaded_structure": "LoadedStructure",
         "statics.equilibrium": "at_rest Equilibrium EquilibriumOptions",
         "dynamics.moving_mechanism": "MovingMechanism",
-        "dynamics.motion": "motion MotionOptions MotionStep start_state",
+        "dynamics.time_loop": "motion MotionOptions MotionStep start_state",
         "named_structures": "octahedron_lattice square_sheet triangle_sheet",
     },
 )

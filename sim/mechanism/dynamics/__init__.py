@@ -2,5 +2,5 @@
 
 Read `rigid_masses` (what bodies weigh), `quadratic_constraints` (constraints as rows
 with exact discrete gradients), `time_step` (forces, one energy-momentum step),
-`moving_mechanism` (drivers, and all of it together), `motion` (start and many steps).
+`moving_mechanism` (drivers, and all of it together), `time_loop` (start and steps).
 """

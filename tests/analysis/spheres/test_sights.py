@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from analysis.spheres.cells_on_a_sphere import even_directions
 from analysis.spheres.centre_fit import BLIND, refine
 from analysis.spheres.sphere_criteria import SphereCandidate
-from analysis.spheres.surface_cells import even_directions
 from analysis.spheres.viewpoints import pull, seen_from
 from sim.core.arrays import Floats
 from tests.analysis.spheres.test_centre_fit import CENTRE

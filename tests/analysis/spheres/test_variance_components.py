@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from analysis.spheres.surface_cells import even_directions
+from analysis.spheres.cells_on_a_sphere import even_directions
 from analysis.spheres.thresholds import PATCHES
 from analysis.spheres.variance_components import (
     Components,

@@ -5,9 +5,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from sim.core.arrays import Floats
-from sim.mechanism.dynamics.motion import MotionOptions, MotionStep, motion, start_state
 from sim.mechanism.dynamics.moving_mechanism import Driver, MovingMechanism
 from sim.mechanism.dynamics.rigid_masses import RigidMass
+from sim.mechanism.dynamics.time_loop import (
+    MotionOptions,
+    MotionStep,
+    motion,
+    start_state,
+)
 from sim.mechanism.dynamics.time_step import Dampers
 from sim.mechanism.statics.elastic import Elastic
 from sim.mechanism.statics.loaded_structure import LoadedStructure

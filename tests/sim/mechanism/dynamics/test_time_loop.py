@@ -18,12 +18,6 @@ from sim.mechanism.constraints import (
     ConstraintTable,
     dist,
 )
-from sim.mechanism.dynamics.motion import (
-    MotionOptions,
-    MotionState,
-    motion,
-    start_state,
-)
 from sim.mechanism.dynamics.moving_mechanism import (
     Driver,
     DriverKind,
@@ -32,6 +26,12 @@ from sim.mechanism.dynamics.moving_mechanism import (
 )
 from sim.mechanism.dynamics.quadratic_constraints import QuadraticRows
 from sim.mechanism.dynamics.rigid_masses import RigidMass
+from sim.mechanism.dynamics.time_loop import (
+    MotionOptions,
+    MotionState,
+    motion,
+    start_state,
+)
 from sim.mechanism.dynamics.time_step import Coordinates, Dampers
 from sim.mechanism.joints import Ranges, prismatic, rigid
 from sim.mechanism.statics.elastic import Elastic

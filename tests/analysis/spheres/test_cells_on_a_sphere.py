@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from analysis.spheres.surface_cells import cell_areas, cells, hidden
+from analysis.spheres.cells_on_a_sphere import cell_areas, cells, hidden
 from tests.analysis.spheres.test_normals import ball
 
 # mm that stand up, the angle they hide, mm up to which, share of points that hides.
