@@ -88,17 +88,19 @@ def touch_of(
     arcs = model.ground and model.arcs and ground is not None
     edges = model.ground and curved and not arcs
     flat = FLAT * model.gap * float(rod.rest_length.min())
-    before, after = _neighbours(rod)
+    before, after = _neighbours(rod, arcs=arcs)
     return TouchSetting(
         edges, model.rods, arcs, model.distance(rod), flat, before, after,
         first, own,
     )  # fmt: skip
 
 
-def _neighbours(rod: Rod) -> tuple[Ints, Ints]:
+def _neighbours(rod: Rod, *, arcs: bool) -> tuple[Ints, Ints]:
     """The neighbours of each node; -1 at ends, and where more than two edges meet."""
     n = len(rod.nodes)
     before, after = np.full(n, -1), np.full(n, -1)
+    if not arcs:
+        return before, after
     i, j, k = rod.bends.T
     single = np.bincount(rod.edges.ravel(), minlength=n)[j] == 2
     before[j[single]], after[j[single]] = i[single], k[single]

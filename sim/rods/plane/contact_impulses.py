@@ -46,7 +46,11 @@ class ContactRule(Choice):
 
 
 class Scratch(NamedTuple):
-    """Working space for c contacts: (2c, 2c), four of (2c,), (c,)."""
+    """Working space for c contacts.
+
+    A, x, which, lowest : (2c, 2c), (2c,), (2c,), (c,)
+    u, own : m/s, 1/kg, their velocities, and what impulses move their own contacts by
+    """
 
     A: Floats
     x: Floats
@@ -56,13 +60,13 @@ class Scratch(NamedTuple):
     lowest: Floats
 
 
-def scratch(c: int) -> Scratch:
-    """Working space for up to c contacts."""
+def scratch(c: int, most: int) -> Scratch:
+    """Working space for up to c contacts of few, and so many in all."""
     return Scratch(
         np.empty((2 * c, 2 * c)),
         np.empty(2 * c),
-        np.empty(2 * c),
-        np.empty(2 * c),
+        np.zeros(2 * most),
+        np.zeros(2 * most),
         np.empty(2 * c, dtype=np.int64),
         np.empty(c),
     )

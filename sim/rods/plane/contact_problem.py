@@ -27,17 +27,13 @@ from sim.rods.plane.edge_contact import (
     COMPLIANCE,
     COMPLIANCE_FACTORS,
     ON_GROUND,
-    approach,
-    arc_gap,
     closed_pairs,
     find_touches,
-    lands_on_arc,
     lean_to_middle,
-    lowest_place,
-    meeting,
+    list_contact,
     meeting_time,
-    place_arc,
-    place_pair,
+    place_contact,
+    spot,
     stabilisation_velocity,
     transfer_contact,
 )
@@ -52,20 +48,12 @@ def closed_contacts(run: Run, touch: TouchSetting | None) -> int:
     count = 0
     for i in range(len(state.contact)):
         if state.contact[i] != OPEN:
-            list_node(work, count, i, state.contact[i], state.contact[i])
+            how = state.contact[i]
+            list_contact(work, count, i, ON_GROUND, how, how)
             count += 1
     if touch is not None:
         count = closed_pairs(run, count)
     return count
-
-
-@kernel
-def list_node(work: Work, c: int, i: int, was: int, now: int) -> None:
-    """List a contact of node i with the ground."""
-    work.who[c], work.edge[c] = i, ON_GROUND
-    work.arms[c], work.arm[c, 0] = 1, i
-    work.lever[c, 0], work.share[c, 0] = 1.0, 1.0
-    work.was[c], work.state[c] = was, now
 
 
 @kernel
@@ -115,21 +103,19 @@ def place_frames(run: Run, touch: TouchSetting | None, count: int, h: float) -> 
     if touch is not None:
         work.x[:] = state.x + h * (g * work.v + (1.0 - g) * state.v)
     for c in range(count):
-        if touch is not None and work.edge[c] != ON_GROUND:
-            place_pair(run, c, h)
-            continue
-        if touch is not None and touch.arcs:
-            place_arc(run, c, count, h)
+        if touch is not None:
+            place_contact(run, c, count, h)
             continue
         i = work.who[c]
         end = state.x[i, 0] + h * ((1.0 - g) * state.v[i, 0] + g * work.v[i, 0])
         left, tx, ty = end_gap(run, i, end, h)
         work.frame[c, 0], work.frame[c, 1] = tx, ty
-        work.push[c] = stabilisation_velocity(scheme, touch is not None, left, h)
+        work.push[c] = stabilisation_velocity(scheme, False, left, h)
         work.middle[c, 0], work.middle[c, 1] = tx, ty
         slope = surface(setting.relief, state.x[i, 0])[1]
         if state.contact[i] != OPEN and scheme.gamma < 1.0 and slope * tx != ty:
-            lean_to_middle(work.middle[c], slope)
+            x = 1.0 / np.sqrt(1.0 + slope * slope)
+            lean_to_middle(work.middle[c], x, slope * x)
     gather_nodes(work, count)
 
 
@@ -300,41 +286,26 @@ def find_contact_events(
     earliest time at which one of the others meets the ground, or h.
     """
     setting, scheme, state, work = run.setting, run.scheme, run.state, run.work
-    first = h
-    listed = count
-    arcs = touch is not None and touch.arcs
     work.listed[:] = False
     for c in range(count):
         if work.edge[c] == ON_GROUND:
             work.listed[work.who[c]] = True
+    if touch is not None:
+        return find_touches(run, count, h, uncut)
+    listed, first = count, h
     for i in range(len(state.contact) if setting.grounded else 0):
         if work.listed[i] or (setting.held[i, 0] and setting.held[i, 1]):
             continue
-        end = 0.0
-        if arcs:
-            s = lowest_place(setting, work.x, i)
-            if not lands_on_arc(run, i, s):
-                continue
-            if listed >= len(work.friction):
-                work.memo.full = 1
-                continue
-            end = approach(run, listed, i, s, h)
-        else:
-            if gap(setting.relief, work.x[i, 0], work.x[i, 1]) >= 0.0:
-                continue
-            end = end_gap(run, i, work.x[i, 0], h)[0]
+        if gap(setting.relief, work.x[i, 0], work.x[i, 1]) >= 0.0:
+            continue
+        end = end_gap(run, i, work.x[i, 0], h)[0]
         if abs(end) <= scheme.landing or uncut:
-            list_node(work, listed, i, OPEN, STICK)
-            work.listed[i] = True
+            list_contact(work, listed, i, ON_GROUND, OPEN, STICK)
             listed += 1
-        elif not arcs and gap(setting.relief, state.x[i, 0], state.x[i, 1]) <= 0.0:
+        elif gap(setting.relief, state.x[i, 0], state.x[i, 1]) <= 0.0:
             first = 0.0
         else:
-            time = meeting_time(run, touch, i, ON_GROUND, h)
-            first = min(first, time)
-    if touch is not None:
-        listed, met = find_touches(run, touch, listed, h, uncut)
-        first = min(first, met)
+            first = min(first, meeting_time(run, touch, i, ON_GROUND, h))
     return listed, first
 
 
@@ -347,12 +318,9 @@ def contact_gap(run: Run, touch: TouchSetting | None, count: int) -> float:
     setting, work = run.setting, run.work
     largest = 0.0
     for c in range(count):
-        i, e = work.who[c], work.edge[c]
-        if touch is not None and e != ON_GROUND:
-            off = meeting(run, i, e)[0]
-        elif touch is not None and touch.arcs:
-            s = lowest_place(setting, work.x, i)
-            off = arc_gap(setting, work.x, i, s)[0]
+        i = work.who[c]
+        if touch is not None:
+            off = spot(run, i, work.edge[c], work.x)[0]
         else:
             off = gap(setting.relief, work.x[i, 0], work.x[i, 1])
         largest = max(largest, -off if work.state[c] == OPEN else abs(off))
@@ -366,6 +334,6 @@ def keep_contacts(run: Run, touch: TouchSetting | None, count: int) -> None:
     state.contact[:] = OPEN
     for c in range(count):
         if work.edge[c] == ON_GROUND:
-            if touch is not None and touch.arcs:
+            if touch is not None:
                 transfer_contact(run, c, count)
             state.contact[work.who[c]] = work.state[c]

@@ -136,7 +136,8 @@ class RodWorld:
     def save(self) -> SavedRod:
         """Where the world is, to come back to."""
         loop = self._loop
-        return SavedRod(copied(loop.state), self._ratio.copy(), loop.reaction.copy())
+        reaction = loop.work.reaction.copy()
+        return SavedRod(copied(loop.state), self._ratio.copy(), reaction)
 
     def restore(self, saved: SavedRod) -> None:
         """Go back to where the world was."""
@@ -146,7 +147,7 @@ class RodWorld:
         if bent:
             self._bend()
         loop.state = copied(saved.state)
-        loop.reaction = saved.reaction.copy()
+        loop.work.reaction[:] = saved.reaction
         clear(loop.work.memo)  # columns belong to the factor that was
 
     def copy(self) -> "RodWorld":

@@ -41,6 +41,7 @@ HALVINGS = 40  # of the time of a landing
 EMPTY = -1  # cell
 COMPLIANCE = 1e-5  # of contacts of edges, of which several may be the same
 COMPLIANCE_FACTORS = (1.0, 10.0, 100.0)  # times that, where eq. (3) is not met
+TURNED_BACK = 0.1  # sum of two tangents between which a corner was passed
 CORNER = 1e-3  # of an edge, from its end, within which its node is touched
 
 
@@ -55,7 +56,7 @@ def closed_pairs(run: Run, count: int) -> int:
         node, e = state.pair[m, 0], state.pair[m, 1]
         if node < 0 and not touches_inside(run, e):
             continue
-        list_pair(work, count, node, e, state.pair[m, 2])
+        list_contact(work, count, node, e, state.pair[m, 2], state.pair[m, 2])
         count += 1
     return count
 
@@ -82,11 +83,16 @@ def touches_inside(run: Run, e: int) -> bool:
 
 
 @kernel
-def list_pair(work: Work, c: int, node: int, e: int, was: int) -> None:
+def list_contact(work: Work, c: int, node: int, e: int, was: int, now: int) -> None:
+    """List a contact of a node, or of none, with an edge, or with the ground."""
     work.who[c], work.edge[c] = node, e
-    work.after[c], work.of_edge[e] = work.of_edge[e], c
-    work.was[c] = was
-    work.state[c] = was if was != OPEN else STICK
+    if e == ON_GROUND:
+        work.listed[node] = True
+        work.arms[c], work.arm[c, 0] = 1, node
+        work.lever[c, 0], work.share[c, 0] = 1.0, 1.0
+    else:
+        work.after[c], work.of_edge[e] = work.of_edge[e], c
+    work.was[c], work.state[c] = was, now
 
 
 @kernel
@@ -103,83 +109,91 @@ def keep_pairs(run: Run, count: int) -> None:
 
 
 @kernel
-def meeting(run: Run, node: int, e: int) -> tuple[float, float, float, float]:
-    """Gap, place on the edge and normal of a contact of edge e at work.x."""
-    setting, state, work = run.setting, run.state, run.work
-    j, k = setting.element.edge[e, 0], setting.element.edge[e, 1]
-    if node >= 0:
-        return node_to_edge(state.x, work.x, node, j, k, setting.touch.distance)
-    low, s = edge_to_ground(setting.relief, work.x, j, k)
-    slope = surface(setting.relief, work.x[j, 0] * (1.0 - s) + work.x[k, 0] * s)[1]
-    length = np.sqrt(1.0 + slope * slope)
-    return low, s, -slope / length, 1.0 / length
+def spot(run: Run, node: int, e: int, x: Floats) -> tuple[float, float, float, float]:
+    """Gap, place and tangent of a contact at nodes x: s of an arc or an edge."""
+    setting, state = run.setting, run.state
+    if e == ON_GROUND:
+        s = lowest_place(setting, x, node)
+        low, px = arc_gap(setting, x, node, s)
+    else:
+        j, k = setting.element.edge[e, 0], setting.element.edge[e, 1]
+        if node >= 0:
+            distance = setting.touch.distance
+            low, s, nx, ny = node_to_edge(state.x, x, node, j, k, distance)
+            return low, s, ny, -nx
+        low, s = edge_to_ground(setting.relief, x, j, k)
+        px = x[j, 0] * (1.0 - s) + x[k, 0] * s
+    slope = surface(setting.relief, px)[1]
+    tx = 1.0 / np.sqrt(1.0 + slope * slope)
+    return low, s, tx, slope * tx
 
 
 @kernel
 def set_arms(run: Run, c: int, node: int, e: int, s: float) -> None:
-    """The nodes that a contact of edge e acts on, and how much of each it moves."""
+    """The nodes that a contact acts on, and how much of each the place s moves."""
     setting, work = run.setting, run.work
-    sign = 1.0 if node < 0 else -1.0
-    first = 0 if node < 0 else 1
+    arm, lever, touch = work.arm[c], work.lever[c], setting.touch
+    if e == ON_GROUND:
+        arm[0], arm[1], arm[2] = node, touch.before[node], touch.after[node]
+        lever[1], lever[0], lever[2] = weights(setting, node, s)
+        work.arms[c] = 1 if arm[1] < 0 else 3
+        return
+    first, sign = (0, 1.0) if node < 0 else (1, -1.0)
     work.arms[c] = first + 2
-    if node >= 0:
-        work.arm[c, 0], work.lever[c, 0] = node, 1.0
-    work.arm[c, first] = setting.element.edge[e, 0]
-    work.arm[c, first + 1] = setting.element.edge[e, 1]
-    work.lever[c, first] = sign * (1.0 - s)
-    work.lever[c, first + 1] = sign * s
+    arm[0], lever[0] = node, 1.0
+    arm[first], arm[first + 1] = setting.element.edge[e, 0], setting.element.edge[e, 1]
+    lever[first], lever[first + 1] = sign * (1.0 - s), sign * s
 
 
 @kernel
-def place_pair(run: Run, c: int, h: float) -> None:
+def end_gap_of(run: Run, c: int, low: float, tx: float, ty: float, h: float) -> float:
+    """The gap with which contact c, of the gap `low` now, ends without a velocity."""
+    work, apart = run.work, 0.0
+    for a in range(work.arms[c]):
+        n = work.arm[c, a]
+        apart += work.lever[c, a] * (tx * work.v[n, 1] - ty * work.v[n, 0])
+    return float(low - h * run.scheme.gamma * apart)
+
+
+@kernel
+def place_contact(run: Run, c: int, count: int, h: float) -> None:
     """Arms, tangents and the closing velocity of a contact, from the ends in work.x.
 
-    A contact that was closed already has its impulse across the tangent halfway, as
-    one on curved ground, and at the place of the edge halfway.
+    One that was closed already has its impulse halfway between the places and tangents
+    of the step's start and end, unless it passed a corner. A contact that slides from
+    one tangent to the other has a mean velocity along the one halfway: an impulse
+    across it does no work, so that curved ground takes no energy. An impulse across the
+    tangent at the end would take (curvature v h)^2 / 2 of it in each step.
     """
-    scheme, work = run.scheme, run.work
+    scheme, state, work = run.scheme, run.state, run.work
+    if work.edge[c] == ON_GROUND:
+        transfer_contact(run, c, count)
     node, e = work.who[c], work.edge[c]
-    low, s, nx, ny = meeting(run, node, e)
-    set_arms(run, c, node, e, s)
-    apart = 0.0
-    for a in range(work.arms[c]):
-        i = work.arm[c, a]
-        apart += work.lever[c, a] * (nx * work.v[i, 0] + ny * work.v[i, 1])
-        work.share[c, a] = work.lever[c, a]
-    work.frame[c, 0], work.frame[c, 1] = ny, -nx
-    work.middle[c, 0], work.middle[c, 1] = ny, -nx
-    left = low - h * scheme.gamma * apart
-    work.push[c] = stabilisation_velocity(scheme, True, left, h)
+    low, s, tx, ty = spot(run, node, e, work.x)
+    work.frame[c, 0], work.frame[c, 1] = tx, ty
+    work.middle[c, 0], work.middle[c, 1] = tx, ty
+    half = s
     if work.was[c] != OPEN and scheme.gamma < 1.0:
-        share_halfway(run, c, s)
+        _, s0, x, y = spot(run, node, e, state.x)
+        if lean_to_middle(work.middle[c], x, y):
+            half = 0.5 * (s0 + s)
+    set_arms(run, c, node, e, half)
+    for a in range(work.arms[c]):
+        work.share[c, a] = work.lever[c, a]
+    set_arms(run, c, node, e, s)
+    left = end_gap_of(run, c, low, tx, ty, h)
+    work.push[c] = stabilisation_velocity(scheme, True, left, h)
 
 
 @kernel
-def share_halfway(run: Run, c: int, s: float) -> None:
-    """Let the impulse of a contact act between where it was and where it will be."""
-    setting, state, work = run.setting, run.state, run.work
-    node, e = work.who[c], work.edge[c]
-    j, k = setting.element.edge[e, 0], setting.element.edge[e, 1]
-    nx, ny = -work.frame[c, 1], work.frame[c, 0]
-    if node >= 0:
-        _, s0, mx, my = node_to_edge(
-            state.x, state.x, node, j, k, setting.touch.distance
-        )
-    else:
-        s0 = edge_to_ground(setting.relief, state.x, j, k)[1]
-        at = state.x[j, 0] + s0 * (state.x[k, 0] - state.x[j, 0])
-        slope = surface(setting.relief, at)[1]
-        mx, my = -slope, 1.0
-    length = np.sqrt(mx * mx + my * my)
-    mx, my = nx + mx / length, ny + my / length
-    length = np.sqrt(mx * mx + my * my)
-    if length < 0.1:  # turned back: a corner was passed
-        return
-    work.middle[c, 0], work.middle[c, 1] = my / length, -mx / length
-    set_arms(run, c, node, e, 0.5 * (s0 + s))
-    for a in range(work.arms[c]):
-        work.share[c, a] = work.lever[c, a]
-    set_arms(run, c, node, e, s)
+def lean_to_middle(tangent: Floats, x: float, y: float) -> bool:
+    """Turn a tangent halfway to that at the start of a step, unless it turned back."""
+    x, y = tangent[0] + x, tangent[1] + y
+    length = np.sqrt(x * x + y * y)
+    if length < TURNED_BACK:
+        return False
+    tangent[0], tangent[1] = x / length, y / length
+    return True
 
 
 @kernel
@@ -229,6 +243,8 @@ def is_own(setting: Setting, i: int, e: int) -> bool:
 
 @kernel
 def is_listed(work: Work, node: int, e: int) -> bool:
+    if e == ON_GROUND:
+        return bool(work.listed[node])
     c = work.of_edge[e]
     while c != EMPTY and work.who[c] != node:
         c = work.after[c]
@@ -242,7 +258,7 @@ def is_duplicate_contact(run: Run, node: int, e: int, s: float) -> bool:
     Two nodes that meet are four contacts: of each with both edges of the other.
     """
     setting = run.setting
-    if node < 0 or CORNER < s < 1.0 - CORNER:
+    if node < 0 or e == ON_GROUND or CORNER < s < 1.0 - CORNER:
         return False
     other = setting.element.edge[e, 0 if s < 0.5 else 1]
     return ends_at(run, node, other) or ends_at(run, other, node)
@@ -265,24 +281,27 @@ def ends_at(run: Run, node: int, other: int) -> bool:
     return found
 
 
+Found = tuple[int, float]  # contacts, and when the first that is not listed meets, s
+
+
 @kernel
-def find_touches(
-    run: Run, touch: TouchSetting, count: int, h: float, uncut: bool
-) -> tuple[int, float]:
-    """Edges that pass through the ground, or nodes through edges, in the step solved.
+def find_touches(run: Run, count: int, h: float, uncut: bool) -> Found:
+    """What passes through the ground or through edges in the step solved.
 
     As `contact_problem.find_contact_events`: the new count, and when the first of those
     that are too deep to be listed meets, or h.
     """
     setting, state, work = run.setting, run.state, run.work
-    first = h
-    edge = setting.element.edge
+    found, edge = (count, h), setting.element.edge
+    for i in range(len(state.x) if setting.grounded else 0):
+        if not work.listed[i]:
+            found = land(run, i, ON_GROUND, found, h, uncut)
     for e in range(len(edge) if setting.touch.ground else 0):
         low, s = edge_to_ground(setting.relief, work.x, edge[e, 0], edge[e, 1])
         if low < 0.0 and 0.0 < s < 1.0:
-            count, first = land(run, touch, -1, e, count, h, uncut, first)
+            found = land(run, -1, e, found, h, uncut)
     if not setting.touch.rods:
-        return count, first
+        return found
     motion = 0.0
     for i in range(len(state.x)):
         for a in range(2):
@@ -302,9 +321,9 @@ def find_touches(
                 if own and x * x + y * y <= reach and not is_own(setting, i, e):
                     if begins_to_cross(run, i, e):
                         work.memo.crossed = 1
-                    count, first = land(run, touch, i, e, count, h, uncut, first)
+                    found = land(run, i, e, found, h, uncut)
                 e = work.next[e]
-    return count, first
+    return found
 
 
 @kernel
@@ -326,46 +345,40 @@ def begins_to_cross(run: Run, i: int, e: int) -> bool:
 
 
 @kernel
-def land(
-    run: Run,
-    touch: TouchSetting,
-    node: int,
-    e: int,
-    count: int,
-    h: float,
-    uncut: bool,
-    first: float,
-) -> tuple[int, float]:
-    """List a contact of edge e if it passes in the step; or tell when it meets."""
-    setting, scheme, work = run.setting, run.scheme, run.work
-    j, k = setting.element.edge[e, 0], setting.element.edge[e, 1]
-    if node >= 0 and not passes(run, node, j, k):
-        return count, first
-    if is_listed(work, node, e) or count >= len(work.friction):
-        work.memo.full = 1 if count >= len(work.friction) else work.memo.full
-        return count, first
-    low, s, nx, ny = meeting(run, node, e)
+def land(run: Run, node: int, e: int, found: Found, h: float, uncut: bool) -> Found:
+    """List a contact if it passes in the step; or tell when it meets."""
+    setting, work, (c, first) = run.setting, run.work, found
+    if not passes(run, node, e) or is_listed(work, node, e):
+        return found
+    if c >= len(work.friction):
+        work.memo.full = 1
+        return found
+    low, s, tx, ty = spot(run, node, e, work.x)
     if is_duplicate_contact(run, node, e, s):
-        return count, first
-    set_arms(run, count, node, e, s)
-    apart, still = 0.0, True
-    for a in range(work.arms[count]):
-        i = work.arm[count, a]
-        apart += work.lever[count, a] * (nx * work.v[i, 0] + ny * work.v[i, 1])
+        return found
+    set_arms(run, c, node, e, s)
+    still = True
+    for a in range(work.arms[c]):
+        i = work.arm[c, a]
         still = still and setting.held[i, 0] and setting.held[i, 1]
     if still:
-        return count, first
-    if abs(low - h * scheme.gamma * apart) <= scheme.landing or uncut:
-        list_pair(work, count, node, e, OPEN)
-        return count + 1, first
-    time = meeting_time(run, touch, node, e, h)
-    return count, min(first, time)
+        return found
+    end = end_gap_of(run, c, low, tx, ty, h)
+    if abs(end) <= run.scheme.landing or uncut:
+        list_contact(work, c, node, e, OPEN, STICK)
+        return c + 1, first
+    return c, min(first, meeting_time(run, setting.touch, node, e, h))
 
 
 @kernel
-def passes(run: Run, i: int, j: int, k: int) -> bool:
-    """Whether node i is too close to edge (j, k) at work.x, or has crossed it."""
+def passes(run: Run, i: int, e: int) -> bool:
+    """Whether node i or its arc is too close at work.x, or has crossed edge e."""
     setting, state, work = run.setting, run.state, run.work
+    if i < 0:
+        return True
+    if e == ON_GROUND:
+        return lands_on_arc(run, i, lowest_place(setting, work.x, i))
+    j, k = setting.element.edge[e, 0], setting.element.edge[e, 1]
     if node_to_edge(state.x, work.x, i, j, k, setting.touch.distance)[0] < 0.0:
         return True
     return crossing(state.x, work.x, i, j, k) <= 1.0
@@ -396,12 +409,10 @@ def meeting_time(
         if node >= 0:
             at_time(run, node, s, h)
         off = 0.0
-        if touch is not None and e != ON_GROUND:
-            off = edge_gap_at(run, node, e, s, h)
-        elif touch is not None and touch.arcs:
-            off = arc_gap_at(run, node, s, h)
-        else:
+        if touch is None:
             off = gap(setting.relief, work.r[node, 0], work.r[node, 1])
+        else:
+            off = gap_at(run, node, e, s, h)
         if off < 0.0:
             high = s
         else:
@@ -410,27 +421,21 @@ def meeting_time(
 
 
 @kernel
-def edge_gap_at(run: Run, node: int, e: int, s: float, h: float) -> float:
-    """The gap of edge e at time s, with work.r of a node, or the ground, m."""
-    setting, state, work = run.setting, run.state, run.work
-    j, k = setting.element.edge[e, 0], setting.element.edge[e, 1]
-    at_time(run, j, s, h)
-    at_time(run, k, s, h)
-    if node < 0:
-        return edge_to_ground(setting.relief, work.r, j, k)[0]
-    return node_to_edge(state.x, work.r, node, j, k, setting.touch.distance)[0]
-
-
-@kernel
-def arc_gap_at(run: Run, i: int, s: float, h: float) -> float:
-    """The gap of the arc of node i, which is in work.r, at time s, m."""
+def gap_at(run: Run, node: int, e: int, s: float, h: float) -> float:
+    """The gap of a contact at time s, with work.r of its node, m."""
     setting, work = run.setting, run.work
-    if setting.touch.before[i] >= 0:
-        at_time(run, setting.touch.before[i], s, h)
-        at_time(run, setting.touch.after[i], s, h)
-    place = lowest_place(setting, work.r, i)
-    reach = own_reach(setting, i, place)
-    return arc_gap(setting, work.r, i, min(max(place, -reach), reach))[0]
+    if e == ON_GROUND:
+        ends = setting.touch.before[node], setting.touch.after[node]
+    else:
+        ends = setting.element.edge[e, 0], setting.element.edge[e, 1]
+    for i in ends:
+        if i >= 0:
+            at_time(run, i, s, h)
+    if e != ON_GROUND:
+        return spot(run, node, e, work.r)[0]
+    place = lowest_place(setting, work.r, node)
+    reach = own_reach(setting, node, place)
+    return arc_gap(setting, work.r, node, min(max(place, -reach), reach))[0]
 
 
 ITERATIONS = 4  # of Newton's method for the lowest point, one above a plane
@@ -481,77 +486,6 @@ def arc_gap(setting: Setting, x: Floats, i: int, s: float) -> tuple[float, float
     px = before * x[j, 0] + own * x[i, 0] + after * x[k, 0]
     py = before * x[j, 1] + own * x[i, 1] + after * x[k, 1]
     return gap(setting.relief, px, py), px
-
-
-@kernel
-def set_arc_arms(run: Run, c: int, i: int, s: float) -> None:
-    """The nodes that a contact on an arc acts on, and how much of each it moves."""
-    setting, work = run.setting, run.work
-    before, own, after = weights(setting, i, s)
-    work.arms[c] = 1 if setting.touch.before[i] < 0 else 3
-    work.arm[c, 0], work.lever[c, 0] = i, own
-    if work.arms[c] == 3:
-        work.arm[c, 1], work.lever[c, 1] = setting.touch.before[i], before
-        work.arm[c, 2], work.lever[c, 2] = setting.touch.after[i], after
-
-
-@kernel
-def approach(run: Run, c: int, i: int, s: float, h: float) -> float:
-    """The gap with which contact c would end without a velocity; its arms and frame."""
-    setting, scheme, work = run.setting, run.scheme, run.work
-    low, px = arc_gap(setting, work.x, i, s)
-    slope = surface(setting.relief, px)[1]
-    tx = 1.0 / np.sqrt(1.0 + slope * slope)
-    ty = slope * tx
-    work.frame[c, 0], work.frame[c, 1] = tx, ty
-    set_arc_arms(run, c, i, s)
-    apart = 0.0
-    for a in range(work.arms[c]):
-        n = work.arm[c, a]
-        apart += work.lever[c, a] * (tx * work.v[n, 1] - ty * work.v[n, 0])
-    return low - h * scheme.gamma * apart
-
-
-@kernel
-def lean_to_middle(tangent: Floats, slope: float) -> None:
-    """Turn the tangent at the end of a step halfway to that at its start.
-
-    A contact that slides from one tangent to the other has a mean velocity along the
-    one halfway: an impulse across it does no work, so that curved ground takes no
-    energy. An impulse across the tangent at the end would take (curvature v h)^2 / 2
-    of it in each step.
-    """
-    t0 = 1.0 / np.sqrt(1.0 + slope * slope)
-    x, y = tangent[0] + t0, tangent[1] + slope * t0
-    length = np.sqrt(x * x + y * y)
-    tangent[0], tangent[1] = x / length, y / length
-
-
-@kernel
-def place_arc(run: Run, c: int, count: int, h: float) -> None:
-    """Arms, tangents and the closing velocity of a contact, from the ends in work.x.
-
-    One that was closed already has its impulse halfway between the places and tangents
-    of the step's start and end, as in `contacts.lean_to_middle`: it takes no energy.
-    """
-    setting, scheme, state, work = run.setting, run.scheme, run.state, run.work
-    transfer_contact(run, c, count)
-    i = work.who[c]
-    s = lowest_place(setting, work.x, i)
-    half, slope = s, 0.0
-    halfway = work.was[c] != OPEN and scheme.gamma < 1.0
-    if halfway:
-        s0 = lowest_place(setting, state.x, i)
-        half = 0.5 * (s0 + s)
-        slope = surface(setting.relief, arc_gap(setting, state.x, i, s0)[1])[1]
-    set_arc_arms(run, c, i, half)
-    for a in range(work.arms[c]):
-        work.share[c, a] = work.lever[c, a]
-    left = approach(run, c, i, s, h)
-    work.push[c] = stabilisation_velocity(scheme, True, left, h)
-    work.middle[c, 0], work.middle[c, 1] = work.frame[c, 0], work.frame[c, 1]
-    if halfway:
-        lean_to_middle(work.middle[c], slope)
 
 
 @kernel

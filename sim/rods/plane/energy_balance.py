@@ -186,7 +186,7 @@ def copy_flow(source: Clock, target: Clock) -> None:
     target.damped = source.damped
     target.friction = source.friction
     target.impact = source.impact
-    target.left = source.left
+    target.out_of_balance = source.out_of_balance
     target.at_work = source.at_work
     target.rounding = source.rounding
 
@@ -200,7 +200,7 @@ def keep_flow(run: Run) -> None:
     clock.damped += flow.damped
     clock.friction += flow.friction
     clock.impact += flow.impact
-    clock.left += flow.left
+    clock.out_of_balance += flow.left
     clock.rounding = _together(clock.rounding, flow.rounding)
     clock.at_work += _put_in(flow)
     over = max(0.0, abs(flow.left) - flow.rounding)
@@ -234,8 +234,9 @@ def strains_and_energy_valid(run: Run) -> bool:
     in_all = -(clock.friction + flow.friction) - (clock.impact + flow.impact)
     if scheme.exact and not max(flow.gave, in_all) <= gave:
         return False
+    left = clock.out_of_balance + flow.left
     rounding = _together(clock.rounding, flow.rounding)
-    return bool(abs(clock.left + flow.left) <= scheme.balance * at_work + rounding)
+    return bool(abs(left) <= scheme.balance * at_work + rounding)
 
 
 @kernel

@@ -256,8 +256,8 @@ def add_stiffness_at(
 
 
 @inlined
-def renew_factor(run: Run, touch: TouchSetting | None, h: float, many: bool) -> None:
-    """Assemble A at the present iterate; factorise it, or keep it for many contacts."""
+def renew_factor(run: Run, h: float, many: bool) -> None:
+    """Assemble A at the present iterate; keep it for many contacts; factorise it."""
     setting, scheme, state, work = run.setting, run.scheme, run.state, run.work
     g = scheme.gamma
     matrix = state.factor
@@ -273,17 +273,14 @@ def renew_factor(run: Run, touch: TouchSetting | None, h: float, many: bool) -> 
     add_drag(along.ends, along.drag, both, g, h, place, matrix.diagonal)
     if many:
         set_multiple(1.0, matrix, work.matrix)
-    if touch is not None or not many:
-        factorise(setting.pattern, matrix)
+    factorise(setting.pattern, matrix)
     state.clock.factor_step = h
     work.memo.count = -1
-    work.report.factorisations += 1.0
+    work.report.factorisations += 1
 
 
 @inlined
-def improve(
-    run: Run, touch: TouchSetting | None, count: int, h: float
-) -> tuple[float, float]:
+def improve(run: Run, count: int, h: float) -> tuple[float, float]:
     """One iteration. Returns its largest move, m, and the contact residual, m/s."""
     setting, scheme, state, work = run.setting, run.scheme, run.state, run.work
     place = setting.pattern.place
@@ -293,7 +290,7 @@ def improve(
         z[j, 0], z[j, 1] = -work.r[i, 0], -work.r[i, 1]
     left = 0.0
     if scheme.exact and count > MANY:
-        left = solve_many(run, touch, work.matrix, count)
+        left = solve_many(run, count)
     elif work.memo.nodes > len(work.known) and count > 0:
         work.memo.full = 1
         return np.inf, np.inf
@@ -310,7 +307,7 @@ def improve(
             largest = max(largest, abs(d))
             if not np.isfinite(d):
                 return np.inf, left
-    work.report.iterations += 1.0
+    work.report.iterations += 1
     return scheme.gamma * h * largest, left
 
 
@@ -343,15 +340,13 @@ def solve_step(run: Run, touch: TouchSetting | None, count: int, h: float) -> bo
         if done:
             largest = _report(run, count, left, h)
             if work.report.found_residual <= bound(run, largest, h):
-                if many:
-                    state.clock.factor_step = 0.0  # there is none
                 return left <= scheme.complementarity or not scheme.exact
             renew = True  # small moves of a matrix that is no longer the right one
         if iteration == scheme.max_newton:
             break
         if renew:
-            renew_factor(run, touch, h, many)
-        move, left = improve(run, touch, count, h)
+            renew_factor(run, h, many)
+        move, left = improve(run, count, h)
         if not np.isfinite(move) or not np.isfinite(left):
             break
         contraction = move / previous if iteration > 0 else 1.0

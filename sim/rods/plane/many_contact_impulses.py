@@ -1,17 +1,8 @@
 """The contact problem of a step with many contacts, at a cost linear in them.
 
 `contact_problem` has a column of the inverse for each contact, best for a few. With the
-states of all contacts given, eq. (3) is as well a change of rows of A dv = -r + p (the
-modified mass of [Hu20], eqs. (4) and (5)). Of a node on the ground,
-
-    take off    the row as it is
-    stick       dv = -push n - v
-    slide       n . dv = -push - n . v,     d . (A dv + r) = 0
-
-with d across the impulse n +- mu t. The impulse is what is left of the row as it was.
-
-A contact of an edge acts on three nodes, so it changes no row of its own as that of a
-node does. It is a row more instead, and its impulse p an unknown:
+states of all contacts given, eq. (3) is as well a matrix with rows for them (as the
+modified mass of [Hu20], eqs. (4) and (5), has): the impulse p of each is an unknown,
 
     A dv - S^T p = -r
     G dv + C p = -push - G v        of what is closed; p_t = -+ mu p_n where it slides
@@ -19,12 +10,11 @@ node does. It is a row more instead, and its impulse p an unknown:
 in blocks of 2 x 2: G of velocities (levers and tangents at the end of the step), S of
 impulses (shares and tangents halfway), C a little softness of contacts of edges.
 
-The matrix keeps its blocks, but not its symmetry, and L U takes the place of L D L^T.
-Where edges touch, their nodes are coupled: blocks are then placed anew, nodes by their
-distance from one of them over edges and contacts (Cuthill and McKee, Proc. 24th ACM
-Conf. 1969), reversed. A contact follows the last of its nodes, so that its pivot,
-G A^-1 S^T of what is eliminated before, is positive where the matrix is symmetric.
-States are changed until all conditions hold, as in `contact_impulses`.
+The matrix is not symmetric, and L U takes the place of L D L^T. Its blocks are placed
+anew, nodes by their distance from one of them over edges and contacts (Cuthill and
+McKee, Proc. 24th ACM Conf. 1969), reversed. A contact follows the last of its nodes, so
+that its pivot, G A^-1 S^T of what is eliminated before, is positive where the matrix is
+symmetric. States are changed until all conditions hold, as in `contact_impulses`.
 """
 
 import numpy as np
@@ -32,8 +22,6 @@ import numpy as np
 from sim.core.arrays import Floats, Ints
 from sim.core.numba_kernels import inlined, kernel
 from sim.linalg.elimination_order import elimination_tree, front_rows, level_structure
-from sim.rods.plane.block_factorisation import BlockMatrix
-from sim.rods.plane.contact_geometry import TouchSetting
 from sim.rods.plane.contact_impulses import (
     OPEN,
     SLIP_POSITIVE,
@@ -43,7 +31,6 @@ from sim.rods.plane.contact_impulses import (
     residual,
 )
 from sim.rods.plane.edge_contact import COMPLIANCE, COMPLIANCE_FACTORS
-from sim.rods.plane.elastic_energy import multiply
 from sim.rods.plane.state import ContactSystem, Run, Work
 
 MANY = 64  # contacts from which on rows are changed
@@ -54,60 +41,42 @@ UNPLACED = -1
 
 
 @inlined
-def solve_many(
-    run: Run, touch: TouchSetting | None, matrix: BlockMatrix, count: int
-) -> float:
+def solve_many(run: Run, count: int) -> float:
     """Fill work.z with dv, in the order of the columns, and the impulses.
 
-    `matrix` is A, work.r the residual. Returns that of the contact problem, m/s.
+    work.matrix is A, work.r the residual. Returns that of the contact problem, m/s.
     """
     scheme, work = run.scheme, run.work
-    blocks = len(work.r)
-    if touch is None:
-        measure_alone(run, matrix, count)
-    else:
-        measure_compliance(run, count)
-        blocks += count
-        if not place_blocks(run, count):
-            work.memo.full = 1
-            return np.inf
+    measure_compliance(run, count)
+    if not place_blocks(run, count):
+        work.memo.full = 1
+        return np.inf
     left = np.inf
     for multiple in COMPLIANCE_FACTORS:
-        soft = COMPLIANCE * multiple
-        left = find_states(run, matrix, count, blocks, soft)
-        if touch is None or left <= scheme.complementarity:
+        left = find_states(run, count, COMPLIANCE * multiple)
+        if left <= scheme.complementarity:
             break
     return left
 
 
 @kernel
-def find_states(
-    run: Run, matrix: BlockMatrix, count: int, blocks: int, soft: float
-) -> float:
+def find_states(run: Run, count: int, soft: float) -> float:
     """Look for the states of contacts whose edges give way by this share."""
     setting, work = run.setting, run.work
-    system, mu = work.system, setting.mu
-    state, p, u = work.state[:count], work.p[: 2 * count], work.system.u[: 2 * count]
+    system, space, mu = work.system, work.space, setting.mu
+    blocks = len(work.r) + count
+    state, p, u = work.state[:count], work.p[: 2 * count], space.u[: 2 * count]
     for turn in range(ALL_AT_ONCE + ONE_BY_ONE):
-        fill_system(run, matrix, count, blocks, soft)
+        fill_system(run, count, soft)
         factorise_rows(system, blocks)
         solve_rows(system, blocks)
-        read_solution(run, matrix, count, soft)
-        small = ROUNDING * largest_velocity(system.own, u, p)
-        left = residual(system.own, u, mu, p)
+        read_solution(run, count, soft)
+        small = ROUNDING * largest_velocity(space.own, u, p)
+        left = residual(space.own, u, mu, p)
         first = turn >= ALL_AT_ONCE
-        if change_states(system.own, u, mu, state, p, small, first) == 0:
+        if change_states(space.own, u, mu, state, p, small, first) == 0:
             return left
     return np.inf
-
-
-@kernel
-def measure_alone(run: Run, matrix: BlockMatrix, count: int) -> None:
-    """About what an impulse on a node moves it by, where all else is held, 1/kg."""
-    work = run.work
-    for c in range(count):
-        d = matrix.diagonal[run.setting.pattern.place[work.arm[c, 0]]]
-        work.system.own[2 * c : 2 * c + 2] = 1.0 / max(d[0], d[2])
 
 
 @kernel
@@ -131,7 +100,7 @@ def measure_compliance(run: Run, count: int) -> None:
             along += d[0] * v[2] * v[2] + 2.0 * d[1] * v[2] * v[3] + d[2] * v[3] * v[3]
             leave_column(run, j)
             j = first_column(at)
-        work.system.own[2 * c], work.system.own[2 * c + 1] = across, along
+        work.space.own[2 * c], work.space.own[2 * c + 1] = across, along
 
 
 @kernel
@@ -234,7 +203,7 @@ def coupled(run: Run, count: int, contacts: bool) -> Ints:
         filled += 1
     for c in range(count):
         arms = work.arms[c]
-        for a in range(arms if arms > 1 else 0):
+        for a in range(arms):
             found[filled, 0] = work.arm[c, a]
             found[filled, 1] = n + c if contacts else work.arm[c, (a + 1) % arms]
             filled += 1
@@ -256,73 +225,24 @@ def lists(n: int, first: Ints, second: Ints) -> tuple[Ints, Ints]:
 
 
 @kernel
-def fill_system(
-    run: Run, matrix: BlockMatrix, count: int, blocks: int, soft: float
-) -> None:
+def fill_system(run: Run, count: int, soft: float) -> None:
     """The rows and right-hand side for the present states of the contacts."""
     setting, work = run.setting, run.work
-    system, pattern, n = work.system, setting.pattern, len(work.r)
-    place, turn, node = system.place, system.turn, system.node
-    system.below[: system.start[blocks]] = 0.0
-    system.above[: system.start[blocks]] = 0.0
-    turn[:blocks] = 0.0
-    turn[:blocks, 0], turn[:blocks, 3] = 1.0, 1.0
-    for c in range(count):
-        if work.arms[c] == 1 and work.state[c] != OPEN:
-            turn_row(run, c)
+    system, pattern, matrix, n = work.system, setting.pattern, work.matrix, len(work.r)
+    stored = system.start[n + count]
+    system.below[:stored], system.above[:stored] = 0.0, 0.0
     for i in range(n):
-        d, at, t = matrix.diagonal[pattern.place[i]], place[i], turn[i]
-        times(t, d[0], d[1], d[1], d[2], system.diagonal[at])
-        system.z[at, 0] = -t[0] * work.r[i, 0] - t[1] * work.r[i, 1]
-        system.z[at, 1] = -t[2] * work.r[i, 0] - t[3] * work.r[i, 1]
+        d, at = matrix.diagonal[pattern.place[i]], system.place[i]
+        fill_block(system.diagonal[at], d[0], d[1], d[1], d[2])
+        system.z[at, 0], system.z[at, 1] = -work.r[i, 0], -work.r[i, 1]
     for j in range(n):
         for q in range(pattern.start[j], pattern.start[j + 1]):
-            m, a, b = matrix.lower[q], node[j], node[pattern.row[q]]
+            m, a, b = matrix.lower[q], system.node[j], system.node[pattern.row[q]]
             if m[0] != 0.0 or m[1] != 0.0 or m[2] != 0.0 or m[3] != 0.0:
-                times(turn[b], m[0], m[1], m[2], m[3], block_at(system, b, a))
-                times(turn[a], m[0], m[2], m[1], m[3], block_at(system, a, b))
+                fill_block(block_at(system, b, a), m[0], m[1], m[2], m[3])
+                fill_block(block_at(system, a, b), m[0], m[2], m[1], m[3])
     for c in range(count):
-        if work.arms[c] > 1:
-            fill_contact(run, c, softness_of(work, c, soft))
-            continue
-        if blocks > n:
-            set_unit(system, place[n + c])
-        if work.state[c] != OPEN:
-            hold(work, c)
-
-
-@kernel
-def set_unit(system: ContactSystem, at: int) -> None:
-    """The rows of a contact that does not push."""
-    full = system.diagonal[at]
-    full[0], full[1], full[2], full[3] = 1.0, 0.0, 0.0, 1.0
-    system.z[at] = 0.0
-
-
-@kernel
-def turn_row(run: Run, c: int) -> None:
-    """Of the rows of its node, contact c leaves that across its impulse, or none."""
-    setting, work = run.setting, run.work
-    t = work.system.turn[work.arm[c, 0]]
-    t[0], t[1], t[2], t[3] = 0.0, 0.0, 0.0, 0.0
-    if work.state[c] != STICK:
-        ratio = -setting.mu if work.state[c] == SLIP_POSITIVE else setting.mu
-        mx, my = work.middle[c, 0], work.middle[c, 1]
-        t[2], t[3] = mx + ratio * my, my - ratio * mx
-
-
-@kernel
-def hold(work: Work, c: int) -> None:
-    """Let contact c, of one node, keep its normal velocity; both where it sticks."""
-    system, i = work.system, work.arm[c, 0]
-    vx, vy = work.v[i, 0], work.v[i, 1]
-    tx, ty = work.frame[c, 0], work.frame[c, 1]
-    full, z = system.diagonal[system.place[i]], system.z[system.place[i]]
-    full[0], full[1] = -ty, tx
-    z[0] = -work.push[c] + ty * vx - tx * vy
-    if work.state[c] == STICK:
-        full[2], full[3] = tx, ty
-        z[1] = -tx * vx - ty * vy
+        fill_contact(run, c, softness_of(work, c, soft))
 
 
 @kernel
@@ -333,17 +253,18 @@ def softness_of(work: Work, c: int, soft: float) -> float:
 
 @kernel
 def fill_contact(run: Run, c: int, soft: float) -> None:
-    """The two rows and columns of contact c, of several nodes."""
+    """The two rows and columns of contact c; where it is open they say p = 0."""
     setting, work = run.setting, run.work
-    system, state = work.system, work.state[c]
+    system, space, state = work.system, work.space, work.state[c]
     own = len(work.r) + c
     full, z = system.diagonal[system.place[own]], system.z[system.place[own]]
-    set_unit(system, system.place[own])
+    fill_block(full, 1.0, 0.0, 0.0, 1.0)
+    z[:] = 0.0
     if state == OPEN:
         return
-    full[0] = soft * system.own[2 * c]
+    full[0] = soft * space.own[2 * c]
     if state == STICK:
-        full[3] = soft * system.own[2 * c + 1]
+        full[3] = soft * space.own[2 * c + 1]
     else:
         full[2] = setting.mu if state == SLIP_POSITIVE else -setting.mu
     tx, ty = work.frame[c, 0], work.frame[c, 1]
@@ -358,9 +279,8 @@ def fill_contact(run: Run, c: int, soft: float) -> None:
         if state == STICK:
             row[2], row[3] = lever * tx, lever * ty
             z[1] -= lever * (tx * vx + ty * vy)
-        column = block_at(system, i, own)
         sx, sy = share * mx, share * my
-        times(system.turn[i], sy, -sx, -sx, -sy, column)
+        fill_block(block_at(system, i, own), sy, -sx, -sx, -sy)
 
 
 @kernel
@@ -381,12 +301,9 @@ def block_at(system: ContactSystem, row: int, column: int) -> Floats:
 
 
 @kernel
-def times(
-    row: Floats, xx: float, xy: float, yx: float, yy: float, product: Floats
-) -> None:
-    """product <- row times (xx xy; yx yy)."""
-    product[0], product[1] = row[0] * xx + row[1] * yx, row[0] * xy + row[1] * yy
-    product[2], product[3] = row[2] * xx + row[3] * yx, row[2] * xy + row[3] * yy
+def fill_block(block: Floats, xx: float, xy: float, yx: float, yy: float) -> None:
+    """block <- (xx xy; yx yy)."""
+    block[0], block[1], block[2], block[3] = xx, xy, yx, yy
 
 
 @kernel
@@ -444,51 +361,27 @@ def solve_rows(system: ContactSystem, blocks: int) -> None:
 
 
 @kernel
-def read_solution(run: Run, matrix: BlockMatrix, count: int, soft: float) -> None:
+def read_solution(run: Run, count: int, soft: float) -> None:
     """dv in the order of the columns, impulses, and velocities of the contacts."""
     setting, work = run.setting, run.work
     system, pattern, n = work.system, setting.pattern, len(work.r)
-    work.impulse[:] = 0.0
+    space, work.impulse[:] = work.space, 0.0
     for i in range(n):
         z, dv = system.z[system.place[i]], work.z[pattern.place[i]]
         dv[0], dv[1] = z[0], z[1]
     for c in range(count):
-        if work.arms[c] > 1:
-            p_n, p_t = system.z[system.place[n + c]]
-            work.p[2 * c], work.p[2 * c + 1] = p_n, p_t
-            mx, my = work.middle[c, 0], work.middle[c, 1]
-            for a in range(work.arms[c]):
-                impulse, share = work.impulse[work.arm[c, a]], work.share[c, a]
-                impulse[0] += share * (mx * p_t - my * p_n)
-                impulse[1] += share * (mx * p_n + my * p_t)
-    multiply(pattern, matrix, work.z, work.product)
-    for c in range(count):
-        if work.arms[c] == 1:
-            read_impulse(run, c)
-    for c in range(count):
-        tx, ty = work.frame[c, 0], work.frame[c, 1]
-        ux, uy = 0.0, 0.0
+        p_n, p_t = system.z[system.place[n + c]]
+        mx, my, k = work.middle[c, 0], work.middle[c, 1], 2 * c
+        tx, ty, ux, uy = work.frame[c, 0], work.frame[c, 1], 0.0, 0.0
         for a in range(work.arms[c]):
-            i, lever = work.arm[c, a], work.lever[c, a]
-            dv = work.z[pattern.place[i]]
+            i, lever, share = work.arm[c, a], work.lever[c, a], work.share[c, a]
+            dv, impulse = work.z[pattern.place[i]], work.impulse[i]
+            impulse[0] += share * (mx * p_t - my * p_n)
+            impulse[1] += share * (mx * p_n + my * p_t)
             ux += lever * (work.v[i, 0] + dv[0])
             uy += lever * (work.v[i, 1] + dv[1])
-        own, k = softness_of(work, c, soft), 2 * c
-        apart = own * system.own[k] * work.p[k]
-        system.u[k] = tx * uy - ty * ux + work.push[c] + apart
-        system.u[k + 1] = tx * ux + ty * uy + own * system.own[k + 1] * work.p[k + 1]
-
-
-@kernel
-def read_impulse(run: Run, c: int) -> None:
-    """The impulse of a contact of one node: what is left of its rows as they were."""
-    setting, work = run.setting, run.work
-    i = work.arm[c, 0]
-    product, impulse = work.product[setting.pattern.place[i]], work.impulse[i]
-    px, py = product[0] + work.r[i, 0], product[1] + work.r[i, 1]
-    px, py = px - impulse[0], py - impulse[1]
-    if work.state[c] == OPEN:
-        px, py = 0.0, 0.0
-    impulse[0], impulse[1] = impulse[0] + px, impulse[1] + py
-    mx, my = work.middle[c, 0], work.middle[c, 1]
-    work.p[2 * c], work.p[2 * c + 1] = mx * py - my * px, mx * px + my * py
+        own = softness_of(work, c, soft)
+        work.p[k], work.p[k + 1] = p_n, p_t
+        apart, slid = own * space.own[k] * p_n, own * space.own[k + 1] * p_t
+        space.u[k] = tx * uy - ty * ux + work.push[c] + apart
+        space.u[k + 1] = tx * ux + ty * uy + slid

@@ -148,6 +148,7 @@ class Scheme(NamedTuple):
     balance : of the energies at work, that steps may leave out of balance
     length : s, of a full step, or longer: in which a gap is closed by `closing`
     reversals : whether steps are cut where sliding reverses
+    accuracy : m, error of an adapted step; 0 where all have one length
     """
 
     conserving: bool
@@ -169,6 +170,7 @@ class Scheme(NamedTuple):
     balance: float
     length: float
     reversals: bool
+    accuracy: float
 
 
 LEAVING = 0.03  # of the time of a fall by the size of the rod
@@ -237,6 +239,7 @@ def scheme_of(options: StepOptions, world: World, *, gamma: float = 0.5) -> Sche
         heaviest=float(rod.mass.max()),
         length=max(float(options.h), slow),
         reversals=bool(options.locate_reversals) and gamma < 1.0,
+        accuracy=float(options.accuracy),
     )
 
 

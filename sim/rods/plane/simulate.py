@@ -1,12 +1,13 @@
 """Motion of a rod on the ground: the solver, a generator of step records."""
 
 from collections.abc import Iterator
+from dataclasses import fields
+from operator import is_not
 from typing import Any
 
 import numpy as np
 
 from sim.core.arrays import Floats
-from sim.core.numba_kernels import pointed
 from sim.core.options import NotConvergedError
 from sim.rods.plane.actuation import Pulse, actuate
 from sim.rods.plane.elastic_energy import energies, join, passive
@@ -22,17 +23,11 @@ from sim.rods.plane.state import (
     clear,
     copied,
     new_state,
+    numbers_of,
     work_space,
 )
 from sim.rods.plane.time_loop import make_steps
 from sim.rods.plane.world import World
-
-CLOCK = (
-    "time", "worst_residual", "worst_complementarity", "worst_share", "contact_gap",
-    "given", "damped", "friction", "impact", "worst_balance",
-)  # fmt: skip
-REPORT = ("residual", "complementarity", "error")
-COUNTS = ("iterations", "substeps", "factorisations")
 
 
 class Loop(MotionLoop[RodStep]):
@@ -61,11 +56,9 @@ class Loop(MotionLoop[RodStep]):
         pattern = self.setting.pattern
         new = new_state(world.rod, pattern, velocity, pairs)
         self.state = copied(start) if start else new
-        self._before = pointed(copied(self.state))
+        self._before = copied(self.state)
         self.work = work_space(world.rod, pattern, pairs)
-        self.reaction = np.zeros_like(world.rod.nodes)
-        self._parts = Run(self.setting, self.scheme, self.state, self.work)
-        self._handed = by_addresses(self._parts)
+        self._parts: tuple[object, ...] = ()
 
     @property
     def time(self) -> float:
@@ -121,16 +114,13 @@ class Loop(MotionLoop[RodStep]):
             self.give(0.5 * float(rod.mass[nodes] @ gained))
 
     def _run(self, steps: int, stop: float, end: float) -> bool:
-        return make_steps(
-            self.handed(), self.touch, self._before, self.reaction, steps,
-            float(self.options.h), float(stop), float(end),
-            float(self.options.accuracy),
-        )  # fmt: skip
+        h = float(self.options.h)
+        return make_steps(self.handed(), self.touch, steps, h, float(stop), float(end))
 
     def handed(self) -> Run:
         """The parts as kernels read them."""
-        now = Run(self.setting, self.scheme, self.state, self.work)
-        if any(a is not b for a, b in zip(now, self._parts, strict=True)):
+        now = Run(self.setting, self.scheme, self.state, self.work, self._before)
+        if not self._parts or any(map(is_not, now, self._parts)):
             self._parts, self._handed = now, by_addresses(now)
         return self._handed
 
@@ -142,28 +132,22 @@ class Loop(MotionLoop[RodStep]):
         return energies(state.x, self.setting.element, actuated)
 
     def record(self, *, failed: bool = False) -> RodStep:
-        state = copied(self.state)
-        report: Any = self.work.report
-        handed = self.handed()
+        state, handed = copied(self.state), self.handed()
         kinetic, gravity = mechanical_energies(handed.setting, handed.state)
         stretching, bending = self.elastic()
-        clock: Any = state.clock
-        numbers: dict[str, Any] = {name: float(clock[name]) for name in CLOCK}
-        numbers |= {name: float(report[name]) for name in REPORT}
-        numbers |= {name: int(report[name]) for name in COUNTS}
+        known = numbers_of(state.clock) | numbers_of(self.work.report)
+        shown = {one.name for one in fields(RodStep)} & known.keys()
         return RodStep(
-            **numbers,
-            step=int(clock.step),
+            **{name: known[name] for name in shown},
             x=state.x,
             v=state.v,
-            reaction=self.reaction.copy(),
+            reaction=self.work.reaction.copy(),
             contact=state.contact,
             kinetic=kinetic,
             stretching=stretching,
             bending=bending,
             gravity=gravity,
-            out_of_balance=float(clock.left),
-            h=float(clock.last_step),
+            h=state.clock.last_step,
             state=state,
             failed=failed,
         )
@@ -184,7 +168,7 @@ class Loop(MotionLoop[RodStep]):
                 f"{tried} keeps the edge strain below {self.options.strain:g} and the "
                 f"energy error below {self.options.balance:g} of the exchanged energy "
                 f"({OF_CONTACTS:g} of that if contacts add energy; the error before "
-                f"was {self.state.clock.left:.3g} J)"
+                f"was {self.state.clock.out_of_balance:.3g} J)"
             )
             remedy = self.options.steadier
         else:

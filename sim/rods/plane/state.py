@@ -44,15 +44,15 @@ class Clock:
     worst_share : of all accepted steps, their residual over the largest force
     contact_gap : m, of all accepted steps, the largest distance of a contact from what
         it touches, above or below
-    worst_balance : largest `left` of a step, as a fraction of the energies at work
-    given, damped, friction, impact, left : J, since the start, see `EnergyFlow`
+    worst_balance : largest of that of a step, as a fraction of the energies at work
+    given, damped, friction, impact, out_of_balance : J, since the start: `EnergyFlow`
     at_work : J, stored at the start or put in since then
-    rounding : J, what of `left` may be due to the tolerance of positions
+    rounding : J, what of it may be due to the tolerance of positions
     """
 
     time: float
     factor_step: float
-    step: float
+    step: int
     last_step: float
     length: float
     ready: float
@@ -65,7 +65,7 @@ class Clock:
     damped: float
     friction: float
     impact: float
-    left: float
+    out_of_balance: float
     at_work: float
     rounding: float
 
@@ -209,9 +209,6 @@ class ContactSystem(NamedTuple):
     start, row : (k + 1,), (s,) blocks of L below the diagonal, by columns
     below, above : (s, 4) these of L, and those of U by rows
     diagonal, z : (k, 4), (k, 2) inverses of the diagonal; right-hand side and solution
-    turn : (k, 4) by which the rows of nodes are multiplied
-    own, u : (2c,) 1/kg, m/s, of contacts as normal and tangential: what an impulse
-        moves its own contact by; velocities at the end of the step
     y, at : (n, 4), (3,) a column of L^-1, and where its paths are
     """
 
@@ -223,36 +220,24 @@ class ContactSystem(NamedTuple):
     above: Floats
     diagonal: Floats
     z: Floats
-    turn: Floats
-    own: Floats
-    u: Floats
     y: Floats
     at: Ints
 
 
-def contact_system(pattern: BlockPattern, most: int, edges: bool) -> ContactSystem:
-    """Space for up to so many contacts; where edges touch, some are rows of their own.
-
-    The large arrays are touched only as far as contacts need.
-    """
-    n, own = len(pattern.place), len(pattern.row)
-    k = n + most if edges else n
-    stored = max(own, WIDTH * k) if edges else own
-    place, start = np.zeros(k, dtype=np.int64), np.zeros(k + 1, dtype=np.int64)
-    row = np.empty(stored, dtype=np.int64)
-    place[:n], start[: n + 1], row[:own] = pattern.place, pattern.start, pattern.row
+def contact_system(pattern: BlockPattern, most: int) -> ContactSystem:
+    """Space for up to so many contacts; large arrays are touched only as they need."""
+    n = len(pattern.place)
+    k = n + most
+    stored = max(len(pattern.row), WIDTH * k)
     return ContactSystem(
         node=np.argsort(pattern.place),
-        place=place,
-        start=start,
-        row=row,
+        place=np.zeros(k, dtype=np.int64),
+        start=np.zeros(k + 1, dtype=np.int64),
+        row=np.empty(stored, dtype=np.int64),
         below=np.empty((stored, 4)),
         above=np.empty((stored, 4)),
         diagonal=np.zeros((k, 4)),
         z=np.zeros((k, 2)),
-        turn=np.zeros((k, 4)),
-        own=np.zeros(2 * most),
-        u=np.zeros(2 * most),
         y=np.zeros((n, 4)),
         at=np.zeros(ARMS, dtype=np.int64),
     )
@@ -303,9 +288,9 @@ class StepReport:
 
     residual: float
     complementarity: float
-    iterations: float
-    substeps: float
-    factorisations: float
+    iterations: int
+    substeps: int
+    factorisations: int
     error: float
     found_residual: float
     found_share: float
@@ -368,7 +353,7 @@ class Work(NamedTuple):
     matrix : A, where contacts are many
     system : of many contacts, see `many_contact_impulses`
     xy, W, b, p : Delassus matrix by coordinates and by frames, velocities, impulses
-    impulse : (n, 2) N s
+    impulse, reaction : (n, 2) N s; N, the mean of the last full step
     report : what steps took
     memo : whether `columns` are known
     """
@@ -419,23 +404,33 @@ class Work(NamedTuple):
     matrix: BlockMatrix
     system: ContactSystem
     impulse: Floats
+    reaction: Floats
     report: StepReport
     memo: ColumnsKnown
 
 
 class Run(NamedTuple):
-    """What the compiled loop reads and writes: each part by its address."""
+    """What the compiled loop reads and writes: each part by its address.
+
+    before : space for the state before an adapted step
+    """
 
     setting: Setting
     scheme: Scheme
     state: RodState
     work: Work
+    before: RodState
 
 
 def by_addresses(run: Run) -> Run:
     """As kernels read it."""
-    setting, scheme, state, work = run
-    return Run(pointed(setting), pointed(scheme), pointed(state), pointed(work))
+    made: Any = map(pointed, run)
+    return Run(*made)
+
+
+def numbers_of(record: Any) -> dict[str, Any]:
+    """The numbers of a record by their names."""
+    return dict(zip(record.dtype.names, record.item(), strict=True))
 
 
 Shapes = tuple[tuple[tuple[int, ...], str], ...]
@@ -454,7 +449,7 @@ def work_space(rod: Rod, pattern: BlockPattern, pairs: int = 0) -> Work:
     most, nodes = n + pairs, min(n, MAX_CONTACTS)
     c = min(most, MAX_CONTACTS if pairs == 0 else MAX_PAIRED)
     floats: Shapes = (
-        ((n, 2), "x v r elastic viscous outer drag support z product impulse"),
+        ((n, 2), "x v r elastic viscous outer drag support z product impulse reaction"),
         ((most, 2), "frame middle"),
         ((most, ARMS), "lever share"),
         ((most,), "push"),
@@ -484,8 +479,8 @@ def work_space(rod: Rod, pattern: BlockPattern, pairs: int = 0) -> Work:
         stiffness=empty(pattern),
         matrix=empty(pattern),
         listed=np.zeros(n, dtype=np.bool_),
-        space=scratch(c),
-        system=contact_system(pattern, most, pairs > 0),
+        space=scratch(c, most),
+        system=contact_system(pattern, most),
         report=numbers(StepReport),
         memo=numbers(ColumnsKnown),
     )

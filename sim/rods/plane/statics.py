@@ -225,7 +225,7 @@ def _of_node(loop: Loop, i: int, *, at_rest: bool) -> tuple[Floats, list[Floats]
         return np.zeros((2, 2)), [n]
     curved = bend(setting.relief, state.x[i, 0]) / np.hypot(1.0, slope) ** 3
     t = np.array([n[1], -n[0]])
-    return float(loop.reaction[i] @ n) * curved * np.outer(t, t), [n]
+    return float(loop.work.reaction[i] @ n) * curved * np.outer(t, t), [n]
 
 
 def neutral(loop: Loop, outer: float) -> float:
@@ -426,9 +426,9 @@ class _Equilibrium:
         for side in (1.0, -1.0):
             self.loop.state = copied(start)
             self.relax(falling, side)
-            reaction = self.loop.reaction.copy()
+            reaction = self.loop.work.reaction.copy()
             ends.append((self.potential(), side, self.loop.state, reaction))
-        _, _, self.loop.state, self.loop.reaction = min(ends)
+        _, _, self.loop.state, self.loop.work.reaction[:] = min(ends)
         if self.loop.world.touching is not None:
             self.relax()  # for the forces of its contacts
 
@@ -447,7 +447,8 @@ class _Equilibrium:
 
     def result(self) -> RodStep:
         """The record of the equilibrium: no time has passed on the way."""
-        self.loop.state.clock.time = self.loop.state.clock.step = 0.0
+        clock = self.loop.state.clock
+        clock.time, clock.step = 0.0, 0
         return self.loop.record()
 
     def failure(self) -> NotConvergedError:

@@ -24,7 +24,6 @@ order in h. A step that is cut at the reversal keeps its order.
 
 import numpy as np
 
-from sim.core.arrays import Floats
 from sim.core.numba_kernels import inlined, kernel, released
 from sim.rods.plane.actuation import actuate
 from sim.rods.plane.contact_geometry import TouchSetting
@@ -158,7 +157,7 @@ def accept(run: Run, touch: TouchSetting | None, count: int, h: float) -> None:
     state.clock.time += h
     state.clock.last_step = h
     report, clock = work.report, state.clock
-    report.substeps += 1.0
+    report.substeps += 1
     force, left = report.found_residual, report.found_complementarity
     report.residual = max(report.residual, force)
     report.complementarity = max(report.complementarity, left)
@@ -169,12 +168,12 @@ def accept(run: Run, touch: TouchSetting | None, count: int, h: float) -> None:
 
 
 @inlined
-def add_reactions(work: Work, count: int, full: float, reaction: Floats) -> None:
+def add_reactions(work: Work, count: int, full: float) -> None:
     """Add the impulses of a step to the mean forces on the nodes in `full` seconds."""
     for s in range(work.memo.nodes if count > 0 else 0):
         i = work.node[s]
-        reaction[i, 0] += work.impulse[i, 0] / full
-        reaction[i, 1] += work.impulse[i, 1] / full
+        work.reaction[i, 0] += work.impulse[i, 0] / full
+        work.reaction[i, 1] += work.impulse[i, 1] / full
 
 
 @inlined
@@ -240,15 +239,10 @@ def step_is_valid(run: Run, touch: TouchSetting | None, count: int, h: float) ->
 
 
 @inlined
-def advance(
-    run: Run, touch: TouchSetting | None, full: float, reaction: Floats
-) -> bool:
-    """Advance by `full` seconds; False where no step down to the shortest converges.
-
-    reaction (n, 2) receives the mean force of all contacts on each node, N.
-    """
+def advance(run: Run, touch: TouchSetting | None, full: float) -> bool:
+    """Advance by `full` seconds; False where no step down to the shortest converges."""
     scheme, work = run.scheme, run.work
-    reaction[:] = 0.0
+    work.reaction[:] = 0.0
     remaining = full
     shortest, least = scheme.shortest * full, scheme.least * full
     h = full
@@ -269,7 +263,7 @@ def advance(
             if touch is not None:
                 keep_pairs(run, count)
             work.memo.unsound, work.memo.apart = 0, 0
-            add_reactions(work, count, full, reaction)
+            add_reactions(work, count, full)
             remaining -= h
             h = remaining
     return True
@@ -316,20 +310,13 @@ def next_length(trial: float, h: float, error: float, accuracy: float) -> float:
 
 
 @inlined
-def one_step(
-    run: Run,
-    touch: TouchSetting | None,
-    before: RodState,
-    reaction: Floats,
-    longest: float,
-    stop: float,
-    accuracy: float,
-) -> bool:
-    """One step of length `longest`; or if `accuracy` > 0 one whose error is within it.
+def one_step(run: Run, touch: TouchSetting | None, longest: float, stop: float) -> bool:
+    """One step of length `longest`; or one whose error is within `accuracy`.
 
-    The length of the next adapted step is left in LENGTH.
+    The length of the next adapted step is left in the clock.
     """
-    state, work = run.state, run.work
+    state, work, before = run.state, run.work, run.before
+    accuracy = run.scheme.accuracy
     adapted = accuracy > 0.0
     h = longest
     if adapted:
@@ -339,7 +326,7 @@ def one_step(
         h = min(state.clock.length, longest)
     while h >= SHORTEST * longest:
         trial = min(h, stop - state.clock.time) if adapted else h
-        if not advance(run, touch, trial, reaction):
+        if not advance(run, touch, trial):
             return False
         if not adapted:
             return True
@@ -358,38 +345,29 @@ def one_step(
 
 @released
 def make_steps(
-    run: Run,
-    touch: TouchSetting | None,
-    before: RodState,
-    reaction: Floats,
-    steps: int,
-    h: float,
-    stop: float,
-    end: float,
-    accuracy: float,
+    run: Run, touch: TouchSetting | None, steps: int, h: float, stop: float, end: float
 ) -> bool:
     """Make at most `steps` steps up to the time `stop`; False if one fails.
 
     Steps have the length h, but the last before `end`, which is cut to end there; or
-    with a positive `accuracy` (m) an adapted one up to h, none beyond `stop`. `touch`
+    with a positive accuracy an adapted one up to h, none beyond `stop`. `touch`
     is that of the setting; None, where no edge feels any, compiles nothing of it.
     """
-    state = run.state
+    state, adapted = run.state, run.scheme.accuracy > 0.0
     make_ready(run)
     for _ in range(steps):
         if state.clock.time > stop - 1e-6 * h:
             break
         start = state.clock.time
         left = end - start
-        whole = accuracy > 0.0 or left >= (1.0 - 1e-6) * h
+        whole = adapted or left >= (1.0 - 1e-6) * h
         length = h if whole else left
-        if not one_step(run, touch, before, reaction, length, stop, accuracy):
+        if not one_step(run, touch, length, stop):
             return False
         on_time = abs(start - state.clock.step * h) <= 1e-6 * h
-        state.clock.step += 1.0
-        if accuracy <= 0.0:
-            if not whole:
-                state.clock.time = end
-            elif on_time:
-                state.clock.time = state.clock.step * h
+        state.clock.step += 1
+        if not whole:
+            state.clock.time = end
+        elif on_time and not adapted:
+            state.clock.time = state.clock.step * h
     return True

@@ -9,7 +9,10 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[4]
 FIRST_STEPS = "from tests.compiling import first_steps; first_steps('own_rod')"
-OF_ALL = {"stabilisation_velocity", "lean_to_middle", "meeting_time", "at_time"}
+OF_ALL = {
+    "at_time", "lean_to_middle", "list_contact", "meeting_time",
+    "stabilisation_velocity",
+}  # fmt: skip
 
 
 @pytest.mark.long

@@ -26,7 +26,7 @@ from tests.sim.rods.known import SOFT, straight
 def _solve(W: Floats, b: Floats, mu: float) -> tuple[Floats, Ints, float]:
     state = np.full(len(b) // 2, STICK)
     p = np.empty(len(b))
-    left = coulomb(W, b, mu, state, p, scratch(len(state)))
+    left = coulomb(W, b, mu, state, p, scratch(len(state), len(state)))
     return p, state, left
 
 

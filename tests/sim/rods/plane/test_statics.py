@@ -268,7 +268,7 @@ def test_contacts_without_friction_that_say_the_same_are_solved():
         b = np.zeros(120)
         b[::2] = np.repeat(rng.standard_normal(30), 2)
         p, state = np.zeros(120), np.full(60, OPEN, dtype=np.int64)
-        left = coulomb(W, b, 0.0, state, p, scratch(60))
+        left = coulomb(W, b, 0.0, state, p, scratch(60, 60))
         assert left < 1e-9
         assert p[::2].min() >= 0.0
         assert (b + W @ p)[::2].min() > -1e-9
