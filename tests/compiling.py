@@ -15,7 +15,7 @@ from pipeline.config.build_objects import build
 from pipeline.config.hydra import Composer
 
 ROOT = Path(__file__).parents[1]
-EDGES = "sim.rods.plane.contact_geometry.PlaneTouching"
+EDGES = "sim.rods.plane.contact_geometry.EdgeContact"
 FIRST_STEPS = {  # cases that call what compiles longest; the rest takes a second each
     "sim.origami": (
         "single_fold",
@@ -27,7 +27,7 @@ FIRST_STEPS = {  # cases that call what compiles longest; the rest takes a secon
         "beam_fit",
         "star_space",
         "tendon_arm",
-        f"own_rod case.touching={{_target_:{EDGES}}}",
+        f"own_rod case.edge_contact={{_target_:{EDGES}}}",
     ),
 }
 

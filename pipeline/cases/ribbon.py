@@ -12,7 +12,7 @@ from pipeline.cases.rod_record import MovingRod, RestingRod, RodRecorder
 from sim.core.arrays import Floats
 from sim.core.options import Count, NotNegative, Positive, Requirement, counted
 from sim.rods.plane.builders import Ribbon, lying_edges, polygon_loss
-from sim.rods.plane.contact_geometry import PlaneTouching, lowest_arc
+from sim.rods.plane.contact_geometry import EdgeContact, lowest_arc
 from sim.rods.plane.ground import GroundPlane
 from sim.rods.plane.markers import centroid, route_ratio
 from sim.rods.plane.options import StepOptions
@@ -22,7 +22,7 @@ from sim.rods.plane.statics import solve_static
 from sim.rods.plane.world import Damping, World
 
 ALONE = 0.6  # gamma from which on the top of a ring stays off its bottom
-ARCS = PlaneTouching(rods=False, arcs=True, gap=1e-3)
+ARCS = EdgeContact(rods=False, arcs=True, gap=1e-3)
 BELOW_80 = Requirement("below 80 degrees", lambda angle: angle < 80.0)
 
 
@@ -55,9 +55,9 @@ class HeavyRingCase(RestingRod):
             return World(rod, GroundPlane(), friction=0.0)
         held = rod.held.copy()
         held[[0, self.nodes // 2], 0] = True  # where symmetry keeps them
-        touching = PlaneTouching(ground=False)
+        edge_contact = EdgeContact(ground=False)
         rod = replace(rod, held=held)
-        return World(rod, GroundPlane(), friction=0.0, touching=touching)
+        return World(rod, GroundPlane(), friction=0.0, edge_contact=edge_contact)
 
     def steps(self) -> Iterator[RodStep]:
         yield solve_static(self.world, tolerance=self.tolerance, minimum=False)
@@ -65,7 +65,7 @@ class HeavyRingCase(RestingRod):
     def ends(self, last: RodStep) -> Summary:
         R, n = self.ribbon.radius, self.nodes
         loaded, right = last.reaction[:, 1] > 0.0, last.x[: n // 2 + 1]
-        touching = int(np.count_nonzero(np.roll(loaded, n // 4)[: n // 2]))
+        in_contact = int(np.count_nonzero(np.roll(loaded, n // 4)[: n // 2]))
         on_ground = np.flatnonzero(loaded[: n // 4]).max(initial=0)
         on_itself = np.flatnonzero(loaded[n // 2 : n // 4 : -1]).max(initial=0)
         return {
@@ -74,7 +74,7 @@ class HeavyRingCase(RestingRod):
             "highest_over_R": float(np.ptp(last.x[:, 1]) / R),
             "width_over_R": float(np.ptp(last.x[:, 0]) / R),
             "contact_fraction": 2.0 * lying_edges(right, on_ground) / n,
-            "contact_nodes": touching,
+            "contact_nodes": in_contact,
             "self_contact_fraction": 2.0 * lying_edges(right[::-1], on_itself) / n,
         }
 
@@ -142,16 +142,16 @@ class RibbonCase(MovingRod):
         settled = replace(rod, nodes=solve_static(flat, minimum=False).x)
         start = moved(settled, by=np.zeros(2), angle=-float(theta))
         ground = GroundPlane(-self.angle)
-        touching = ARCS if self.arcs else None
-        if touching is not None:
-            depth = max(0.0, -lowest_arc(touching, start, ground))
+        edge_contact = ARCS if self.arcs else None
+        if edge_contact is not None:
+            depth = max(0.0, -lowest_arc(edge_contact, start, ground))
             start = moved(start, by=depth * np.array([np.sin(theta), np.cos(theta)]))
         return World(
             start,
             ground,
             friction=self.ratio * float(np.tan(theta)),
             damping=self.damping,
-            touching=touching,
+            edge_contact=edge_contact,
         )
 
     def recorder(self) -> "RibbonRecorder":

@@ -18,7 +18,7 @@ from sim.rods.plane.ground import Ground, GroundPlane, set_on_ground
 from sim.rods.plane.markers import centroid
 from sim.rods.plane.options import StepOptions
 from sim.rods.plane.rod import Rod, RodMaterial
-from sim.rods.plane.simulate import Loop, contact_limb
+from sim.rods.plane.simulate import RodSimulator, contact_limb
 from sim.rods.plane.state import RodStep
 from sim.rods.plane.statics import solve_static
 from sim.rods.plane.world import Damping, NodeLoad, World
@@ -263,7 +263,7 @@ class ComputingTimeCase(Checked):
     def _cost(self, world: World, h: float) -> tuple[float, ...]:
         taken = []
         for _ in range(self.repeats):
-            loop = Loop(world, StepOptions(h=h), None)
+            loop = RodSimulator(world, StepOptions(h=h), None)
             start = time.process_time()
             if not loop.run_to(1 << 40, self.duration):
                 raise loop.failure()

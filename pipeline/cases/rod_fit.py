@@ -38,7 +38,7 @@ from sim.rods.plane.rod import GRAVITY, RodMaterial, cantilever
 from sim.rods.plane.simulate import simulate
 from sim.rods.plane.statics import hung
 from sim.rods.plane.world import Damping, NodeLoad, World
-from sim.rods.space.simulate import moves
+from sim.rods.space.simulate import simulate_in_space
 from sim.rods.space.statics import SpaceOptions, followed
 from sim.rods.space.world import SpaceParameter, scaled
 
@@ -413,7 +413,9 @@ class RodFitCase(SeriesFit):
         motion: Iterator[Any]
         if self.in_space:
             times = dict(zip(self._multiplied, values.tolist(), strict=True))
-            motion = moves(scaled(specimen.space_world, times), options, end)
+            motion = simulate_in_space(
+                scaled(specimen.space_world, times), options, end
+            )
         elif self.released_from is not None:
             motion = simulate(hung(specimen.world, self.released_from), options, end)
         else:

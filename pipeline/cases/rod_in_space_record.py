@@ -12,7 +12,7 @@ from sim.rods.plane.motion_loop import state_arrays, state_from
 from sim.rods.space.frames import SpaceState, of_runs, second_directors
 from sim.rods.space.rigid_bodies import DrivenBody
 from sim.rods.space.rod import SpaceRod
-from sim.rods.space.simulate import SpaceMotionStep, moves
+from sim.rods.space.simulate import SpaceMotionStep, simulate_in_space
 from sim.rods.space.state import SpaceMoving
 from sim.rods.space.statics import SpaceStep, followed
 from sim.rods.space.world import SpaceWorld
@@ -39,7 +39,7 @@ class MovingSpaceRod(MovingRod):
             return
         start = None if state is None else state_from(SpaceMoving, state)
         options, every = self.options, self.every
-        yield from moves(
+        yield from simulate_in_space(
             self.space_world, options, self.duration, every=every, start=start
         )
 

@@ -124,7 +124,7 @@ class RodRecorder(Recorder[Any, RodStep]):
         world, step = self.case.world, self.last
         edges = world.rod.edges
         near: Summary = {"crossings": crossings(edges, step.x)}
-        if world.ground is not None or world.touching is not None:
+        if world.ground is not None or world.edge_contact is not None:
             near["contact_gap"] = step.contact_gap
         if world.ground is not None:
             near["gap"] = float(gaps(world.ground, step.x).min())
@@ -159,7 +159,7 @@ REST = 0.01  # of the way moved, that a rest may still creep in as long a time a
 UNMOVED = 1e-6  # of the size, below which nothing moves
 GIVEN = 1e-3  # of the energies at work, that contacts may give where they lift nodes
 DEEP = 0.02  # of the shortest edge, by which nodes may be in the ground
-PLANE_CONTACT = "sim.rods.plane.contact_geometry.PlaneTouching"
+PLANE_CONTACT = "sim.rods.plane.contact_geometry.EdgeContact"
 USUAL = 1e-4, 10.0  # m, sizes of robots without a warning
 
 
@@ -229,7 +229,7 @@ def _went_through(world: World, last: RodStep, lengths: LengthUnit) -> list[str]
     if found:
         found[-1] += (
             ": detect contacts of edges with "
-            f"'case.touching={{_target_: {PLANE_CONTACT}}}'"
+            f"'case.edge_contact={{_target_: {PLANE_CONTACT}}}'"
         )
     gave = -last.impact + max(-last.friction, 0.0)
     if gave > GIVEN * float(last.state.clock.at_work):

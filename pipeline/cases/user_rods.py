@@ -17,7 +17,7 @@ from sim.core.arrays import Floats, Ints
 from sim.core.options import Count, Positive, refuse_missing
 from sim.rods.fluid_drag import Fluid
 from sim.rods.plane.actuation import Actuator, Schedule
-from sim.rods.plane.contact_geometry import PlaneTouching
+from sim.rods.plane.contact_geometry import EdgeContact
 from sim.rods.plane.ground import Ground
 from sim.rods.plane.markers import Marker
 from sim.rods.plane.options import CONSERVING, StepOptions
@@ -56,7 +56,7 @@ class UserRod(MovingSpaceRod):
     every: Count = 10
     options: StepOptions = CONSERVING
     dimension: int = 2
-    touching: PlaneTouching | None = None
+    edge_contact: EdgeContact | None = None
 
     @property
     def in_space(self) -> bool:
@@ -96,8 +96,8 @@ class OwnRodCase(UserRod):
     held : nodes that do not move
     dimension : 2, or 3: the same rod is free to leave its plane, and has the twist and
         the bending across it of its material's section
-    touching : edges feel the ground, rods feel rods and themselves; then the edges may
-        make several rods. Without it nodes feel the ground alone
+    edge_contact : edges feel the ground, rods feel rods and themselves; then the edges
+        may make several rods. Without it nodes feel the ground alone
     """
 
     nodes: Rows
@@ -124,7 +124,7 @@ class OwnRodCase(UserRod):
     @cached_property
     def world(self) -> World:
         x, y = _table("gravity", [self.gravity], 2)[0].tolist()
-        given = attributes(self, "friction", "damping", "actuator", "touching")
+        given = attributes(self, "friction", "damping", "actuator", "edge_contact")
         given |= attributes(self, "ground", "schedule", "load", "fluid")
         for name in ("distributed_loads", "follower_forces", "turning"):
             given[name] = tuple(getattr(self, name))
@@ -156,7 +156,7 @@ class OwnRodCase(UserRod):
         rod = network(
             nodes, edges, bends, self.material, edge_limb=limbs, joints=rigid,
             bend_limb=limbs_of_bends(edges, bends, limbs, PASSIVE),
-            pieces=pieces_of(n, edges) if self.touching else 1,
+            pieces=pieces_of(n, edges) if self.edge_contact else 1,
         )  # fmt: skip
         held = _those_of("held", self.held, n)
         return hold(rod, held) if held else rod
@@ -216,8 +216,8 @@ class RodFileCase(UserRod):
     refinement : by which every spacing of the file is divided
     dimension : 2, or 3: rods of the plane are free to leave it; a file may be in space
         by itself
-    touching : in the plane, edges feel the ground, rods feel rods and themselves; in
-        space they do where there is a ground, or bodies
+    edge_contact : in the plane, edges feel the ground, rods feel rods and themselves;
+        in space they do where there is a ground, or bodies
     """
 
     of: ClassVar[str] = "rod file"
@@ -249,7 +249,7 @@ class RodFileCase(UserRod):
     def world(self) -> World:
         content = self._content
         assert isinstance(content, DrawnRod)  # one in space has a world in space alone
-        given = attributes(self, "friction", "damping", "actuator", "touching")
+        given = attributes(self, "friction", "damping", "actuator", "edge_contact")
         return World(**content.world, **given)
 
     @cached_property
@@ -258,7 +258,7 @@ class RodFileCase(UserRod):
         content = self._content
         if isinstance(content, DrawnRod):
             return in_space(self.world, content.sections)
-        if self.touching is not None:
+        if self.edge_contact is not None:
             raise ValueError(OF_THE_PLANE)
         contact = content.contact_model(self.friction)
         limbs = content.limbs and SpaceLimbs(*content.limbs, self.actuator)

@@ -9,7 +9,7 @@ stay normal to the axis, those of a thick rod have an angle, Reissner, ZAMP 23 (
 From Python: a `Rod` of a `RodMaterial`, by `chain`, `ring`, `network` or `star`; a
 `World` adds ground, gravity and actuation; `solve_static` finds its rest, `simulate`
 yields each `RodStep`, and `RodWorld` is stepped by a controller. In space a `SpaceRod`
-(by `through`) in a `SpaceWorld` moves by `moves`.
+(by `through`) in a `SpaceWorld` moves by `simulate_in_space`.
 """
 
 from sim.core.modules import exports
@@ -22,7 +22,7 @@ __getattr__, __dir__ = exports(
         "plane.builders": "RodDraft StarShape star",
         "plane.actuation": "Actuator LeftOfContact Pulses",
         "plane.ground": "GroundPlane Terrain Wave",
-        "plane.contact_geometry": "PlaneTouching",
+        "plane.contact_geometry": "EdgeContact",
         "plane.world": "Damping NodeLoad World",
         "plane.options": "StepOptions",
         "plane.state": "RodStep",
@@ -31,6 +31,6 @@ __getattr__, __dir__ = exports(
         "plane.control_environment": "RodWorld",
         "space.rod": "SpaceMaterial SpaceRod clamped through",
         "space.world": "SpaceWorld",
-        "space.simulate": "SpaceMotionStep moves",
+        "space.simulate": "SpaceMotionStep simulate_in_space",
     },
 )

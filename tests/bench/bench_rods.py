@@ -41,7 +41,7 @@ from sim.rods.plane.elastic_energy import (
 )
 from sim.rods.plane.options import StepOptions
 from sim.rods.plane.rod import Rod, RodMaterial, cantilever
-from sim.rods.plane.simulate import Loop
+from sim.rods.plane.simulate import RodSimulator
 from sim.rods.plane.world import Damping, World
 
 REPEATS = 5
@@ -59,10 +59,10 @@ def cpu(work: Callable[[], object], repeats: int = REPEATS) -> float:
 
 def run_time(world: World, options: StepOptions, seconds: float) -> float:
     """CPU seconds of the compiled loop over `seconds`."""
-    Loop(world, options, None).run_to(1, seconds)
+    RodSimulator(world, options, None).run_to(1, seconds)
     taken = []
     for _ in range(3):
-        loop = Loop(world, options, None)
+        loop = RodSimulator(world, options, None)
         start = time.process_time()
         if not loop.run_to(1 << 40, seconds):
             raise loop.failure()
@@ -173,7 +173,7 @@ def beam() -> None:
     print("what                     h (s)    error of the tip   CPU s / simulated s")
     for h in (1e-3, 1.75e-3, 2.5e-3, 5e-3):
         taken = run_time(world, StepOptions(h=h), seconds)
-        loop = Loop(world, StepOptions(h=h), None)
+        loop = RodSimulator(world, StepOptions(h=h), None)
         t, drop = [0.0], [0.0]
         while loop.time < seconds - 1e-9:
             loop.run_to(loop.step + 1, seconds)

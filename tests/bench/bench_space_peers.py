@@ -28,7 +28,7 @@ from sim.core.arrays import Floats
 from sim.rods.plane.options import Integrator, StepOptions
 from sim.rods.space.frames import edge_tangents
 from sim.rods.space.rod import SpaceRod, clamped, disc, through
-from sim.rods.space.simulate import moves
+from sim.rods.space.simulate import simulate_in_space
 from sim.rods.space.statics import SpaceOptions, SpaceSetting, followed, settled
 from sim.rods.space.system import no_loads
 from sim.rods.space.world import SpaceWorld
@@ -53,7 +53,10 @@ def ours(rod: SpaceRod, gravity: Way, h: float, end: float) -> Run:
     world, rule = SpaceWorld(rod, gravity), Integrator.ENERGY_MOMENTUM
     start = time.process_time()
     every = max(1, round(EVERY / h))
-    tips = [step.x[-1] for step in moves(world, StepOptions(h, rule), end, every=every)]
+    tips = [
+        step.x[-1]
+        for step in simulate_in_space(world, StepOptions(h, rule), end, every=every)
+    ]
     return np.array(tips), time.process_time() - start
 
 

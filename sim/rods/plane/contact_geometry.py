@@ -27,7 +27,7 @@ POINTS = 17  # of an edge, at which its start is compared with the ground
 
 
 @dataclass(frozen=True)
-class PlaneTouching(Checked):
+class EdgeContact(Checked):
     """Edges feel the ground; rods feel rods and themselves, by the same friction.
 
     ground, rods : whether edges feel the ground, and nodes the edges of rods
@@ -40,7 +40,7 @@ class PlaneTouching(Checked):
     An edge touches the ground at one point, its lowest. Friction acts at the axes.
     """
 
-    of = "touching"
+    of = "edge contact"
     ground: bool = True
     rods: bool = True
     arcs: bool = False
@@ -52,7 +52,7 @@ class PlaneTouching(Checked):
         return max(self.thickness, SKIN * self.gap * float(rod.rest_length.min()))
 
 
-class TouchSetting(NamedTuple):
+class EdgeContacts(NamedTuple):
     """What the compiled loop reads of it.
 
     ground, rods : whether edges feel the ground, and nodes edges
@@ -74,13 +74,13 @@ class TouchSetting(NamedTuple):
     own: Ints
 
 
-def touch_of(
-    model: PlaneTouching | None, rod: Rod, ground: Ground | None
-) -> TouchSetting:
+def edge_contacts(
+    model: EdgeContact | None, rod: Rod, ground: Ground | None
+) -> EdgeContacts:
     """What the loop reads; a level ground touches no edge before a node."""
     if model is None:
         empty = np.zeros(0, dtype=np.int64)
-        return TouchSetting(False, False, False, 0.0, 0.0, *4 * (empty,))
+        return EdgeContacts(False, False, False, 0.0, 0.0, *4 * (empty,))
     curved = ground is not None and (
         ground.relief.amplitude != 0.0 or len(ground.relief.knots) > 1
     )
@@ -89,7 +89,7 @@ def touch_of(
     edges = model.ground and curved and not arcs
     flat = FLAT * model.gap * float(rod.rest_length.min())
     before, after = _neighbours(rod, arcs=arcs)
-    return TouchSetting(
+    return EdgeContacts(
         edges, model.rods, arcs, model.distance(rod), flat, before, after,
         first, own,
     )  # fmt: skip
@@ -122,9 +122,9 @@ def _edges_near(rod: Rod, reach: float) -> tuple[Ints, Ints]:
     return first.astype(np.int64), np.concatenate(near).astype(np.int64)
 
 
-def refuse_start_inside(model: PlaneTouching, rod: Rod, ground: Ground | None) -> None:
+def refuse_start_inside(model: EdgeContact, rod: Rod, ground: Ground | None) -> None:
     """A rod may not start inside itself, nor an edge in the ground."""
-    touch = touch_of(model, rod, ground)
+    touch = edge_contacts(model, rod, ground)
     a, b = rod.nodes[rod.edges[:, 0]], rod.nodes[rod.edges[:, 1]]
     for node in range(len(rod.nodes)) if touch.rods else ():
         away = from_segments(rod.nodes[node], a, b)[0]
@@ -132,8 +132,9 @@ def refuse_start_inside(model: PlaneTouching, rod: Rod, ground: Ground | None) -
         k = int(np.argmin(away))
         if away[k] < (1.0 - 1e-9) * touch.distance:
             raise ValueError(
-                f"touching: node {node} starts {away[k]:.3g} m from edge {k}, closer "
-                f"than {touch.distance:.3g} m: move them apart or make the rod thinner"
+                f"edge contact: node {node} starts {away[k]:.3g} m from edge {k}, "
+                f"closer than {touch.distance:.3g} m: move them apart or make the rod "
+                "thinner"
             )
     above: list[tuple[str, float]] = []
     if ground is not None and touch.arcs:
@@ -145,7 +146,8 @@ def refuse_start_inside(model: PlaneTouching, rod: Rod, ground: Ground | None) -
     for name, low in above:
         if -low > model.gap * float(rod.rest_length.min()):
             raise ValueError(
-                f"touching: {name} starts {-low:.3g} m below the ground: lift the rod"
+                f"edge contact: {name} starts {-low:.3g} m below the ground: lift "
+                "the rod"
             )
 
 
@@ -159,7 +161,7 @@ def from_segments(
     return np.linalg.norm(a + share[:, None] * way - at, axis=1), share
 
 
-def arc_gap(touch: TouchSetting, x: Floats, node: int, ground: Ground) -> float:
+def arc_gap(touch: EdgeContacts, x: Floats, node: int, ground: Ground) -> float:
     """The least gap above the ground at 17 points of the arc of a node, m."""
     j, k = touch.before[node], touch.after[node]
     if j < 0:
@@ -173,9 +175,9 @@ def arc_gap(touch: TouchSetting, x: Floats, node: int, ground: Ground) -> float:
     return float(gaps(ground, x[node] + s * along + s * s * bent).min())
 
 
-def lowest_arc(model: PlaneTouching, rod: Rod, ground: Ground) -> float:
+def lowest_arc(model: EdgeContact, rod: Rod, ground: Ground) -> float:
     """The least gap above the ground of all arcs of a rod, m."""
-    touch = touch_of(model, rod, ground)
+    touch = edge_contacts(model, rod, ground)
     nodes = range(len(rod.nodes))
     return min(arc_gap(touch, rod.nodes, node, ground) for node in nodes)
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from sim.core.numba_kernels import inlined, kernel
 from sim.rods.plane.block_factorisation import unit_forward, weighted_product
-from sim.rods.plane.contact_geometry import TouchSetting
+from sim.rods.plane.contact_geometry import EdgeContacts
 from sim.rods.plane.contact_impulses import (
     OPEN,
     STICK,
@@ -28,7 +28,7 @@ from sim.rods.plane.edge_contact import (
     COMPLIANCE_FACTORS,
     ON_GROUND,
     closed_pairs,
-    find_touches,
+    find_edge_contacts,
     lean_to_middle,
     list_contact,
     meeting_time,
@@ -42,7 +42,7 @@ from sim.rods.plane.state import Run, Work
 
 
 @kernel
-def closed_contacts(run: Run, touch: TouchSetting | None) -> int:
+def closed_contacts(run: Run, touch: EdgeContacts | None) -> int:
     """List the contacts that were closed at the end of the last step."""
     state, work = run.state, run.work
     count = 0
@@ -61,8 +61,8 @@ def gather_nodes(work: Work, count: int) -> None:
     """List the nodes that contacts act on, each once."""
     nodes = 0
     for c in range(count):
-        for a in range(work.arms[c]):
-            i = work.arm[c, a]
+        for a in range(work.node_count[c]):
+            i = work.acts_on[c, a]
             if work.place[i] < 0:
                 work.place[i] = nodes
                 work.node[nodes] = i
@@ -79,27 +79,27 @@ def end_gap(run: Run, i: int, end: float, h: float) -> tuple[float, float, float
 
     Also the tangent of the ground there, where the node is expected at x = `end`.
     """
-    setting, scheme, state = run.setting, run.scheme, run.state
+    model, method, state = run.model, run.method, run.state
     x, y = state.x[i, 0], state.x[i, 1]
     vx, vy = state.v[i, 0], state.v[i, 1]
-    slope = surface(setting.relief, end)[1]
+    slope = surface(model.relief, end)[1]
     tx = 1.0 / np.sqrt(1.0 + slope * slope)
     ty = slope * tx
     along = vx * tx + vy * ty
-    x += h * ((1.0 - scheme.gamma) * vx + scheme.gamma * along * tx)
-    y += h * ((1.0 - scheme.gamma) * vy + scheme.gamma * along * ty)
-    return gap(setting.relief, x, y), tx, ty
+    x += h * ((1.0 - method.gamma) * vx + method.gamma * along * tx)
+    y += h * ((1.0 - method.gamma) * vy + method.gamma * along * ty)
+    return gap(model.relief, x, y), tx, ty
 
 
 @kernel
-def place_frames(run: Run, touch: TouchSetting | None, count: int, h: float) -> None:
+def place_frames(run: Run, touch: EdgeContacts | None, count: int, h: float) -> None:
     """Tangents of the contacts for this step, and the velocity that closes the gap.
 
     The ends are those of the guess in work.v, or of the iterate before more nodes were
     found to land.
     """
-    setting, scheme, state, work = run.setting, run.scheme, run.state, run.work
-    g = scheme.gamma
+    model, method, state, work = run.model, run.method, run.state, run.work
+    g = method.gamma
     if touch is not None:
         work.x[:] = state.x + h * (g * work.v + (1.0 - g) * state.v)
     for c in range(count):
@@ -110,10 +110,10 @@ def place_frames(run: Run, touch: TouchSetting | None, count: int, h: float) -> 
         end = state.x[i, 0] + h * ((1.0 - g) * state.v[i, 0] + g * work.v[i, 0])
         left, tx, ty = end_gap(run, i, end, h)
         work.frame[c, 0], work.frame[c, 1] = tx, ty
-        work.push[c] = stabilisation_velocity(scheme, False, left, h)
+        work.closing[c] = stabilisation_velocity(method, False, left, h)
         work.middle[c, 0], work.middle[c, 1] = tx, ty
-        slope = surface(setting.relief, state.x[i, 0])[1]
-        if state.contact[i] != OPEN and scheme.gamma < 1.0 and slope * tx != ty:
+        slope = surface(model.relief, state.x[i, 0])[1]
+        if state.contact[i] != OPEN and method.gamma < 1.0 and slope * tx != ty:
             x = 1.0 / np.sqrt(1.0 + slope * slope)
             lean_to_middle(work.middle[c], x, slope * x)
     gather_nodes(work, count)
@@ -122,8 +122,8 @@ def place_frames(run: Run, touch: TouchSetting | None, count: int, h: float) -> 
 @kernel
 def fill_columns(run: Run) -> None:
     """Columns Y and the Delassus matrix by coordinates, where not yet known."""
-    setting, state, work = run.setting, run.state, run.work
-    pattern, factor, count = setting.pattern, state.factor, work.memo.nodes
+    model, state, work = run.model, run.state, run.work
+    pattern, factor, count = model.pattern, state.factor, work.memo.nodes
     same = work.memo.count == count
     for c in range(count):
         same = same and work.known[c] == work.node[c]
@@ -170,7 +170,7 @@ def solve_coulomb(run: Run, count: int) -> float:
     Contacts of edges that say the same twice leave the law without a unique solution.
     So each gives way by a little of what its own impulse moves it.
     """
-    setting, scheme, work = run.setting, run.scheme, run.work
+    model, method, work = run.model, run.method, run.work
     size = 2 * count
     b, p, W = work.b[:size], work.p[:size], work.W[:size, :size]
     before, left = 0.0, np.inf
@@ -182,9 +182,9 @@ def solve_coulomb(run: Run, count: int) -> float:
                 pairs += 1
                 for i in range(2 * c, 2 * c + 2):
                     W[i, i] *= (1.0 + soft) / (1.0 + before)
-        left = coulomb(W, b, setting.mu, work.state[:count], p, work.space)
+        left = coulomb(W, b, model.mu, work.state[:count], p, work.space)
         before = soft
-        if pairs == 0 or left <= scheme.complementarity:
+        if pairs == 0 or left <= method.complementarity:
             break
     return left
 
@@ -193,10 +193,13 @@ def solve_coulomb(run: Run, count: int) -> float:
 def by_coordinates(work: Work, a: int, b: int) -> tuple[float, float, float, float]:
     """The velocities of contact a that impulses of contact b make along x and y."""
     xx, xy, yx, yy = 0.0, 0.0, 0.0, 0.0
-    for m in range(work.arms[a]):
+    for m in range(work.node_count[a]):
         p = 2 * work.slot[a, m]
-        for n in range(work.arms[b]):
-            q, weight = 2 * work.slot[b, n], work.lever[a, m] * work.share[b, n]
+        for n in range(work.node_count[b]):
+            q, weight = (
+                2 * work.slot[b, n],
+                work.weight[a, m] * work.push_weight[b, n],
+            )
             xx += weight * work.xy[p, q]
             xy += weight * work.xy[p, q + 1]
             yx += weight * work.xy[p + 1, q]
@@ -207,8 +210,8 @@ def by_coordinates(work: Work, a: int, b: int) -> tuple[float, float, float, flo
 @kernel
 def free_velocities(run: Run) -> None:
     """Those of the nodes that contacts act on, without impulses."""
-    setting, state, work = run.setting, run.state, run.work
-    pattern, factor = setting.pattern, state.factor
+    model, state, work = run.model, run.state, run.work
+    pattern, factor = model.pattern, state.factor
     for s in range(work.memo.nodes):
         i = work.node[s]
         for a in range(2):
@@ -224,7 +227,7 @@ def add_impulses(run: Run, count: int) -> float:
 
     Returns the residual of the contact problem, m/s.
     """
-    setting, scheme, work = run.setting, run.scheme, run.work
+    model, method, work = run.model, run.method, run.work
     fill_columns(run)
     turn_to_frames(work, count)
     size = 2 * count
@@ -232,20 +235,20 @@ def add_impulses(run: Run, count: int) -> float:
     free_velocities(run)
     for c in range(count):
         ux, uy = 0.0, 0.0
-        for a in range(work.arms[c]):
+        for a in range(work.node_count[c]):
             s = 2 * work.slot[c, a]
-            ux += work.lever[c, a] * work.free[s]
-            uy += work.lever[c, a] * work.free[s + 1]
+            ux += work.weight[c, a] * work.free[s]
+            uy += work.weight[c, a] * work.free[s + 1]
         tx, ty = work.frame[c, 0], work.frame[c, 1]
-        b[2 * c] = -ty * ux + tx * uy + work.push[c]
+        b[2 * c] = -ty * ux + tx * uy + work.closing[c]
         b[2 * c + 1] = tx * ux + ty * uy
-    if scheme.exact:
+    if method.exact:
         left = solve_coulomb(run, count)
     else:
         fixed_friction(W, b, work.state[:count], p, work.friction, work.space)
         velocities(W, b, p, work.space.u)
         take_diagonal(W, work.space.own)
-        left = residual(work.space.own, work.space.u, setting.mu, p)
+        left = residual(work.space.own, work.space.u, model.mu, p)
     _spread(run, count)
     return left
 
@@ -253,16 +256,16 @@ def add_impulses(run: Run, count: int) -> float:
 @kernel
 def _spread(run: Run, count: int) -> None:
     """Impulses by coordinates, and z += Y p along the paths of the contacts."""
-    setting, work = run.setting, run.work
+    model, work = run.model, run.work
     work.impulse[:] = 0.0
-    pattern = setting.pattern
+    pattern = model.pattern
     for c in range(count):
         tx, ty = work.middle[c, 0], work.middle[c, 1]
         p_n, p_t = work.p[2 * c], work.p[2 * c + 1]
         px, py = -ty * p_n + tx * p_t, tx * p_n + ty * p_t
-        for a in range(work.arms[c]):
-            work.impulse[work.arm[c, a], 0] += work.share[c, a] * px
-            work.impulse[work.arm[c, a], 1] += work.share[c, a] * py
+        for a in range(work.node_count[c]):
+            work.impulse[work.acts_on[c, a], 0] += work.push_weight[c, a] * px
+            work.impulse[work.acts_on[c, a], 1] += work.push_weight[c, a] * py
     for s in range(work.memo.nodes):
         i = work.node[s]
         px, py = work.impulse[i, 0], work.impulse[i, 1]
@@ -277,7 +280,7 @@ def _spread(run: Run, count: int) -> None:
 
 @kernel
 def find_contact_events(
-    run: Run, touch: TouchSetting | None, count: int, h: float, uncut: bool
+    run: Run, touch: EdgeContacts | None, count: int, h: float, uncut: bool
 ) -> tuple[int, float]:
     """What passes through the ground or through edges in the step just solved.
 
@@ -285,24 +288,24 @@ def find_contact_events(
     as sticking contacts after the present `count`. Returns the new count, and the
     earliest time at which one of the others meets the ground, or h.
     """
-    setting, scheme, state, work = run.setting, run.scheme, run.state, run.work
+    model, method, state, work = run.model, run.method, run.state, run.work
     work.listed[:] = False
     for c in range(count):
         if work.edge[c] == ON_GROUND:
             work.listed[work.who[c]] = True
     if touch is not None:
-        return find_touches(run, count, h, uncut)
+        return find_edge_contacts(run, count, h, uncut)
     listed, first = count, h
-    for i in range(len(state.contact) if setting.grounded else 0):
-        if work.listed[i] or (setting.held[i, 0] and setting.held[i, 1]):
+    for i in range(len(state.contact) if model.grounded else 0):
+        if work.listed[i] or (model.held[i, 0] and model.held[i, 1]):
             continue
-        if gap(setting.relief, work.x[i, 0], work.x[i, 1]) >= 0.0:
+        if gap(model.relief, work.x[i, 0], work.x[i, 1]) >= 0.0:
             continue
         end = end_gap(run, i, work.x[i, 0], h)[0]
-        if abs(end) <= scheme.landing or uncut:
+        if abs(end) <= method.landing or uncut:
             list_contact(work, listed, i, ON_GROUND, OPEN, STICK)
             listed += 1
-        elif gap(setting.relief, state.x[i, 0], state.x[i, 1]) <= 0.0:
+        elif gap(model.relief, state.x[i, 0], state.x[i, 1]) <= 0.0:
             first = 0.0
         else:
             first = min(first, meeting_time(run, touch, i, ON_GROUND, h))
@@ -310,25 +313,25 @@ def find_contact_events(
 
 
 @kernel
-def contact_gap(run: Run, touch: TouchSetting | None, count: int) -> float:
+def contact_gap(run: Run, touch: EdgeContacts | None, count: int) -> float:
     """How far a contact ends open or deep, or one that has opened deep.
 
     The largest, m; what is not listed ends apart.
     """
-    setting, work = run.setting, run.work
+    model, work = run.model, run.work
     largest = 0.0
     for c in range(count):
         i = work.who[c]
         if touch is not None:
             off = spot(run, i, work.edge[c], work.x)[0]
         else:
-            off = gap(setting.relief, work.x[i, 0], work.x[i, 1])
+            off = gap(model.relief, work.x[i, 0], work.x[i, 1])
         largest = max(largest, -off if work.state[c] == OPEN else abs(off))
     return largest
 
 
 @kernel
-def keep_contacts(run: Run, touch: TouchSetting | None, count: int) -> None:
+def keep_contacts(run: Run, touch: EdgeContacts | None, count: int) -> None:
     """Write the states of the contacts with the ground into the state of the rod."""
     state, work = run.state, run.work
     state.contact[:] = OPEN

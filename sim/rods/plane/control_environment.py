@@ -21,7 +21,7 @@ from sim.core.arrays import Floats
 from sim.core.options import refuse_missing
 from sim.rods.plane.motion_loop import NEAR
 from sim.rods.plane.options import StepOptions
-from sim.rods.plane.simulate import Loop
+from sim.rods.plane.simulate import RodSimulator
 from sim.rods.plane.state import RodState, RodStep, clear, copied
 from sim.rods.plane.world import World
 
@@ -44,13 +44,13 @@ class RodWorld:
     """
 
     def __init__(self, world: World, options: StepOptions | None = None) -> None:
-        self._loop = Loop(world, options or StepOptions(), None)
-        setting = self._loop.setting
-        element, self._at_rest = setting.element, setting.element.curvature
+        self._loop = RodSimulator(world, options or StepOptions(), None)
+        model = self._loop.model
+        element, self._at_rest = model.element, model.element.curvature
         own = element._replace(
             curvature=element.curvature.copy(), joint_turn=element.joint_turn.copy()
         )
-        self._loop.setting = setting._replace(element=own)
+        self._loop.model = model._replace(element=own)
         self._limbs = world.rod.last_limb + 1
         self._ratio = np.ones(self._limbs)
 
@@ -97,10 +97,10 @@ class RodWorld:
 
     def _bend(self) -> None:
         """Set natural curvatures by their ratios."""
-        rod, curvature = self.world.rod, self._loop.setting.element.curvature
+        rod, curvature = self.world.rod, self._loop.model.element.curvature
         before = sum(self._loop.elastic())
         curvature[:] = self._at_rest
-        turn, of = self._loop.setting.element.joint_turn, rod.joints.limb[:, :2]
+        turn, of = self._loop.model.element.joint_turn, rod.joints.limb[:, :2]
         turn[:] = rod.joints.turn * np.where(of < 0, 1.0, self._ratio[of])
         for limb in range(self._limbs):
             curvature[rod.bend_limb == limb] *= self._ratio[limb]

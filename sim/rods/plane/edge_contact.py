@@ -6,7 +6,7 @@ two edges lie on each other their contacts say the same twice: a little softness
 contact, far below the tolerances, then shares the impulse between them.
 
 A smooth rod touches the ground on the arc through three nodes. A polygon that rolls
-lands on each of its nodes, and loses spin each time. With `arcs` of `PlaneTouching`
+lands on each of its nodes, and loses spin each time. With `arcs` of `EdgeContact`
 node i and its neighbours j, k span the parabola
 
     r(s) = x_i + s (x_k - x_j) / 2 + s^2 (x_j - 2 x_i + x_k) / 2        -1/2 <= s <= 1/2
@@ -24,7 +24,7 @@ import numpy as np
 from sim.core.arrays import Floats
 from sim.core.numba_kernels import kernel
 from sim.rods.plane.contact_geometry import (
-    TouchSetting,
+    EdgeContacts,
     crossing,
     edge_to_ground,
     edges_cross,
@@ -33,7 +33,7 @@ from sim.rods.plane.contact_geometry import (
 )
 from sim.rods.plane.contact_impulses import OPEN, STICK
 from sim.rods.plane.ground import bend, gap, surface
-from sim.rods.plane.options import Scheme, Setting
+from sim.rods.plane.options import RodModel, StepMethod
 from sim.rods.plane.state import Run, Work
 
 ON_GROUND = -1  # the edge of a contact of a node with the ground
@@ -62,23 +62,25 @@ def closed_pairs(run: Run, count: int) -> int:
 
 
 @kernel
-def stabilisation_velocity(scheme: Scheme, edges: bool, left: float, h: float) -> float:
+def stabilisation_velocity(
+    method: StepMethod, edges: bool, left: float, h: float
+) -> float:
     """The velocity that closes the gap `left` that a contact would keep.
 
     Gaps are closed in a full step, or in several, however short its parts: closed in
     the part in which it lands, a node would leave again by a tenth of its velocity.
     """
-    slow = scheme.exact and scheme.gamma < 1.0
-    length = max(h, scheme.length) if slow else h
-    return float((1.0 if edges else scheme.closing) * left / length)
+    slow = method.exact and method.gamma < 1.0
+    length = max(h, method.length) if slow else h
+    return float((1.0 if edges else method.closing) * left / length)
 
 
 @kernel
 def touches_inside(run: Run, e: int) -> bool:
     """Whether the lowest point of an edge is none of its nodes."""
-    setting, state = run.setting, run.state
-    j, k = setting.element.edge[e, 0], setting.element.edge[e, 1]
-    s = edge_to_ground(setting.relief, state.x, j, k)[1]
+    model, state = run.model, run.state
+    j, k = model.element.edge[e, 0], model.element.edge[e, 1]
+    s = edge_to_ground(model.relief, state.x, j, k)[1]
     return bool(0.0 < s < 1.0)
 
 
@@ -88,8 +90,8 @@ def list_contact(work: Work, c: int, node: int, e: int, was: int, now: int) -> N
     work.who[c], work.edge[c] = node, e
     if e == ON_GROUND:
         work.listed[node] = True
-        work.arms[c], work.arm[c, 0] = 1, node
-        work.lever[c, 0], work.share[c, 0] = 1.0, 1.0
+        work.node_count[c], work.acts_on[c, 0] = 1, node
+        work.weight[c, 0], work.push_weight[c, 0] = 1.0, 1.0
     else:
         work.after[c], work.of_edge[e] = work.of_edge[e], c
     work.was[c], work.state[c] = was, now
@@ -111,53 +113,53 @@ def keep_pairs(run: Run, count: int) -> None:
 @kernel
 def spot(run: Run, node: int, e: int, x: Floats) -> tuple[float, float, float, float]:
     """Gap, place and tangent of a contact at nodes x: s of an arc or an edge."""
-    setting, state = run.setting, run.state
+    model, state = run.model, run.state
     if e == ON_GROUND:
-        s = lowest_place(setting, x, node)
-        low, px = arc_gap(setting, x, node, s)
+        s = lowest_place(model, x, node)
+        low, px = arc_gap(model, x, node, s)
     else:
-        j, k = setting.element.edge[e, 0], setting.element.edge[e, 1]
+        j, k = model.element.edge[e, 0], model.element.edge[e, 1]
         if node >= 0:
-            distance = setting.touch.distance
+            distance = model.touch.distance
             low, s, nx, ny = node_to_edge(state.x, x, node, j, k, distance)
             return low, s, ny, -nx
-        low, s = edge_to_ground(setting.relief, x, j, k)
+        low, s = edge_to_ground(model.relief, x, j, k)
         px = x[j, 0] * (1.0 - s) + x[k, 0] * s
-    slope = surface(setting.relief, px)[1]
+    slope = surface(model.relief, px)[1]
     tx = 1.0 / np.sqrt(1.0 + slope * slope)
     return low, s, tx, slope * tx
 
 
 @kernel
-def set_arms(run: Run, c: int, node: int, e: int, s: float) -> None:
+def set_nodes(run: Run, c: int, node: int, e: int, s: float) -> None:
     """The nodes that a contact acts on, and how much of each the place s moves."""
-    setting, work = run.setting, run.work
-    arm, lever, touch = work.arm[c], work.lever[c], setting.touch
+    model, work = run.model, run.work
+    nodes, weight, touch = work.acts_on[c], work.weight[c], model.touch
     if e == ON_GROUND:
-        arm[0], arm[1], arm[2] = node, touch.before[node], touch.after[node]
-        lever[1], lever[0], lever[2] = weights(setting, node, s)
-        work.arms[c] = 1 if arm[1] < 0 else 3
+        nodes[0], nodes[1], nodes[2] = node, touch.before[node], touch.after[node]
+        weight[1], weight[0], weight[2] = weights(model, node, s)
+        work.node_count[c] = 1 if nodes[1] < 0 else 3
         return
     first, sign = (0, 1.0) if node < 0 else (1, -1.0)
-    work.arms[c] = first + 2
-    arm[0], lever[0] = node, 1.0
-    arm[first], arm[first + 1] = setting.element.edge[e, 0], setting.element.edge[e, 1]
-    lever[first], lever[first + 1] = sign * (1.0 - s), sign * s
+    work.node_count[c] = first + 2
+    nodes[0], weight[0] = node, 1.0
+    nodes[first], nodes[first + 1] = model.element.edge[e, 0], model.element.edge[e, 1]
+    weight[first], weight[first + 1] = sign * (1.0 - s), sign * s
 
 
 @kernel
 def end_gap_of(run: Run, c: int, low: float, tx: float, ty: float, h: float) -> float:
     """The gap with which contact c, of the gap `low` now, ends without a velocity."""
     work, apart = run.work, 0.0
-    for a in range(work.arms[c]):
-        n = work.arm[c, a]
-        apart += work.lever[c, a] * (tx * work.v[n, 1] - ty * work.v[n, 0])
-    return float(low - h * run.scheme.gamma * apart)
+    for a in range(work.node_count[c]):
+        n = work.acts_on[c, a]
+        apart += work.weight[c, a] * (tx * work.v[n, 1] - ty * work.v[n, 0])
+    return float(low - h * run.method.gamma * apart)
 
 
 @kernel
 def place_contact(run: Run, c: int, count: int, h: float) -> None:
-    """Arms, tangents and the closing velocity of a contact, from the ends in work.x.
+    """Nodes, tangents and the closing velocity of a contact, from the ends in work.x.
 
     One that was closed already has its impulse halfway between the places and tangents
     of the step's start and end, unless it passed a corner. A contact that slides from
@@ -165,7 +167,7 @@ def place_contact(run: Run, c: int, count: int, h: float) -> None:
     across it does no work, so that curved ground takes no energy. An impulse across the
     tangent at the end would take (curvature v h)^2 / 2 of it in each step.
     """
-    scheme, state, work = run.scheme, run.state, run.work
+    method, state, work = run.method, run.state, run.work
     if work.edge[c] == ON_GROUND:
         transfer_contact(run, c, count)
     node, e = work.who[c], work.edge[c]
@@ -173,16 +175,16 @@ def place_contact(run: Run, c: int, count: int, h: float) -> None:
     work.frame[c, 0], work.frame[c, 1] = tx, ty
     work.middle[c, 0], work.middle[c, 1] = tx, ty
     half = s
-    if work.was[c] != OPEN and scheme.gamma < 1.0:
+    if work.was[c] != OPEN and method.gamma < 1.0:
         _, s0, x, y = spot(run, node, e, state.x)
         if lean_to_middle(work.middle[c], x, y):
             half = 0.5 * (s0 + s)
-    set_arms(run, c, node, e, half)
-    for a in range(work.arms[c]):
-        work.share[c, a] = work.lever[c, a]
-    set_arms(run, c, node, e, s)
+    set_nodes(run, c, node, e, half)
+    for a in range(work.node_count[c]):
+        work.push_weight[c, a] = work.weight[c, a]
+    set_nodes(run, c, node, e, s)
     left = end_gap_of(run, c, low, tx, ty, h)
-    work.push[c] = stabilisation_velocity(scheme, True, left, h)
+    work.closing[c] = stabilisation_velocity(method, True, left, h)
 
 
 @kernel
@@ -199,8 +201,8 @@ def lean_to_middle(tangent: Floats, x: float, y: float) -> bool:
 @kernel
 def bin_edges(run: Run, margin: float) -> tuple[float, float]:
     """Put the edges into cells by their middles; the size of a cell, and of an edge."""
-    setting, state, work = run.setting, run.state, run.work
-    edge = setting.element.edge
+    model, state, work = run.model, run.state, run.work
+    edge = model.element.edge
     longest = 0.0
     for e in range(len(edge)):
         j, k = edge[e, 0], edge[e, 1]
@@ -219,8 +221,8 @@ def bin_edges(run: Run, margin: float) -> tuple[float, float]:
 
 @kernel
 def middle_of(run: Run, e: int) -> tuple[float, float]:
-    setting, state = run.setting, run.state
-    j, k = setting.element.edge[e, 0], setting.element.edge[e, 1]
+    model, state = run.model, run.state
+    j, k = model.element.edge[e, 0], model.element.edge[e, 1]
     x, y = state.x[j, 0] + state.x[k, 0], state.x[j, 1] + state.x[k, 1]
     return 0.5 * x, 0.5 * y
 
@@ -232,9 +234,9 @@ def cell(a: int, b: int, cells: int) -> int:
 
 
 @kernel
-def is_own(setting: Setting, i: int, e: int) -> bool:
+def is_own(model: RodModel, i: int, e: int) -> bool:
     """Whether an edge is near a node of the same rod."""
-    touch = setting.touch
+    touch = model.touch
     found = False
     for m in range(touch.first[i], touch.first[i + 1]):
         found = found or touch.own[m] == e
@@ -257,25 +259,25 @@ def is_duplicate_contact(run: Run, node: int, e: int, s: float) -> bool:
 
     Two nodes that meet are four contacts: of each with both edges of the other.
     """
-    setting = run.setting
+    model = run.model
     if node < 0 or e == ON_GROUND or CORNER < s < 1.0 - CORNER:
         return False
-    other = setting.element.edge[e, 0 if s < 0.5 else 1]
+    other = model.element.edge[e, 0 if s < 0.5 else 1]
     return ends_at(run, node, other) or ends_at(run, other, node)
 
 
 @kernel
 def ends_at(run: Run, node: int, other: int) -> bool:
     """Whether a contact of a node with an edge stands at the other node, its end."""
-    setting, work = run.setting, run.work
-    touch, found = setting.touch, False
+    model, work = run.model, run.work
+    touch, found = model.touch, False
     for m in range(touch.first[other], touch.first[other + 1]):
         c = work.of_edge[touch.own[m]]
         while c != EMPTY:
-            near = 1 if work.lever[c, 1] < work.lever[c, 2] else 2
-            corner = work.lever[c, near] <= CORNER - 1.0
+            near = 1 if work.weight[c, 1] < work.weight[c, 2] else 2
+            corner = work.weight[c, near] <= CORNER - 1.0
             found = found or (
-                work.who[c] == node and work.arm[c, near] == other and corner
+                work.who[c] == node and work.acts_on[c, near] == other and corner
             )
             c = work.after[c]
     return found
@@ -285,28 +287,28 @@ Found = tuple[int, float]  # contacts, and when the first that is not listed mee
 
 
 @kernel
-def find_touches(run: Run, count: int, h: float, uncut: bool) -> Found:
+def find_edge_contacts(run: Run, count: int, h: float, uncut: bool) -> Found:
     """What passes through the ground or through edges in the step solved.
 
     As `contact_problem.find_contact_events`: the new count, and when the first of those
     that are too deep to be listed meets, or h.
     """
-    setting, state, work = run.setting, run.state, run.work
-    found, edge = (count, h), setting.element.edge
-    for i in range(len(state.x) if setting.grounded else 0):
+    model, state, work = run.model, run.state, run.work
+    found, edge = (count, h), model.element.edge
+    for i in range(len(state.x) if model.grounded else 0):
         if not work.listed[i]:
             found = land(run, i, ON_GROUND, found, h, uncut)
-    for e in range(len(edge) if setting.touch.ground else 0):
-        low, s = edge_to_ground(setting.relief, work.x, edge[e, 0], edge[e, 1])
+    for e in range(len(edge) if model.touch.ground else 0):
+        low, s = edge_to_ground(model.relief, work.x, edge[e, 0], edge[e, 1])
         if low < 0.0 and 0.0 < s < 1.0:
             found = land(run, -1, e, found, h, uncut)
-    if not setting.touch.rods:
+    if not model.touch.rods:
         return found
     motion = 0.0
     for i in range(len(state.x)):
         for a in range(2):
             motion = max(motion, abs(work.x[i, a] - state.x[i, a]))
-    margin = setting.touch.distance + 3.0 * motion
+    margin = model.touch.distance + 3.0 * motion
     size, longest = bin_edges(run, margin)
     reach = (0.5 * longest + margin) ** 2
     for i in range(len(state.x)):
@@ -318,7 +320,7 @@ def find_touches(run: Run, count: int, h: float, uncut: bool) -> Found:
                 x, y = middle_of(run, e)
                 own = int(np.floor(x / size)) == p and int(np.floor(y / size)) == q
                 x, y = x - state.x[i, 0], y - state.x[i, 1]
-                if own and x * x + y * y <= reach and not is_own(setting, i, e):
+                if own and x * x + y * y <= reach and not is_own(model, i, e):
                     if begins_to_cross(run, i, e):
                         work.memo.crossed = 1
                     found = land(run, i, e, found, h, uncut)
@@ -333,8 +335,8 @@ def begins_to_cross(run: Run, i: int, e: int) -> bool:
     Contact of nodes with edges keeps them from it, but where nodes pass each other's
     corners by more than the step knows of.
     """
-    setting, state, work = run.setting, run.state, run.work
-    touch, edge = setting.touch, setting.element.edge
+    model, state, work = run.model, run.state, run.work
+    touch, edge = model.touch, model.element.edge
     found = False
     for m in range(touch.first[i], touch.first[i + 1]):
         f = touch.own[m]
@@ -347,7 +349,7 @@ def begins_to_cross(run: Run, i: int, e: int) -> bool:
 @kernel
 def land(run: Run, node: int, e: int, found: Found, h: float, uncut: bool) -> Found:
     """List a contact if it passes in the step; or tell when it meets."""
-    setting, work, (c, first) = run.setting, run.work, found
+    model, work, (c, first) = run.model, run.work, found
     if not passes(run, node, e) or is_listed(work, node, e):
         return found
     if c >= len(work.friction):
@@ -356,30 +358,30 @@ def land(run: Run, node: int, e: int, found: Found, h: float, uncut: bool) -> Fo
     low, s, tx, ty = spot(run, node, e, work.x)
     if is_duplicate_contact(run, node, e, s):
         return found
-    set_arms(run, c, node, e, s)
+    set_nodes(run, c, node, e, s)
     still = True
-    for a in range(work.arms[c]):
-        i = work.arm[c, a]
-        still = still and setting.held[i, 0] and setting.held[i, 1]
+    for a in range(work.node_count[c]):
+        i = work.acts_on[c, a]
+        still = still and model.held[i, 0] and model.held[i, 1]
     if still:
         return found
     end = end_gap_of(run, c, low, tx, ty, h)
-    if abs(end) <= run.scheme.landing or uncut:
+    if abs(end) <= run.method.landing or uncut:
         list_contact(work, c, node, e, OPEN, STICK)
         return c + 1, first
-    return c, min(first, meeting_time(run, setting.touch, node, e, h))
+    return c, min(first, meeting_time(run, model.touch, node, e, h))
 
 
 @kernel
 def passes(run: Run, i: int, e: int) -> bool:
     """Whether node i or its arc is too close at work.x, or has crossed edge e."""
-    setting, state, work = run.setting, run.state, run.work
+    model, state, work = run.model, run.state, run.work
     if i < 0:
         return True
     if e == ON_GROUND:
-        return lands_on_arc(run, i, lowest_place(setting, work.x, i))
-    j, k = setting.element.edge[e, 0], setting.element.edge[e, 1]
-    if node_to_edge(state.x, work.x, i, j, k, setting.touch.distance)[0] < 0.0:
+        return lands_on_arc(run, i, lowest_place(model, work.x, i))
+    j, k = model.element.edge[e, 0], model.element.edge[e, 1]
+    if node_to_edge(state.x, work.x, i, j, k, model.touch.distance)[0] < 0.0:
         return True
     return crossing(state.x, work.x, i, j, k) <= 1.0
 
@@ -396,13 +398,13 @@ def at_time(run: Run, i: int, s: float, h: float) -> None:
 
 @kernel
 def meeting_time(
-    run: Run, touch: TouchSetting | None, node: int, e: int, h: float
+    run: Run, touch: EdgeContacts | None, node: int, e: int, h: float
 ) -> float:
     """When a contact is first met, s, by bisection; spoils work.r.
 
     Of a node or its arc with the ground where e is `ON_GROUND`, else of edge e.
     """
-    setting, work = run.setting, run.work
+    model, work = run.model, run.work
     low, high = 0.0, h
     for _ in range(HALVINGS):
         s = 0.5 * (low + high)
@@ -410,7 +412,7 @@ def meeting_time(
             at_time(run, node, s, h)
         off = 0.0
         if touch is None:
-            off = gap(setting.relief, work.r[node, 0], work.r[node, 1])
+            off = gap(model.relief, work.r[node, 0], work.r[node, 1])
         else:
             off = gap_at(run, node, e, s, h)
         if off < 0.0:
@@ -423,19 +425,19 @@ def meeting_time(
 @kernel
 def gap_at(run: Run, node: int, e: int, s: float, h: float) -> float:
     """The gap of a contact at time s, with work.r of its node, m."""
-    setting, work = run.setting, run.work
+    model, work = run.model, run.work
     if e == ON_GROUND:
-        ends = setting.touch.before[node], setting.touch.after[node]
+        ends = model.touch.before[node], model.touch.after[node]
     else:
-        ends = setting.element.edge[e, 0], setting.element.edge[e, 1]
+        ends = model.element.edge[e, 0], model.element.edge[e, 1]
     for i in ends:
         if i >= 0:
             at_time(run, i, s, h)
     if e != ON_GROUND:
         return spot(run, node, e, work.r)[0]
-    place = lowest_place(setting, work.r, node)
-    reach = own_reach(setting, node, place)
-    return arc_gap(setting, work.r, node, min(max(place, -reach), reach))[0]
+    place = lowest_place(model, work.r, node)
+    reach = own_reach(model, node, place)
+    return arc_gap(model, work.r, node, min(max(place, -reach), reach))[0]
 
 
 ITERATIONS = 4  # of Newton's method for the lowest point, one above a plane
@@ -445,18 +447,18 @@ NEAR_END = 0.05  # of an edge, from the end of an arc, where the next is not lis
 
 
 @kernel
-def lowest_place(setting: Setting, x: Floats, i: int) -> float:
+def lowest_place(model: RodModel, x: Floats, i: int) -> float:
     """s of the lowest point above the ground of the arc of node i, extended."""
-    j, k = setting.touch.before[i], setting.touch.after[i]
+    j, k = model.touch.before[i], model.touch.after[i]
     if j < 0:
         return 0.0
     ax, ay = 0.5 * (x[k, 0] - x[j, 0]), 0.5 * (x[k, 1] - x[j, 1])
     bx, by = 0.5 * (x[j, 0] + x[k, 0]) - x[i, 0], 0.5 * (x[j, 1] + x[k, 1]) - x[i, 1]
-    s, flat = 0.0, setting.touch.flat
+    s, flat = 0.0, model.touch.flat
     for _ in range(ITERATIONS):
         px, along = x[i, 0] + s * (ax + s * bx), ax + 2.0 * s * bx
-        slope = surface(setting.relief, px)[1]
-        hollow = 0.5 * bend(setting.relief, px) * along * along
+        slope = surface(model.relief, px)[1]
+        hollow = 0.5 * bend(model.relief, px) * along * along
         a, b = ay - slope * ax + 2.0 * s * hollow, by - slope * bx - hollow
         s = -0.5 * a * b / (b * b + flat * flat) if b > 0.0 else 0.0
         s = min(max(s, -REACH), REACH)
@@ -464,35 +466,35 @@ def lowest_place(setting: Setting, x: Floats, i: int) -> float:
 
 
 @kernel
-def own_reach(setting: Setting, i: int, s: float) -> float:
+def own_reach(model: RodModel, i: int, s: float) -> float:
     """How far the arc of node i is its own on the side of s."""
-    n = setting.touch.after[i] if s > 0.0 else setting.touch.before[i]
-    return OWN if n >= 0 and setting.touch.before[n] >= 0 else 1.0
+    n = model.touch.after[i] if s > 0.0 else model.touch.before[i]
+    return OWN if n >= 0 and model.touch.before[n] >= 0 else 1.0
 
 
 @kernel
-def weights(setting: Setting, i: int, s: float) -> tuple[float, float, float]:
+def weights(model: RodModel, i: int, s: float) -> tuple[float, float, float]:
     """How much the point s of an arc moves with the node before, its own and after."""
-    if setting.touch.before[i] < 0:
+    if model.touch.before[i] < 0:
         return 0.0, 1.0, 0.0
     return 0.5 * s * (s - 1.0), 1.0 - s * s, 0.5 * s * (s + 1.0)
 
 
 @kernel
-def arc_gap(setting: Setting, x: Floats, i: int, s: float) -> tuple[float, float]:
+def arc_gap(model: RodModel, x: Floats, i: int, s: float) -> tuple[float, float]:
     """How far the point s of the arc of node i is above the ground, m; its x, m."""
-    j, k = setting.touch.before[i], setting.touch.after[i]
-    before, own, after = weights(setting, i, s)
+    j, k = model.touch.before[i], model.touch.after[i]
+    before, own, after = weights(model, i, s)
     px = before * x[j, 0] + own * x[i, 0] + after * x[k, 0]
     py = before * x[j, 1] + own * x[i, 1] + after * x[k, 1]
-    return gap(setting.relief, px, py), px
+    return gap(model.relief, px, py), px
 
 
 @kernel
 def lands_on_arc(run: Run, i: int, s: float) -> bool:
     """Whether the lowest point s of the arc of node i is its own and in the ground."""
-    setting, work = run.setting, run.work
-    if abs(s) > own_reach(setting, i, s) or arc_gap(setting, work.x, i, s)[0] >= 0.0:
+    model, work = run.model, run.work
+    if abs(s) > own_reach(model, i, s) or arc_gap(model, work.x, i, s)[0] >= 0.0:
         return False
     return not is_handed_on(run, i)
 
@@ -500,13 +502,13 @@ def lands_on_arc(run: Run, i: int, s: float) -> bool:
 @kernel
 def is_handed_on(run: Run, i: int) -> bool:
     """Whether a contact of a neighbour has rolled onto the arc of node i."""
-    setting, work = run.setting, run.work
-    j, k = setting.touch.before[i], setting.touch.after[i]
+    model, work = run.model, run.work
+    j, k = model.touch.before[i], model.touch.after[i]
     found = False
     for n in (j, k):
         if n >= 0 and work.listed[n]:
-            s = lowest_place(setting, work.x, n)
-            towards = s if setting.touch.after[n] == i else -s
+            s = lowest_place(model, work.x, n)
+            towards = s if model.touch.after[n] == i else -s
             found = found or towards > OWN - NEAR_END
     return found
 
@@ -514,13 +516,13 @@ def is_handed_on(run: Run, i: int) -> bool:
 @kernel
 def transfer_contact(run: Run, c: int, count: int) -> None:
     """Let contact c be that of the node on whose arc it is at work.x, if none is."""
-    setting, work = run.setting, run.work
+    model, work = run.model, run.work
     i = work.who[c]
-    s = lowest_place(setting, work.x, i)
+    s = lowest_place(model, work.x, i)
     if abs(s) <= OWN:
         return
-    n = setting.touch.after[i] if s > 0.0 else setting.touch.before[i]
-    free = setting.touch.before[n] >= 0
+    n = model.touch.after[i] if s > 0.0 else model.touch.before[i]
+    free = model.touch.before[n] >= 0
     for other in range(count):
         free = free and (work.edge[other] != ON_GROUND or work.who[other] != n)
     if free:

@@ -21,7 +21,7 @@ import numpy as np
 from sim.core.numba_kernels import kernel
 from sim.rods.plane.actuation import actuate
 from sim.rods.plane.elastic_energy import bend_law, edge_law, energies, join
-from sim.rods.plane.options import Setting
+from sim.rods.plane.options import RodModel
 from sim.rods.plane.state import Clock, EnergyFlow, RodState, Run
 from sim.rods.plane.world import overlap
 
@@ -32,13 +32,13 @@ OF_CONTACTS = 0.03  # of `balance`, that contacts may give
 @kernel
 def account(run: Run, count: int, h: float) -> None:
     """Fill work.flow with the energies of the step just solved."""
-    setting, state, work = run.setting, run.state, run.work
+    model, state, work = run.model, run.state, run.work
     flow = work.flow
     flow.given, flow.damped, flow.friction, flow.impact = 0.0, 0.0, 0.0, 0.0
     flow.left, flow.scale, flow.rounding, flow.fallen = 0.0, 0.0, 0.0, 0.0
     flow.stored = 0.0
-    actuate(state.clock.time, state.pulse, setting.law, work.earlier)
-    join(setting.element, work.earlier)
+    actuate(state.clock.time, state.pulse, model.law, work.earlier)
+    join(model.element, work.earlier)
     _add_edges(run, h)
     _add_bends(run, h)
     _add_nodes(run, h)
@@ -73,13 +73,13 @@ def _add_element(
 @kernel
 def _add_edges(run: Run, h: float) -> None:
     """Stretching energy 1/2 EA eps^2 l0 of each edge, and what damps it."""
-    setting, scheme, state, work = run.setting, run.scheme, run.state, run.work
-    weight = 1.0 if scheme.conserving else scheme.gamma
-    viscous = 0.0 if setting.rayleigh else setting.beta / h
-    for k in range(len(setting.element.rest)):
-        old_EA = edge_law(setting.element, work.earlier, k)
-        EA = edge_law(setting.element, work.actuated, k)
-        rest = setting.element.rest[k]
+    model, method, state, work = run.model, run.method, run.state, run.work
+    weight = 1.0 if method.conserving else method.gamma
+    viscous = 0.0 if model.rayleigh else model.beta / h
+    for k in range(len(model.element.rest)):
+        old_EA = edge_law(model.element, work.earlier, k)
+        EA = edge_law(model.element, work.actuated, k)
+        rest = model.element.rest[k]
         eps0, eps1 = state.strain.stretch[k], work.strain.stretch[k]
         a, b = 0.5 * rest * eps0 * eps0, 0.5 * rest * eps1 * eps1
         _add_element(work.flow, weight, old_EA * a, EA * a, old_EA * b, EA * b)
@@ -89,12 +89,12 @@ def _add_edges(run: Run, h: float) -> None:
 @kernel
 def _add_bends(run: Run, h: float) -> None:
     """Bending energy 1/2 s (turn - rest)^2 of each bend, and what damps it."""
-    setting, scheme, state, work = run.setting, run.scheme, run.state, run.work
-    weight = 1.0 if scheme.conserving else scheme.gamma
-    viscous = 0.0 if setting.rayleigh else setting.beta / h
-    for b in range(len(setting.element.voronoi)):
-        s0, rest0 = bend_law(setting.element, work.earlier, b)
-        s1, rest1 = bend_law(setting.element, work.actuated, b)
+    model, method, state, work = run.model, run.method, run.state, run.work
+    weight = 1.0 if method.conserving else method.gamma
+    viscous = 0.0 if model.rayleigh else model.beta / h
+    for b in range(len(model.element.voronoi)):
+        s0, rest0 = bend_law(model.element, work.earlier, b)
+        s1, rest1 = bend_law(model.element, work.actuated, b)
         t0, t1 = state.strain.turn[b], work.strain.turn[b]
         old = 0.5 * s0 * (t0 - rest0) ** 2
         driven = 0.5 * s1 * (t0 - rest1) ** 2
@@ -106,21 +106,21 @@ def _add_bends(run: Run, h: float) -> None:
 @kernel
 def _add_nodes(run: Run, h: float) -> None:
     """Kinetic energy, weight, loads, supports, and damping by velocity."""
-    setting, scheme, state, work = run.setting, run.scheme, run.state, run.work
-    flow, place = work.flow, setting.pattern.place
-    loaded = overlap(setting.load_window, state.clock.time, h)
+    model, method, state, work = run.model, run.method, run.state, run.work
+    flow, place = work.flow, model.pattern.place
+    loaded = overlap(model.load_window, state.clock.time, h)
     for i in range(len(work.v)):
-        m = setting.element.mass[i]
+        m = model.element.mass[i]
         for a in range(2):
             v, v0 = work.v[i, a], state.v[i, a]
             mean = 0.5 * (v + v0)
-            raised = -m * setting.gravity[a] * h * mean
+            raised = -m * model.gravity[a] * h * mean
             gained = m * (v - v0) * mean
-            given = (loaded * setting.load[i, a] + work.support[i, a]) * mean
+            given = (loaded * model.load[i, a] + work.support[i, a]) * mean
             given += work.outer[i, a] * mean
-            damped = setting.alpha * m * h * mean * mean
-            if setting.rayleigh:
-                damped += setting.beta * h * mean * work.product[place[i], a]
+            damped = model.alpha * m * h * mean * mean
+            if model.rayleigh:
+                damped += model.beta * h * mean * work.product[place[i], a]
             damped += work.drag[i, a] * mean
             flow.left += gained + raised
             flow.given += given
@@ -129,8 +129,8 @@ def _add_nodes(run: Run, h: float) -> None:
             flow.stored += 0.5 * m * v * v
             flow.scale += 0.5 * m * (v * v + v0 * v0) + abs(raised)
             force = max(abs(work.elastic[i, a]), abs(m * (v - v0) / h))
-            force = max(force, abs(m * setting.gravity[a]))
-            flow.rounding += scheme.tolerance * force
+            force = max(force, abs(m * model.gravity[a]))
+            flow.rounding += method.tolerance * force
 
 
 @kernel
@@ -139,12 +139,12 @@ def _add_contacts(run: Run, count: int) -> None:
 
     What a contact pushes a held coordinate its support holds.
     """
-    setting, state, work = run.setting, run.state, run.work
+    model, state, work = run.model, run.state, run.work
     for c in range(count):
         tx, ty = work.middle[c, 0], work.middle[c, 1]
         x, y = 0.0, 0.0
-        for a in range(work.arms[c]):
-            i, weight = work.arm[c, a], work.share[c, a]
+        for a in range(work.node_count[c]):
+            i, weight = work.acts_on[c, a], work.push_weight[c, a]
             x += weight * (0.5 * (state.v[i, 0] + work.v[i, 0]))
             y += weight * (0.5 * (state.v[i, 1] + work.v[i, 1]))
         work.flow.impact -= work.p[2 * c] * (-ty * x + tx * y)
@@ -152,18 +152,18 @@ def _add_contacts(run: Run, count: int) -> None:
     for s in range(work.memo.nodes if count > 0 else 0):
         i = work.node[s]
         for a in range(2):
-            if setting.held[i, a]:
+            if model.held[i, a]:
                 mean = 0.5 * (state.v[i, a] + work.v[i, a])
                 work.flow.given -= work.impulse[i, a] * mean
 
 
 @kernel
-def mechanical_energies(setting: Setting, state: RodState) -> tuple[float, float]:
+def mechanical_energies(model: RodModel, state: RodState) -> tuple[float, float]:
     """Kinetic energy, and potential energy of gravity, J."""
     kinetic, height = 0.0, 0.0
-    g = setting.gravity
+    g = model.gravity
     for i in range(len(state.x)):
-        m = setting.element.mass[i]
+        m = model.element.mass[i]
         v, x = state.v[i], state.x[i]
         kinetic += 0.5 * m * (v[0] * v[0] + v[1] * v[1])
         height -= m * (g[0] * x[0] + g[1] * x[1])
@@ -173,9 +173,9 @@ def mechanical_energies(setting: Setting, state: RodState) -> tuple[float, float
 @kernel
 def energy_at_work(run: Run) -> float:
     """Kinetic and elastic energy of a state, actuated as in work.actuated, J."""
-    setting, state, work = run.setting, run.state, run.work
-    kinetic, _ = mechanical_energies(setting, state)
-    stretching, bending = energies(state.x, setting.element, work.actuated)
+    model, state, work = run.model, run.state, run.work
+    kinetic, _ = mechanical_energies(model, state)
+    stretching, bending = energies(state.x, model.element, work.actuated)
     return float(kinetic + stretching + bending)
 
 
@@ -216,27 +216,27 @@ def strains_and_energy_valid(run: Run) -> bool:
     as large as the tolerance explains. Contacts take energy, and what they give in a
     step is an error of it: that of a node that rose and fell within the step, say.
     """
-    scheme, state, work = run.scheme, run.state, run.work
+    method, state, work = run.method, run.state, run.work
     for k in range(len(work.strain.stretch)):
-        if not abs(work.strain.stretch[k]) <= scheme.strain:
+        if not abs(work.strain.stretch[k]) <= method.strain:
             return False
     for b in range(len(work.strain.turn)):  # 2 tan of half the angle: by pi at most
         if not work.strain.turn[b] * state.strain.turn[b] >= -4.0:
             return False
     flow, clock = work.flow, state.clock
-    if not abs(flow.left) <= scheme.balance * flow.scale + flow.rounding:
+    if not abs(flow.left) <= method.balance * flow.scale + flow.rounding:
         return False
     at_work = clock.at_work + _put_in(flow)
-    most = (1.0 + scheme.balance) * at_work - min(clock.damped + flow.damped, 0.0)
+    most = (1.0 + method.balance) * at_work - min(clock.damped + flow.damped, 0.0)
     if not flow.stored <= most + flow.rounding:
         return False
-    gave = OF_CONTACTS * scheme.balance * at_work + flow.rounding
+    gave = OF_CONTACTS * method.balance * at_work + flow.rounding
     in_all = -(clock.friction + flow.friction) - (clock.impact + flow.impact)
-    if scheme.exact and not max(flow.gave, in_all) <= gave:
+    if method.exact and not max(flow.gave, in_all) <= gave:
         return False
     left = clock.out_of_balance + flow.left
     rounding = _together(clock.rounding, flow.rounding)
-    return bool(abs(left) <= scheme.balance * at_work + rounding)
+    return bool(abs(left) <= method.balance * at_work + rounding)
 
 
 @kernel

@@ -66,7 +66,7 @@ from sim.core.numba_kernels import inlined, kernel
 from sim.rods.fluid_drag import add_drag, find_drag, mean_tangent
 from sim.rods.plane.actuation import actuate
 from sim.rods.plane.block_factorisation import BlockMatrix, backward, factorise, forward
-from sim.rods.plane.contact_geometry import TouchSetting
+from sim.rods.plane.contact_geometry import EdgeContacts
 from sim.rods.plane.contact_impulses import OPEN, SLIP_NEGATIVE, SLIP_POSITIVE, STICK
 from sim.rods.plane.contact_problem import add_impulses, place_frames
 from sim.rods.plane.elastic_energy import (
@@ -86,7 +86,7 @@ from sim.rods.plane.elastic_energy import (
     set_multiple,
 )
 from sim.rods.plane.many_contact_impulses import MANY, solve_many
-from sim.rods.plane.options import Setting
+from sim.rods.plane.options import RodModel
 from sim.rods.plane.state import Run
 from sim.rods.plane.world import overlap
 
@@ -164,11 +164,11 @@ def _products(x: Floats, i: int, j: int, k: int, fold: float) -> tuple[float, fl
 @inlined
 def find_edge_loads(run: Run, h: float) -> None:
     """Fill work.outer, N s, for the end of the step in work.x."""
-    along, work, both = run.setting.along, run.work, (run.state.x, run.work.x)
+    along, work, both = run.model.along, run.work, (run.state.x, run.work.x)
     work.outer[:] = 0.0
     for k in range(len(along.ends)):
         i, j = along.ends[k]
-        tx, ty, length = mean_tangent(both, run.scheme.gamma, i, j)
+        tx, ty, length = mean_tangent(both, run.method.gamma, i, j)
         acts = overlap(along.window[k], run.state.clock.time, h)
         size = acts * length if along.by_length[k] else acts
         ft, fn = size * along.force[k, 2], size * along.force[k, 3]
@@ -181,59 +181,59 @@ def find_edge_loads(run: Run, h: float) -> None:
 
 
 @kernel
-def strain_rate_weight(setting: Setting, h: float) -> float:
-    return 0.0 if setting.rayleigh else setting.beta / h
+def strain_rate_weight(model: RodModel, h: float) -> float:
+    return 0.0 if model.rayleigh else model.beta / h
 
 
 @inlined
 def evaluate(run: Run, h: float) -> None:
     """Positions, gradients and the residual r, N s, for the velocities work.v."""
-    setting, scheme, state, work = run.setting, run.scheme, run.state, run.work
-    g = scheme.gamma
+    model, method, state, work = run.model, run.method, run.state, run.work
+    g = method.gamma
     for i in range(len(work.v)):
         for a in range(2):
             mean = g * work.v[i, a] + (1.0 - g) * state.v[i, a]
             work.x[i, a] = state.x[i, a] + h * mean
     gradients(
         work.x,
-        setting.element,
+        model.element,
         work.actuated,
-        strain_rate_weight(setting, h),
+        strain_rate_weight(model, h),
         state.strain,
         work.strain,
         work.elastic,
         work.viscous,
     )
-    if scheme.conserving:
-        weight = strain_rate_weight(setting, h)
+    if method.conserving:
+        weight = strain_rate_weight(model, h)
         conserving_gradient(
-            state.x, work.x, setting.element, work.actuated, weight, work.viscous
+            state.x, work.x, model.element, work.actuated, weight, work.viscous
         )
-    loaded = overlap(setting.load_window, state.clock.time, h)
-    if len(setting.along.ends) > 0:
+    loaded = overlap(model.load_window, state.clock.time, h)
+    if len(model.along.ends) > 0:
         find_edge_loads(run, h)
-        along, both = setting.along, (state.x, work.x)
+        along, both = model.along, (state.x, work.x)
         speeds = state.v, work.v
         find_drag(along.ends, along.drag, both, speeds, g, h, work.drag)
-    if setting.rayleigh:
+    if model.rayleigh:
         for i in range(len(work.v)):
             for a in range(2):
                 mean = g * work.v[i, a] + (1.0 - g) * state.v[i, a]
-                work.z[setting.pattern.place[i], a] = mean
-        multiply(setting.pattern, work.stiffness, work.z, work.product)
+                work.z[model.pattern.place[i], a] = mean
+        multiply(model.pattern, work.stiffness, work.z, work.product)
     for i in range(len(work.v)):
-        m = setting.element.mass[i]
+        m = model.element.mass[i]
         for a in range(2):
             v, v0 = work.v[i, a], state.v[i, a]
-            force = work.viscous[i, a] + setting.alpha * m * (g * v + (1.0 - g) * v0)
-            if not scheme.conserving:
+            force = work.viscous[i, a] + model.alpha * m * (g * v + (1.0 - g) * v0)
+            if not method.conserving:
                 force += g * work.elastic[i, a] + (1.0 - g) * state.gradient[i, a]
-            if setting.rayleigh:
-                force += setting.beta * work.product[setting.pattern.place[i], a]
-            r = m * (v - v0) + h * (force - m * setting.gravity[a])
-            r -= loaded * setting.load[i, a] + work.outer[i, a] - work.drag[i, a]
-            work.support[i, a] = r if setting.held[i, a] else 0.0
-            work.r[i, a] = 0.0 if setting.held[i, a] else r
+            if model.rayleigh:
+                force += model.beta * work.product[model.pattern.place[i], a]
+            r = m * (v - v0) + h * (force - m * model.gravity[a])
+            r -= loaded * model.load[i, a] + work.outer[i, a] - work.drag[i, a]
+            work.support[i, a] = r if model.held[i, a] else 0.0
+            work.r[i, a] = 0.0 if model.held[i, a] else r
 
 
 @kernel
@@ -248,32 +248,32 @@ def add_stiffness_at(
     run: Run, x: Floats, rates: Rates, scale: float, matrix: BlockMatrix
 ) -> None:
     """A += scale times the stiffness at x, of strains since the start of the step."""
-    setting = run.setting
+    model = run.model
     add_stiffness(
-        x, setting.element, run.work.actuated, rates, run.state.strain,
-        setting.pattern, scale, matrix,
+        x, model.element, run.work.actuated, rates, run.state.strain,
+        model.pattern, scale, matrix,
     )  # fmt: skip
 
 
 @inlined
 def renew_factor(run: Run, h: float, many: bool) -> None:
     """Assemble A at the present iterate; keep it for many contacts; factorise it."""
-    setting, scheme, state, work = run.setting, run.scheme, run.state, run.work
-    g = scheme.gamma
+    model, method, state, work = run.model, run.method, run.state, run.work
+    g = method.gamma
     matrix = state.factor
-    if setting.rayleigh:
-        set_multiple(h * g * setting.beta, work.stiffness, matrix)
+    if model.rayleigh:
+        set_multiple(h * g * model.beta, work.stiffness, matrix)
     else:
         set_zero(matrix)
-    mass_scale = 1.0 + h * g * setting.alpha
-    add_mass(setting.pattern, matrix, setting.element.mass, setting.held, mass_scale)
-    rates = Rates(g, strain_rate_weight(setting, h))
+    mass_scale = 1.0 + h * g * model.alpha
+    add_mass(model.pattern, matrix, model.element.mass, model.held, mass_scale)
+    rates = Rates(g, strain_rate_weight(model, h))
     add_stiffness_at(run, work.x, rates, h * h * g, matrix)
-    along, place, both = setting.along, setting.pattern.place, (state.x, work.x)
+    along, place, both = model.along, model.pattern.place, (state.x, work.x)
     add_drag(along.ends, along.drag, both, g, h, place, matrix.diagonal)
     if many:
         set_multiple(1.0, matrix, work.matrix)
-    factorise(setting.pattern, matrix)
+    factorise(model.pattern, matrix)
     state.clock.factor_step = h
     work.memo.count = -1
     work.report.factorisations += 1
@@ -282,23 +282,23 @@ def renew_factor(run: Run, h: float, many: bool) -> None:
 @inlined
 def improve(run: Run, count: int, h: float) -> tuple[float, float]:
     """One iteration. Returns its largest move, m, and the contact residual, m/s."""
-    setting, scheme, state, work = run.setting, run.scheme, run.state, run.work
-    place = setting.pattern.place
+    model, method, state, work = run.model, run.method, run.state, run.work
+    place = model.pattern.place
     z = work.z
     for i in range(len(place)):
         j = place[i]
         z[j, 0], z[j, 1] = -work.r[i, 0], -work.r[i, 1]
     left = 0.0
-    if scheme.exact and count > MANY:
+    if method.exact and count > MANY:
         left = solve_many(run, count)
     elif work.memo.nodes > len(work.known) and count > 0:
         work.memo.full = 1
         return np.inf, np.inf
     else:
-        forward(setting.pattern, state.factor, z)
+        forward(model.pattern, state.factor, z)
         if count > 0:
             left = add_impulses(run, count)
-        backward(setting.pattern, state.factor, z)
+        backward(model.pattern, state.factor, z)
     largest = 0.0
     for i in range(len(place)):
         for a in range(2):
@@ -308,41 +308,41 @@ def improve(run: Run, count: int, h: float) -> tuple[float, float]:
             if not np.isfinite(d):
                 return np.inf, left
     work.report.iterations += 1
-    return scheme.gamma * h * largest, left
+    return method.gamma * h * largest, left
 
 
 @kernel
 def guess(run: Run, h: float) -> None:
     """Start the iteration from the velocities that constant acceleration gives."""
-    setting, state, work = run.setting, run.state, run.work
+    model, state, work = run.model, run.state, run.work
     for i in range(len(work.v)):
         for a in range(2):
-            forecast = 0.0 if setting.held[i, a] else h * state.acceleration[i, a]
+            forecast = 0.0 if model.held[i, a] else h * state.acceleration[i, a]
             work.v[i, a] = state.v[i, a] + forecast
 
 
 @kernel
-def solve_step(run: Run, touch: TouchSetting | None, count: int, h: float) -> bool:
+def solve_step(run: Run, touch: EdgeContacts | None, count: int, h: float) -> bool:
     """Find v1 with the listed contacts, from the guess in work.v; False if it fails."""
-    setting, scheme, state, work = run.setting, run.scheme, run.state, run.work
-    actuate(state.clock.time + h, state.pulse, setting.law, work.actuated)
-    join(setting.element, work.actuated)
+    model, method, state, work = run.model, run.method, run.state, run.work
+    actuate(state.clock.time + h, state.pulse, model.law, work.actuated)
+    join(model.element, work.actuated)
     place_frames(run, touch, count, h)
-    if setting.rayleigh:
+    if model.rayleigh:
         _paper_stiffness(run)
-    many = scheme.exact and count > MANY
-    renew = state.clock.factor_step != h or scheme.reuse <= 0.0 or many
+    many = method.exact and count > MANY
+    renew = state.clock.factor_step != h or method.reuse <= 0.0 or many
     done = False
     left = 0.0
     previous = np.inf
-    for iteration in range(scheme.max_newton + 1):
+    for iteration in range(method.max_newton + 1):
         evaluate(run, h)
         if done:
             largest = _report(run, count, left, h)
             if work.report.found_residual <= bound(run, largest, h):
-                return left <= scheme.complementarity or not scheme.exact
+                return left <= method.complementarity or not method.exact
             renew = True  # small moves of a matrix that is no longer the right one
-        if iteration == scheme.max_newton:
+        if iteration == method.max_newton:
             break
         if renew:
             renew_factor(run, h, many)
@@ -350,11 +350,11 @@ def solve_step(run: Run, touch: TouchSetting | None, count: int, h: float) -> bo
         if not np.isfinite(move) or not np.isfinite(left):
             break
         contraction = move / previous if iteration > 0 else 1.0
-        done = move <= scheme.tolerance
+        done = move <= method.tolerance
         if iteration > 0 and contraction < 1.0:
             remaining = move * contraction / (1.0 - contraction)
-            done = done or remaining <= scheme.tolerance
-        renew = many or (iteration > 0 and contraction > scheme.reuse)
+            done = done or remaining <= method.tolerance
+        renew = many or (iteration > 0 and contraction > method.reuse)
         previous = move
     state.clock.factor_step = 0.0
     return False
@@ -377,16 +377,16 @@ def _report(run: Run, count: int, left: float, h: float) -> float:
 
     Returns the largest force on a node, N.
     """
-    setting, state, work = run.setting, run.state, run.work
+    model, state, work = run.model, run.state, run.work
     worst, largest = 0.0, 0.0
     for i in range(len(work.r)):
-        m = setting.element.mass[i]
+        m = model.element.mass[i]
         for a in range(2):
-            p = work.impulse[i, a] if count > 0 and not setting.held[i, a] else 0.0
+            p = work.impulse[i, a] if count > 0 and not model.held[i, a] else 0.0
             worst = max(worst, abs(work.r[i, a] - p) / h)
             inertia = m * abs(work.v[i, a] - state.v[i, a]) / h
             inner_force = max(abs(work.elastic[i, a]), abs(work.viscous[i, a]))
-            outer_force = max(m * abs(setting.gravity[a]), abs(p) / h)
+            outer_force = max(m * abs(model.gravity[a]), abs(p) / h)
             outer_force = max(outer_force, abs(work.outer[i, a]) / h)
             largest = max(largest, inertia, inner_force, outer_force)
     work.report.found_residual = worst
@@ -400,12 +400,12 @@ def bound(run: Run, largest: float, h: float) -> float:
     """The residual of a step that may be accepted, N.
 
     A fraction of the largest force, and what positions that err by the tolerance make
-    of it: the rod at rest has no larger stiffness than `scheme.stiffness`.
+    of it: the rod at rest has no larger stiffness than `method.stiffness`.
     """
-    setting, scheme = run.setting, run.scheme
-    spring = (1.0 + setting.beta / h) * scheme.stiffness
-    inertia = 4.0 * scheme.heaviest / (h * h)
-    return float(scheme.residual * largest + scheme.tolerance * (spring + inertia))
+    model, method = run.model, run.method
+    spring = (1.0 + model.beta / h) * method.stiffness
+    inertia = 4.0 * method.heaviest / (h * h)
+    return float(method.residual * largest + method.tolerance * (spring + inertia))
 
 
 PASSES = 10
@@ -414,15 +414,15 @@ PASSES_WITH_RELEASE = 5
 
 @inlined
 def solve_with_contacts(
-    run: Run, touch: TouchSetting | None, count: int, h: float
+    run: Run, touch: EdgeContacts | None, count: int, h: float
 ) -> bool:
     """Solve a step with the listed contacts, exactly or by the rules above.
 
     Returns whether Newton's iteration, and with exact contact eq. (3), met its
     tolerance.
     """
-    scheme, work = run.scheme, run.work
-    if not scheme.exact:
+    method, work = run.method, run.work
+    if not method.exact:
         work.state[:count] = STICK
         if count > len(work.known):
             work.memo.full = 1
@@ -430,7 +430,7 @@ def solve_with_contacts(
     for turn in range(PASSES):
         if not solve_step(run, touch, count, h):
             return False
-        if scheme.exact or not change_by_rules(run, count, turn):
+        if method.exact or not change_by_rules(run, count, turn):
             break
     return True
 
@@ -438,7 +438,7 @@ def solve_with_contacts(
 @kernel
 def change_by_rules(run: Run, count: int, turn: int) -> bool:
     """Apply the rules to each contact; whether any state changed."""
-    setting, state, work = run.setting, run.state, run.work
+    model, state, work = run.model, run.state, run.work
     changed = False
     for c in range(count):
         p_n, p_t = work.p[2 * c], work.p[2 * c + 1]
@@ -452,10 +452,10 @@ def change_by_rules(run: Run, count: int, turn: int) -> bool:
         if p_n < 0.0 and early:
             work.state[c] = OPEN
             changed = True
-        elif work.state[c] == STICK and abs(p_t) > setting.mu * max(p_n, 0.0):
+        elif work.state[c] == STICK and abs(p_t) > model.mu * max(p_n, 0.0):
             sign = 1.0 if p_t > 0.0 else -1.0
             work.state[c] = SLIP_NEGATIVE if p_t > 0.0 else SLIP_POSITIVE
-            work.friction[c] = sign * setting.mu * max(p_n, 0.0)
+            work.friction[c] = sign * model.mu * max(p_n, 0.0)
             changed = True
         elif work.state[c] > STICK and before * after < 0.0 and early:
             work.state[c] = STICK

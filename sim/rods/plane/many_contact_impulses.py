@@ -7,8 +7,8 @@ modified mass of [Hu20], eqs. (4) and (5), has): the impulse p of each is an unk
     A dv - S^T p = -r
     G dv + C p = -push - G v        of what is closed; p_t = -+ mu p_n where it slides
 
-in blocks of 2 x 2: G of velocities (levers and tangents at the end of the step), S of
-impulses (shares and tangents halfway), C a little softness of contacts of edges.
+in blocks of 2 x 2: G of velocities (weights and tangents at the end of the step), S of
+impulses (weights and tangents halfway), C a little softness of contacts of edges.
 
 The matrix is not symmetric, and L U takes the place of L D L^T. Its blocks are placed
 anew, nodes by their distance from one of them over edges and contacts (Cuthill and
@@ -46,7 +46,7 @@ def solve_many(run: Run, count: int) -> float:
 
     work.matrix is A, work.r the residual. Returns that of the contact problem, m/s.
     """
-    scheme, work = run.scheme, run.work
+    method, work = run.method, run.work
     measure_compliance(run, count)
     if not place_blocks(run, count):
         work.memo.full = 1
@@ -54,7 +54,7 @@ def solve_many(run: Run, count: int) -> float:
     left = np.inf
     for multiple in COMPLIANCE_FACTORS:
         left = find_states(run, count, COMPLIANCE * multiple)
-        if left <= scheme.complementarity:
+        if left <= method.complementarity:
             break
     return left
 
@@ -62,8 +62,8 @@ def solve_many(run: Run, count: int) -> float:
 @kernel
 def find_states(run: Run, count: int, soft: float) -> float:
     """Look for the states of contacts whose edges give way by this share."""
-    setting, work = run.setting, run.work
-    system, space, mu = work.system, work.space, setting.mu
+    model, work = run.model, run.work
+    system, space, mu = work.system, work.space, model.mu
     blocks = len(work.r) + count
     state, p, u = work.state[:count], work.p[: 2 * count], space.u[: 2 * count]
     for turn in range(ALL_AT_ONCE + ONE_BY_ONE):
@@ -82,16 +82,16 @@ def find_states(run: Run, count: int, soft: float) -> float:
 @kernel
 def measure_compliance(run: Run, count: int) -> None:
     """The diagonal of G A^-1 G^T, 1/kg, by columns of L^-1 along their paths."""
-    pattern, factor, work = run.setting.pattern, run.state.factor, run.work
+    pattern, factor, work = run.model.pattern, run.state.factor, run.work
     y, at = work.system.y, work.system.at
     for c in range(count):
         tx, ty = work.frame[c, 0], work.frame[c, 1]
         at[:] = UNPLACED
-        for a in range(work.arms[c]):
-            j, lever = pattern.place[work.arm[c, a]], work.lever[c, a]
+        for a in range(work.node_count[c]):
+            j, weight = pattern.place[work.acts_on[c, a]], work.weight[c, a]
             at[a], v = j, y[j]
-            v[0], v[1] = v[0] - lever * ty, v[1] + lever * tx
-            v[2], v[3] = v[2] + lever * tx, v[3] + lever * ty
+            v[0], v[1] = v[0] - weight * ty, v[1] + weight * tx
+            v[2], v[3] = v[2] + weight * tx, v[3] + weight * ty
         across, along = 0.0, 0.0
         j = first_column(at)
         while j != UNPLACED:
@@ -116,7 +116,7 @@ def first_column(at: Ints) -> int:
 @kernel
 def leave_column(run: Run, j: int) -> None:
     """Eliminate column j of y, and follow the paths that are there to the next."""
-    pattern, factor, system = run.setting.pattern, run.state.factor, run.work.system
+    pattern, factor, system = run.model.pattern, run.state.factor, run.work.system
     v, begin, end = system.y[j], pattern.start[j], pattern.start[j + 1]
     for p in range(begin, end):
         m, w = factor.lower[p], system.y[pattern.row[p]]
@@ -146,8 +146,8 @@ def place_blocks(run: Run, count: int) -> bool:
     key = np.zeros(k)
     key[by_distance(start, row)] = np.arange(n)[::-1]
     for c in range(count):
-        for a in range(work.arms[c]):
-            key[n + c] = max(key[n + c], key[work.arm[c, a]] + 0.5)
+        for a in range(work.node_count[c]):
+            key[n + c] = max(key[n + c], key[work.acts_on[c, a]] + 0.5)
     place[np.argsort(key, kind="mergesort")] = np.arange(k)
     pairs = coupled(run, count, True)
     first, second = place[pairs[:, 0]], place[pairs[:, 1]]
@@ -193,8 +193,8 @@ def coupled(run: Run, count: int, contacts: bool) -> Ints:
 
     contacts : whether they are blocks; else the nodes of each are coupled
     """
-    setting, work = run.setting, run.work
-    edge, bend, n = setting.element.edge, setting.element.bend, len(work.r)
+    model, work = run.model, run.work
+    edge, bend, n = model.element.edge, model.element.bend, len(work.r)
     found = np.empty((len(edge) + len(bend) + 3 * count, 2), dtype=np.int64)
     found[: len(edge)] = edge
     filled = len(edge)
@@ -202,10 +202,10 @@ def coupled(run: Run, count: int, contacts: bool) -> Ints:
         found[filled, 0], found[filled, 1] = bend[b, 0], bend[b, 2]
         filled += 1
     for c in range(count):
-        arms = work.arms[c]
-        for a in range(arms):
-            found[filled, 0] = work.arm[c, a]
-            found[filled, 1] = n + c if contacts else work.arm[c, (a + 1) % arms]
+        nodes = work.node_count[c]
+        for a in range(nodes):
+            found[filled, 0] = work.acts_on[c, a]
+            found[filled, 1] = n + c if contacts else work.acts_on[c, (a + 1) % nodes]
             filled += 1
     return found[:filled]
 
@@ -227,8 +227,8 @@ def lists(n: int, first: Ints, second: Ints) -> tuple[Ints, Ints]:
 @kernel
 def fill_system(run: Run, count: int, soft: float) -> None:
     """The rows and right-hand side for the present states of the contacts."""
-    setting, work = run.setting, run.work
-    system, pattern, matrix, n = work.system, setting.pattern, work.matrix, len(work.r)
+    model, work = run.model, run.work
+    system, pattern, matrix, n = work.system, model.pattern, work.matrix, len(work.r)
     stored = system.start[n + count]
     system.below[:stored], system.above[:stored] = 0.0, 0.0
     for i in range(n):
@@ -254,7 +254,7 @@ def softness_of(work: Work, c: int, soft: float) -> float:
 @kernel
 def fill_contact(run: Run, c: int, soft: float) -> None:
     """The two rows and columns of contact c; where it is open they say p = 0."""
-    setting, work = run.setting, run.work
+    model, work = run.model, run.work
     system, space, state = work.system, work.space, work.state[c]
     own = len(work.r) + c
     full, z = system.diagonal[system.place[own]], system.z[system.place[own]]
@@ -266,20 +266,20 @@ def fill_contact(run: Run, c: int, soft: float) -> None:
     if state == STICK:
         full[3] = soft * space.own[2 * c + 1]
     else:
-        full[2] = setting.mu if state == SLIP_POSITIVE else -setting.mu
+        full[2] = model.mu if state == SLIP_POSITIVE else -model.mu
     tx, ty = work.frame[c, 0], work.frame[c, 1]
     mx, my = work.middle[c, 0], work.middle[c, 1]
-    z[0] = -work.push[c]
-    for a in range(work.arms[c]):
-        i, lever, share = work.arm[c, a], work.lever[c, a], work.share[c, a]
+    z[0] = -work.closing[c]
+    for a in range(work.node_count[c]):
+        i, weight, push = work.acts_on[c, a], work.weight[c, a], work.push_weight[c, a]
         vx, vy = work.v[i, 0], work.v[i, 1]
         row = block_at(system, own, i)
-        row[0], row[1] = -lever * ty, lever * tx
-        z[0] -= lever * (tx * vy - ty * vx)
+        row[0], row[1] = -weight * ty, weight * tx
+        z[0] -= weight * (tx * vy - ty * vx)
         if state == STICK:
-            row[2], row[3] = lever * tx, lever * ty
-            z[1] -= lever * (tx * vx + ty * vy)
-        sx, sy = share * mx, share * my
+            row[2], row[3] = weight * tx, weight * ty
+            z[1] -= weight * (tx * vx + ty * vy)
+        sx, sy = push * mx, push * my
         fill_block(block_at(system, i, own), sy, -sx, -sx, -sy)
 
 
@@ -363,8 +363,8 @@ def solve_rows(system: ContactSystem, blocks: int) -> None:
 @kernel
 def read_solution(run: Run, count: int, soft: float) -> None:
     """dv in the order of the columns, impulses, and velocities of the contacts."""
-    setting, work = run.setting, run.work
-    system, pattern, n = work.system, setting.pattern, len(work.r)
+    model, work = run.model, run.work
+    system, pattern, n = work.system, model.pattern, len(work.r)
     space, work.impulse[:] = work.space, 0.0
     for i in range(n):
         z, dv = system.z[system.place[i]], work.z[pattern.place[i]]
@@ -373,15 +373,16 @@ def read_solution(run: Run, count: int, soft: float) -> None:
         p_n, p_t = system.z[system.place[n + c]]
         mx, my, k = work.middle[c, 0], work.middle[c, 1], 2 * c
         tx, ty, ux, uy = work.frame[c, 0], work.frame[c, 1], 0.0, 0.0
-        for a in range(work.arms[c]):
-            i, lever, share = work.arm[c, a], work.lever[c, a], work.share[c, a]
+        for a in range(work.node_count[c]):
+            i, weight = work.acts_on[c, a], work.weight[c, a]
             dv, impulse = work.z[pattern.place[i]], work.impulse[i]
-            impulse[0] += share * (mx * p_t - my * p_n)
-            impulse[1] += share * (mx * p_n + my * p_t)
-            ux += lever * (work.v[i, 0] + dv[0])
-            uy += lever * (work.v[i, 1] + dv[1])
+            push = work.push_weight[c, a]
+            impulse[0] += push * (mx * p_t - my * p_n)
+            impulse[1] += push * (mx * p_n + my * p_t)
+            ux += weight * (work.v[i, 0] + dv[0])
+            uy += weight * (work.v[i, 1] + dv[1])
         own = softness_of(work, c, soft)
         work.p[k], work.p[k + 1] = p_n, p_t
         apart, slid = own * space.own[k] * p_n, own * space.own[k + 1] * p_t
-        space.u[k] = tx * uy - ty * ux + work.push[c] + apart
+        space.u[k] = tx * uy - ty * ux + work.closing[c] + apart
         space.u[k + 1] = tx * ux + ty * uy + slid

@@ -1,8 +1,8 @@
 """How time steps are made: `StepOptions`, and what the compiled time loop reads.
 
-`Setting` has what does not change in a run, `Scheme` how its steps are made; both are
-named tuples of arrays and numbers, which numba reads as they are. `setting_of` and
-`scheme_of` make them from a world and the options of its steps.
+`RodModel` has what does not change in a run, `StepMethod` how its steps are made; both
+are named tuples of arrays and numbers, which numba reads as they are. `rod_model` and
+`step_method` make them from a world and the options of its steps.
 """
 
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from sim.core.arrays import Bools, Floats
 from sim.core.options import Checked, Choice, Count, NotNegative, Positive, within
 from sim.rods.plane.actuation import Law
 from sim.rods.plane.block_factorisation import BlockPattern, analyse
-from sim.rods.plane.contact_geometry import TouchSetting, touch_of
+from sim.rods.plane.contact_geometry import EdgeContacts, edge_contacts
 from sim.rods.plane.contact_impulses import ContactRule
 from sim.rods.plane.elastic_energy import Elements, elements
 from sim.rods.plane.ground import GroundPlane, Relief
@@ -95,7 +95,7 @@ class StepOptions(Checked):
 CONSERVING = StepOptions(integrator=Integrator.ENERGY_MOMENTUM)  # of rods of one's own
 
 
-class Setting(NamedTuple):
+class RodModel(NamedTuple):
     """What does not change in a run.
 
     Attributes
@@ -114,7 +114,7 @@ class Setting(NamedTuple):
     pattern: BlockPattern
     held: Bools
     relief: Relief
-    touch: TouchSetting
+    touch: EdgeContacts
     law: Law
     gravity: Floats
     load: Floats
@@ -127,7 +127,7 @@ class Setting(NamedTuple):
     grounded: bool
 
 
-class Scheme(NamedTuple):
+class StepMethod(NamedTuple):
     """How a step is made.
 
     conserving : whether internal forces keep energy exactly
@@ -177,19 +177,19 @@ LEAVING = 0.03  # of the time of a fall by the size of the rod
 SHORTEST = 2.0**-14  # part of a step, on a ground, or where edges feel touch
 
 
-def setting_of(world: World) -> Setting:
+def rod_model(world: World) -> RodModel:
     """What the compiled loop reads of a world."""
     rod = world.rod
     load, window = np.zeros((len(rod.nodes), 2)), np.zeros(2)
     if world.load is not None:
         load[world.load.nodes] = world.load.force
         window[:] = world.load.window
-    return Setting(
+    return RodModel(
         element=elements(rod),
         pattern=analyse(len(rod.nodes), rod.edges, rod.bends),
         held=rod.held,
         relief=(world.ground or GroundPlane()).relief,
-        touch=touch_of(world.touching, world.rod, world.ground),
+        touch=edge_contacts(world.edge_contact, world.rod, world.ground),
         law=world.actuator.law,
         gravity=np.array(world.gravity, dtype=np.float64),
         load=load,
@@ -205,26 +205,28 @@ def setting_of(world: World) -> Setting:
     )
 
 
-def scheme_of(options: StepOptions, world: World, *, gamma: float = 0.5) -> Scheme:
+def step_method(
+    options: StepOptions, world: World, *, gamma: float = 0.5
+) -> StepMethod:
     """What the compiled loop reads of the options.
 
     On a ground steps are cut as short as contacts within their gaps ask for. Where
-    edges feel touch, these are those that `PlaneTouching` allows.
+    edges feel touch, these are those that `EdgeContact` allows.
     """
-    rod, model = world.rod, world.touching
+    rod, edges = world.rod, world.edge_contact
     shortest = float(options.shortest)
     contact_gap, slow = options.contact_gap, leaving_time(world)
     landing = min(options.landing, contact_gap)
-    if model is not None:
+    if edges is not None:
         slow = 0.0
         if options.contact is not ContactRule.EXACT:
-            raise ValueError("touching works with contact exact only: choose that")
-        landing = contact_gap = model.gap
+            raise ValueError("edge_contact works with contact exact only: choose that")
+        landing = contact_gap = edges.gap
         shortest = min(shortest, SHORTEST)
     lands = world.ground is not None and gamma < 1.0
     conserving = options.integrator is Integrator.ENERGY_MOMENTUM and gamma < 1.0
     same = "tolerance", "complementarity", "reuse", "residual", "strain", "balance"
-    return Scheme(
+    return StepMethod(
         **{name: float(getattr(options, name)) for name in same},
         conserving=conserving,
         gamma=gamma,

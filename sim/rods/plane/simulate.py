@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from dataclasses import fields
 from operator import is_not
-from typing import Any
 
 import numpy as np
 
@@ -14,7 +13,7 @@ from sim.rods.plane.elastic_energy import energies, join, passive
 from sim.rods.plane.energy_balance import OF_CONTACTS, mechanical_energies
 from sim.rods.plane.ground import GroundPlane, gaps
 from sim.rods.plane.motion_loop import MotionLoop, lowest_limb
-from sim.rods.plane.options import StepOptions, scheme_of, setting_of
+from sim.rods.plane.options import StepOptions, rod_model, step_method
 from sim.rods.plane.state import (
     RodState,
     RodStep,
@@ -30,7 +29,7 @@ from sim.rods.plane.time_loop import make_steps
 from sim.rods.plane.world import World
 
 
-class Loop(MotionLoop[RodStep]):
+class RodSimulator(MotionLoop[RodStep]):
     """The arrays of a run, and the compiled loop over them."""
 
     def __init__(
@@ -45,15 +44,15 @@ class Loop(MotionLoop[RodStep]):
             turn.motion(world.rod.nodes).refuse_far(options.h)
         super().__init__(options, world.schedule)
         self.world = world
-        self.setting = setting_of(world)
-        self.scheme = scheme_of(options, world)
-        touch = self.setting.touch
+        self.model = rod_model(world)
+        self.method = step_method(options, world)
+        touch = self.model.touch
         self.touch = touch if touch.ground or touch.rods or touch.arcs else None
         velocity = np.zeros_like(world.rod.nodes)
         if world.velocity is not None:
             velocity[:] = world.velocity
-        pairs = 0 if world.touching is None else 2 * len(world.rod.nodes)
-        pattern = self.setting.pattern
+        pairs = 0 if world.edge_contact is None else 2 * len(world.rod.nodes)
+        pattern = self.model.pattern
         new = new_state(world.rod, pattern, velocity, pairs)
         self.state = copied(start) if start else new
         self._before = copied(self.state)
@@ -119,7 +118,7 @@ class Loop(MotionLoop[RodStep]):
 
     def handed(self) -> Run:
         """The parts as kernels read them."""
-        now = Run(self.setting, self.scheme, self.state, self.work, self._before)
+        now = Run(self.model, self.method, self.state, self.work, self._before)
         if not self._parts or any(map(is_not, now, self._parts)):
             self._parts, self._handed = now, by_addresses(now)
         return self._handed
@@ -127,13 +126,13 @@ class Loop(MotionLoop[RodStep]):
     def elastic(self) -> tuple[float, float]:
         """Stretching and bending energy, as the limbs are actuated now, J."""
         actuated, state = passive(self.world.rod), self.state
-        actuate(state.clock.time, state.pulse, self.setting.law, actuated)
-        join(self.setting.element, actuated)
-        return energies(state.x, self.setting.element, actuated)
+        actuate(state.clock.time, state.pulse, self.model.law, actuated)
+        join(self.model.element, actuated)
+        return energies(state.x, self.model.element, actuated)
 
     def record(self, *, failed: bool = False) -> RodStep:
         state, handed = copied(self.state), self.handed()
-        kinetic, gravity = mechanical_energies(handed.setting, handed.state)
+        kinetic, gravity = mechanical_energies(handed.model, handed.state)
         stretching, bending = self.elastic()
         known = numbers_of(state.clock) | numbers_of(self.work.report)
         shown = {one.name for one in fields(RodStep)} & known.keys()
@@ -154,13 +153,13 @@ class Loop(MotionLoop[RodStep]):
 
     def failure(self) -> NotConvergedError:
         time, h = self.state.clock.time, self.options.h
-        tried = f"no step from {h:g} s down to {h * self.scheme.least:.2g} s"
+        tried = f"no step from {h:g} s down to {h * self.method.least:.2g} s"
         if self.work.memo.full:
             room = len(self.work.known if self.touch is None else self.work.friction)
             why = f"too many contacts: at most {room} are supported"
             remedy = "choose contact exact, or use fewer nodes"
         elif self.work.memo.apart:
-            gap = self.scheme.contact_gap / self.world.rod.rest_length.min()
+            gap = self.method.contact_gap / self.world.rod.rest_length.min()
             why = f"{tried} resolves impacts to {gap:g} of the shortest edge"
             remedy = "choose a smaller h"
         elif self.work.memo.unsound:
@@ -200,5 +199,5 @@ def simulate(
     start: RodState | None = None,
 ) -> Iterator[RodStep]:
     """Yield the rod as `MotionLoop.records`, to continue from the state of a record."""
-    loop = Loop(world, options, start)
+    loop = RodSimulator(world, options, start)
     yield from loop.records(duration, every, continued=start is not None)

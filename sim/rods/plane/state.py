@@ -21,7 +21,7 @@ from sim.rods.plane.block_factorisation import BlockMatrix, BlockPattern, empty
 from sim.rods.plane.contact_impulses import Scratch, scratch
 from sim.rods.plane.elastic_energy import Actuated, Strains, passive, unstrained
 from sim.rods.plane.motion_loop import numbers
-from sim.rods.plane.options import Scheme, Setting
+from sim.rods.plane.options import RodModel, StepMethod
 from sim.rods.plane.rod import Rod
 
 
@@ -195,7 +195,7 @@ class RodStep:
         return self.kinetic + self.stretching + self.bending + self.gravity
 
 
-ARMS = 3  # nodes that a contact acts on, at most
+CONTACT_NODES = 3  # nodes that a contact acts on, at most
 WIDTH = 96  # blocks of a column of L, on the mean, that there is space for
 
 
@@ -239,7 +239,7 @@ def contact_system(pattern: BlockPattern, most: int) -> ContactSystem:
         diagonal=np.zeros((k, 4)),
         z=np.zeros((k, 2)),
         y=np.zeros((n, 4)),
-        at=np.zeros(ARMS, dtype=np.int64),
+        at=np.zeros(CONTACT_NODES, dtype=np.int64),
     )
 
 
@@ -337,12 +337,12 @@ class Work(NamedTuple):
     who : (c,) the nodes in contact, as many as there are, -1 for an edge on the ground
     edge : (c,) the edges in contact, -1 for a node on the ground
     was, state : (c,) their states before and after
-    frame, push : (c, 2), (c,) their tangents at the end of the step, and the velocity
-        that closes their gap
+    frame, closing : (c, 2), (c,) their tangents at the end of the step, and the
+        velocity that closes their gap
     middle : (c, 2) tangents across which impulses act
-    arms, arm : (c,), (c, 3) the nodes that they act on, as many as there are
+    node_count, acts_on : (c,), (c, 3) the nodes that they act on, as many as there are
     slot : (c, 3) where these stand in `node`
-    lever, share : (c, 3) weights of the velocities and of the impulses of these nodes
+    weight, push_weight : (c, 3) of the velocities of these nodes, and of impulses
     node, known : (n,) the nodes that any contact acts on, and those of `columns`
     place : (n,) -1; while `node` is filled, where each node stands there
     free : (2n,) m/s, their velocities without impulses
@@ -376,11 +376,11 @@ class Work(NamedTuple):
     who: Ints
     edge: Ints
     was: Ints
-    arms: Ints
-    arm: Ints
+    node_count: Ints
+    acts_on: Ints
     slot: Ints
-    lever: Floats
-    share: Floats
+    weight: Floats
+    push_weight: Floats
     node: Ints
     known: Ints
     place: Ints
@@ -392,7 +392,7 @@ class Work(NamedTuple):
     state: Ints
     frame: Floats
     middle: Floats
-    push: Floats
+    closing: Floats
     listed: Bools
     columns: Floats
     xy: Floats
@@ -415,8 +415,8 @@ class Run(NamedTuple):
     before : space for the state before an adapted step
     """
 
-    setting: Setting
-    scheme: Scheme
+    model: RodModel
+    method: StepMethod
     state: RodState
     work: Work
     before: RodState
@@ -451,8 +451,8 @@ def work_space(rod: Rod, pattern: BlockPattern, pairs: int = 0) -> Work:
     floats: Shapes = (
         ((n, 2), "x v r elastic viscous outer drag support z product impulse reaction"),
         ((most, 2), "frame middle"),
-        ((most, ARMS), "lever share"),
-        ((most,), "push"),
+        ((most, CONTACT_NODES), "weight push_weight"),
+        ((most,), "closing"),
         ((2 * most,), "p"),
         ((2 * n,), "free"),
         ((most if pairs else c,), "friction"),
@@ -462,8 +462,8 @@ def work_space(rod: Rod, pattern: BlockPattern, pairs: int = 0) -> Work:
         ((2 * c,), "b"),
     )
     integers: Shapes = (
-        ((most,), "who edge was arms after state"),
-        ((most, ARMS), "arm slot"),
+        ((most,), "who edge was node_count after state"),
+        ((most, CONTACT_NODES), "acts_on slot"),
         ((n,), "node place"),
         ((nodes,), "known"),
         ((2 * n,), "head"),

@@ -54,8 +54,8 @@ from sim.rods.plane.elastic_energy import (
     unstrained,
 )
 from sim.rods.plane.ground import GroundPlane, bend, gaps, surface
-from sim.rods.plane.options import StepOptions, scheme_of
-from sim.rods.plane.simulate import Loop
+from sim.rods.plane.options import StepOptions, step_method
+from sim.rods.plane.simulate import RodSimulator
 from sim.rods.plane.state import RodState, RodStep, clear, copied
 from sim.rods.plane.world import (
     Damping,
@@ -86,37 +86,39 @@ class Falling(NamedTuple):
 Solve = Callable[[Floats], None]  # A^-1 r in place of r (P, n, 2)
 
 
-def convex_matrix(loop: Loop, shift: float, *, at_rest: bool = False) -> Solve | None:
+def convex_matrix(
+    loop: RodSimulator, shift: float, *, at_rest: bool = False
+) -> Solve | None:
     """What solves with K + shift M where the loop is; None if not positive definite.
 
     At rest, where they are in balance, forces of contacts count where they turn.
     """
-    setting, state, rod = loop.setting, loop.state, loop.world.rod
-    matrix, actuated = empty(setting.pattern), passive(rod)
-    actuate(state.clock.time, state.pulse, setting.law, actuated)
-    join(setting.element, actuated)
-    add_mass(setting.pattern, matrix, rod.mass, setting.held, shift)
+    model, state, rod = loop.model, loop.state, loop.world.rod
+    matrix, actuated = empty(model.pattern), passive(rod)
+    actuate(state.clock.time, state.pulse, model.law, actuated)
+    join(model.element, actuated)
+    add_mass(model.pattern, matrix, rod.mass, model.held, shift)
     add_stiffness(
-        state.x, setting.element, actuated, Rates(1.0, 0.0), unstrained(rod),
-        setting.pattern, 1.0, matrix,
+        state.x, model.element, actuated, Rates(1.0, 0.0), unstrained(rod),
+        model.pattern, 1.0, matrix,
     )  # fmt: skip
     if at_rest and len(state.pair) and state.pair[0, 2] != OPEN:
         return _dense_solver(loop, matrix)
     free = _hold_contacts(loop, matrix, at_rest=at_rest)
-    if not factorise(setting.pattern, matrix):
+    if not factorise(model.pattern, matrix):
         return None
 
     def solve(r: Floats) -> None:
         own = np.einsum("nab,pnb->pna", free, r)
-        solve_each(setting.pattern, matrix, np.zeros_like(state.x), own)
+        solve_each(model.pattern, matrix, np.zeros_like(state.x), own)
         r[:] = np.einsum("nab,pna->pnb", free, own)
 
     return solve
 
 
-def _dense_solver(loop: Loop, matrix: BlockMatrix) -> Solve | None:
+def _dense_solver(loop: RodSimulator, matrix: BlockMatrix) -> Solve | None:
     """Likewise with contacts of edges, in the motions that all contacts let."""
-    held = loop.setting.held.ravel()
+    held = loop.model.held.ravel()
     curved, rows = _of_pairs(loop)
     for i in np.flatnonzero(loop.state.contact != OPEN).tolist():
         block, directions = _of_node(loop, i, at_rest=True)
@@ -127,7 +129,7 @@ def _dense_solver(loop: Loop, matrix: BlockMatrix) -> Solve | None:
     blocked = np.array([row.ravel() for row in rows]) * ~held
     _, sizes, motions = np.linalg.svd(np.vstack([blocked, np.diag(held * 1.0)]))
     free = motions[np.count_nonzero(sizes > SAME * sizes[0]) :] * ~held
-    reduced = free @ (dense(loop.setting.pattern, matrix) + curved) @ free.T
+    reduced = free @ (dense(loop.model.pattern, matrix) + curved) @ free.T
     try:
         np.linalg.cholesky(reduced)
     except np.linalg.LinAlgError:
@@ -140,9 +142,9 @@ def _dense_solver(loop: Loop, matrix: BlockMatrix) -> Solve | None:
     return solve
 
 
-def _of_pairs(loop: Loop) -> tuple[Floats, list[Floats]]:
+def _of_pairs(loop: RodSimulator) -> tuple[Floats, list[Floats]]:
     """What forces of the contacts of edges add (2n, 2n), and what they block (n, 2)."""
-    setting, state, work = loop.setting, loop.state, loop.work
+    model, state, work = loop.model, loop.state, loop.work
     curved, rows, c = np.zeros((state.x.size, state.x.size)), [], 0
     for node, e, how in state.pair.tolist():
         if how == OPEN:
@@ -151,7 +153,7 @@ def _of_pairs(loop: Loop) -> tuple[Floats, list[Floats]]:
             c += 1
         along, away = (_row(loop, c, direction) for direction in _axes(work.frame[c]))
         rows.append(away)
-        if how == STICK and setting.mu > 0.0:
+        if how == STICK and model.mu > 0.0:
             rows.append(along)
         if node >= 0:
             force = float(work.p[2 * c] / state.clock.last_step)
@@ -165,19 +167,19 @@ def _axes(frame: Floats) -> tuple[Floats, Floats]:
     return frame, np.array([-frame[1], frame[0]])
 
 
-def _row(loop: Loop, c: int, direction: Floats) -> Floats:
+def _row(loop: RodSimulator, c: int, direction: Floats) -> Floats:
     """(n, 2) how a contact moves along a direction."""
     work, row = loop.work, np.zeros_like(loop.state.x)
-    for a in range(work.arms[c]):
-        row[work.arm[c, a]] += work.lever[c, a] * direction
+    for a in range(work.node_count[c]):
+        row[work.acts_on[c, a]] += work.weight[c, a] * direction
     return row
 
 
-def _turning(loop: Loop, c: int, u: Floats) -> Floats:
+def _turning(loop: RodSimulator, c: int, u: Floats) -> Floats:
     """(2n, 2n) minus the second derivatives of the gap of a node with an edge, 1/m."""
-    work, distance = loop.work, loop.setting.touch.distance
-    _, j, k = work.arm[c, :3]
-    if not 0.0 < -work.lever[c, 2] < 1.0:
+    work, distance = loop.work, loop.model.touch.distance
+    _, j, k = work.acts_on[c, :3]
+    if not 0.0 < -work.weight[c, 2] < 1.0:
         return -np.outer(u, u) / distance
     length = np.linalg.norm(loop.state.x[k] - loop.state.x[j])
     row = np.zeros_like(loop.state.x)
@@ -187,7 +189,7 @@ def _turning(loop: Loop, c: int, u: Floats) -> Floats:
     return np.outer(w, u) + np.outer(u, w) + distance * np.outer(w, w)
 
 
-def _hold_contacts(loop: Loop, matrix: BlockMatrix, *, at_rest: bool) -> Floats:
+def _hold_contacts(loop: RodSimulator, matrix: BlockMatrix, *, at_rest: bool) -> Floats:
     """Let contacts move along the ground only, or not at all where they stick.
 
     Along ground of curvature k a contact of force N lowers or raises the rest by
@@ -195,7 +197,7 @@ def _hold_contacts(loop: Loop, matrix: BlockMatrix, *, at_rest: bool) -> Floats:
     2) the motions that are free, in which the matrix is written, zero for one that is
     blocked: a stiffness for it, on a slope, would leave no digits of the others.
     """
-    pattern, n = loop.setting.pattern, len(loop.state.x)
+    pattern, n = loop.model.pattern, len(loop.state.x)
     node, free = np.argsort(pattern.place), np.tile(np.eye(2), (n, 1, 1))
     for i in np.flatnonzero(loop.state.contact != OPEN).tolist():
         block, directions = _of_node(loop, i, at_rest=at_rest)
@@ -214,27 +216,29 @@ def _hold_contacts(loop: Loop, matrix: BlockMatrix, *, at_rest: bool) -> Floats:
     return free
 
 
-def _of_node(loop: Loop, i: int, *, at_rest: bool) -> tuple[Floats, list[Floats]]:
+def _of_node(
+    loop: RodSimulator, i: int, *, at_rest: bool
+) -> tuple[Floats, list[Floats]]:
     """What the force of the ground on a node adds (2, 2), and what it blocks."""
-    setting, state = loop.setting, loop.state
-    slope = surface(setting.relief, state.x[i, 0])[1]
+    model, state = loop.model, loop.state
+    slope = surface(model.relief, state.x[i, 0])[1]
     n = np.array([-slope, 1.0]) / np.hypot(1.0, slope)
-    if state.contact[i] == STICK and setting.mu > 0.0:
+    if state.contact[i] == STICK and model.mu > 0.0:
         return np.zeros((2, 2)), [np.array([1.0, 0.0]), np.array([0.0, 1.0])]
     if not at_rest:
         return np.zeros((2, 2)), [n]
-    curved = bend(setting.relief, state.x[i, 0]) / np.hypot(1.0, slope) ** 3
+    curved = bend(model.relief, state.x[i, 0]) / np.hypot(1.0, slope) ** 3
     t = np.array([n[1], -n[0]])
     return float(loop.work.reaction[i] @ n) * curved * np.outer(t, t), [n]
 
 
-def neutral(loop: Loop, outer: float) -> float:
+def neutral(loop: RodSimulator, outer: float) -> float:
     """The shift, 1/s^2, up to which a motion neither falls nor resists."""
     size = float(np.ptp(loop.state.x, axis=0).max())
     return NEUTRAL * outer / (float(loop.world.rod.mass.sum()) * size)
 
 
-def falling_mode(loop: Loop, outer: float) -> Falling | None:
+def falling_mode(loop: RodSimulator, outer: float) -> Falling | None:
     """The motion that falls fastest from an equilibrium of the loop; none at a minimum.
 
     Parameters
@@ -287,14 +291,16 @@ def solve_static(
     Raises
     ------
     ValueError
-        for `touching` with arcs, whose rests may be saddles, for ends that
+        for `edge_contact` with arcs, whose rests may be saddles, for ends that
         turn, and loads for a time; unless `minimum` is false, for loads that turn.
     """
     _refuse_what_has_no_rest(world, minimum=minimum)
-    found = TOLERANCE if world.touching is None else CONTACT_TOLERANCE
+    found = TOLERANCE if world.edge_contact is None else CONTACT_TOLERANCE
     options = StepOptions(tolerance=found, reuse=0.0, h=FIRST)
-    loop = Loop(replace(world, damping=Damping(beta=0.0), fluid=None), options, None)
-    loop.scheme = scheme_of(options, world, gamma=1.0)
+    loop = RodSimulator(
+        replace(world, damping=Damping(beta=0.0), fluid=None), options, None
+    )
+    loop.method = step_method(options, world, gamma=1.0)
     outer = float(world.rod.mass.sum() * np.linalg.norm(world.gravity))
     if world.load is not None:
         outer += float(np.linalg.norm(world.load.force) * len(world.load.nodes))
@@ -314,8 +320,8 @@ def solve_static(
 
 
 def _refuse_what_has_no_rest(world: World, *, minimum: bool) -> None:
-    if world.touching is not None and world.touching.arcs:
-        raise ValueError("touching: arcs work in motions only: remove them")
+    if world.edge_contact is not None and world.edge_contact.arcs:
+        raise ValueError("edge contact: arcs work in motions only: remove them")
     if world.turning:
         raise ValueError(
             "turning ends work in motions only: simulate one until it rests"
@@ -339,7 +345,7 @@ def _refuse_what_has_no_rest(world: World, *, minimum: bool) -> None:
 class _Equilibrium:
     """The equilibria that a loop comes to."""
 
-    loop: Loop
+    loop: RodSimulator
     tolerance: float
     outer: float  # N
     steps: int
@@ -429,7 +435,7 @@ class _Equilibrium:
             reaction = self.loop.work.reaction.copy()
             ends.append((self.potential(), side, self.loop.state, reaction))
         _, _, self.loop.state, self.loop.work.reaction[:] = min(ends)
-        if self.loop.world.touching is not None:
+        if self.loop.world.edge_contact is not None:
             self.relax()  # for the forces of its contacts
 
     def potential(self) -> float:

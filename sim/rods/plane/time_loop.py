@@ -26,7 +26,7 @@ import numpy as np
 
 from sim.core.numba_kernels import inlined, kernel, released
 from sim.rods.plane.actuation import actuate
-from sim.rods.plane.contact_geometry import TouchSetting
+from sim.rods.plane.contact_geometry import EdgeContacts
 from sim.rods.plane.contact_impulses import OPEN, SLIP_POSITIVE, STICK
 from sim.rods.plane.contact_problem import (
     closed_contacts,
@@ -62,12 +62,12 @@ def reversal_time(run: Run, count: int, h: float, many: bool) -> float:
             continue
         tx, ty = work.frame[c, 0], work.frame[c, 1]
         before, after, gained = 0.0, 0.0, 0.0
-        for a in range(work.arms[c]):
-            i, lever = work.arm[c, a], work.lever[c, a]
-            before += lever * (tx * state.v[i, 0] + ty * state.v[i, 1])
-            after += lever * (tx * work.v[i, 0] + ty * work.v[i, 1])
+        for a in range(work.node_count[c]):
+            i, weight = work.acts_on[c, a], work.weight[c, a]
+            before += weight * (tx * state.v[i, 0] + ty * state.v[i, 1])
+            after += weight * (tx * work.v[i, 0] + ty * work.v[i, 1])
             rate = tx * state.acceleration[i, 0] + ty * state.acceleration[i, 1]
-            gained += lever * h * rate
+            gained += weight * h * rate
         beyond = before + gained if many else after + unreversed(run, count, c)
         forth = work.was[c] == SLIP_POSITIVE
         if (before > 0.0) == forth and (beyond < 0.0) == forth and beyond != 0.0:
@@ -82,11 +82,11 @@ def unreversed(run: Run, count: int, c: int) -> float:
     By the Delassus matrix; of many contacts, which have none, `reversal_time` takes the
     acceleration of the step before.
     """
-    setting, work = run.setting, run.work
+    model, work = run.model, run.work
     gained = 0.0
     for b in range(count):
         if stops(work, b):
-            most = setting.mu * work.p[2 * b]
+            most = model.mu * work.p[2 * b]
             former = -most if work.was[b] == SLIP_POSITIVE else most
             gained += work.W[2 * c + 1, 2 * b + 1] * (former - work.p[2 * b + 1])
     return gained
@@ -109,14 +109,14 @@ FITS = 8  # rounds in which the frames of contacts are fitted to the end of the 
 @kernel
 def make_ready(run: Run) -> None:
     """Gradient and strains at the start of a run."""
-    setting, state, work = run.setting, run.state, run.work
+    model, state, work = run.model, run.state, run.work
     if state.clock.ready != 0.0:
         return
-    actuate(state.clock.time, state.pulse, setting.law, work.actuated)
-    join(setting.element, work.actuated)
+    actuate(state.clock.time, state.pulse, model.law, work.actuated)
+    join(model.element, work.actuated)
     gradients(
         state.x,
-        setting.element,
+        model.element,
         work.actuated,
         0.0,
         work.strain,
@@ -138,7 +138,7 @@ def copy_strain(source: Strains, target: Strains) -> None:
 
 
 @kernel
-def accept(run: Run, touch: TouchSetting | None, count: int, h: float) -> None:
+def accept(run: Run, touch: EdgeContacts | None, count: int, h: float) -> None:
     """The end of the step becomes the state."""
     state, work = run.state, run.work
     changed = 0
@@ -178,15 +178,15 @@ def add_reactions(work: Work, count: int, full: float) -> None:
 
 @inlined
 def attempt(
-    run: Run, touch: TouchSetting | None, h: float, shortest: float
+    run: Run, touch: EdgeContacts | None, h: float, shortest: float
 ) -> tuple[float, int]:
     """Solve a step of length h, and find all that lands in it.
 
     Returns h and the number of contacts; or the length of a step that is to be made
     first, because a node lands or sliding reverses; or 0, if it cannot be solved.
     """
-    setting, scheme, work = run.setting, run.scheme, run.work
-    bare = not setting.grounded and touch is None
+    model, method, work = run.model, run.method, run.work
+    bare = not model.grounded and touch is None
     count = 0 if bare else closed_contacts(run, touch)
     guess(run, h)
     fits = 0
@@ -195,7 +195,7 @@ def attempt(
             return 0.0, count
         if bare:
             return h, count
-        uncut = h <= 2.0 * shortest or scheme.gamma == 1.0
+        uncut = h <= 2.0 * shortest or method.gamma == 1.0
         work.memo.crossed = 0
         listed, first = find_contact_events(run, touch, count, h, uncut)
         if first < h:
@@ -206,14 +206,14 @@ def attempt(
         if work.memo.full != 0 or (listed == count and work.memo.crossed != 0):
             return 0.0, count
         if listed == count:
-            if scheme.reversals:
+            if method.reversals:
                 rest = reversal_time(run, count, h, count > MANY)
                 if shortest < rest < h - shortest:
                     return rest, count
             found = 0.0
             if touch is not None:
                 found = contact_gap(run, touch, count)
-            if found <= FIT * scheme.contact_gap or fits == FITS:
+            if found <= FIT * method.contact_gap or fits == FITS:
                 return h, count
             fits += 1
         count = listed
@@ -221,10 +221,10 @@ def attempt(
 
 
 @inlined
-def step_is_valid(run: Run, touch: TouchSetting | None, count: int, h: float) -> bool:
+def step_is_valid(run: Run, touch: EdgeContacts | None, count: int, h: float) -> bool:
     """Whether a solved step is sound and its contacts end close; else work says why."""
-    scheme, work = run.scheme, run.work
-    measured = scheme.gamma < 1.0
+    method, work = run.method, run.work
+    measured = method.gamma < 1.0
     if measured:
         account(run, count, h)
         work.memo.unsound = 0 if strains_and_energy_valid(run) else 1
@@ -232,19 +232,19 @@ def step_is_valid(run: Run, touch: TouchSetting | None, count: int, h: float) ->
         measured = measured or touch.rods
     if measured and work.memo.unsound == 0:
         work.report.found_gap = contact_gap(run, touch, count)
-        if work.report.found_gap > scheme.contact_gap:
+        if work.report.found_gap > method.contact_gap:
             work.memo.apart = 1
             return False
     return bool(work.memo.unsound == 0)
 
 
 @inlined
-def advance(run: Run, touch: TouchSetting | None, full: float) -> bool:
+def advance(run: Run, touch: EdgeContacts | None, full: float) -> bool:
     """Advance by `full` seconds; False where no step down to the shortest converges."""
-    scheme, work = run.scheme, run.work
+    method, work = run.method, run.work
     work.reaction[:] = 0.0
     remaining = full
-    shortest, least = scheme.shortest * full, scheme.least * full
+    shortest, least = method.shortest * full, method.least * full
     h = full
     while remaining > 1e-9 * full:
         made, count = attempt(run, touch, h, shortest)
@@ -310,13 +310,13 @@ def next_length(trial: float, h: float, error: float, accuracy: float) -> float:
 
 
 @inlined
-def one_step(run: Run, touch: TouchSetting | None, longest: float, stop: float) -> bool:
+def one_step(run: Run, touch: EdgeContacts | None, longest: float, stop: float) -> bool:
     """One step of length `longest`; or one whose error is within `accuracy`.
 
     The length of the next adapted step is left in the clock.
     """
     state, work, before = run.state, run.work, run.before
-    accuracy = run.scheme.accuracy
+    accuracy = run.method.accuracy
     adapted = accuracy > 0.0
     h = longest
     if adapted:
@@ -345,15 +345,20 @@ def one_step(run: Run, touch: TouchSetting | None, longest: float, stop: float) 
 
 @released
 def make_steps(
-    run: Run, touch: TouchSetting | None, steps: int, h: float, stop: float, end: float
+    run: Run,
+    touch: EdgeContacts | None,
+    steps: int,
+    h: float,
+    stop: float,
+    end: float,
 ) -> bool:
     """Make at most `steps` steps up to the time `stop`; False if one fails.
 
     Steps have the length h, but the last before `end`, which is cut to end there; or
     with a positive accuracy an adapted one up to h, none beyond `stop`. `touch`
-    is that of the setting; None, where no edge feels any, compiles nothing of it.
+    is that of the model; None, where no edge feels any, compiles nothing of it.
     """
-    state, adapted = run.state, run.scheme.accuracy > 0.0
+    state, adapted = run.state, run.method.accuracy > 0.0
     make_ready(run)
     for _ in range(steps):
         if state.clock.time > stop - 1e-6 * h:

@@ -36,7 +36,7 @@ from sim.rods.plane.actuation import (
     Schedule,
     WholeNumbers,
 )
-from sim.rods.plane.contact_geometry import PlaneTouching, refuse_start_inside
+from sim.rods.plane.contact_geometry import EdgeContact, refuse_start_inside
 from sim.rods.plane.ground import Ground, gaps
 from sim.rods.plane.rod import GRAVITY, PASSIVE, Rod
 from sim.rods.prescribed_motion import UP, PrescribedMotion
@@ -302,15 +302,15 @@ class World:
     distributed_loads: tuple[DistributedLoad, ...] = ()
     follower_forces: tuple[FollowerForce, ...] = ()
     turning: tuple[TurningEnd, ...] = ()
-    touching: PlaneTouching | None = None  # without it, nodes feel the ground alone
+    edge_contact: EdgeContact | None = None  # without it, nodes feel the ground alone
     velocity: Floats | None = None  # (n, 2) m/s at the start; held nodes keep it
 
     def __post_init__(self) -> None:
         refuse_negative(self, "friction", of="ground")
         refuse_unfitting(self, 2)
         self._refuse_ground_above_rod()
-        if self.touching is not None:
-            refuse_start_inside(self.touching, self.rod, self.ground)
+        if self.edge_contact is not None:
+            refuse_start_inside(self.edge_contact, self.rod, self.ground)
         if isinstance(self.schedule, Pulses):
             self.schedule.refuse_missing(self.rod.last_limb + 1)
         if isinstance(self.schedule, LeftOfContact):

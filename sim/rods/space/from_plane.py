@@ -231,7 +231,7 @@ def _directed(rod: Rod) -> tuple[Ints, Ints]:
     return directed, np.array(pairs, dtype=np.int64).reshape(-1, 2)
 
 
-OF_THE_PLANE = "touching works in 2D only: remove it, or set dimension to 2"
+OF_THE_PLANE = "edge_contact works in 2D only: remove it, or set dimension to 2"
 
 
 def in_space(world: World, sections: Section | Sequence[Section]) -> SpaceWorld:
@@ -249,7 +249,7 @@ def in_space(world: World, sections: Section | Sequence[Section]) -> SpaceWorld:
     ValueError
         where something is of the plane only
     """
-    if world.touching is not None:
+    if world.edge_contact is not None:
         raise ValueError(OF_THE_PLANE)
     rod = lifted(world.rod, sections)
     return SpaceWorld(

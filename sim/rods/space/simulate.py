@@ -162,7 +162,7 @@ def at_start(world: SpaceWorld, options: StepOptions) -> SpaceMoving:
     )  # fmt: skip
 
 
-class SpaceLoop(MotionLoop[SpaceMotionStep]):
+class SpaceRodSimulator(MotionLoop[SpaceMotionStep]):
     """A run: where the rod is, and what steps took since the last record."""
 
     def __init__(
@@ -302,7 +302,7 @@ class SpaceLoop(MotionLoop[SpaceMotionStep]):
         )
 
 
-def moves(
+def simulate_in_space(
     world: SpaceWorld,
     options: StepOptions,
     duration: float,
@@ -311,5 +311,5 @@ def moves(
     start: SpaceMoving | None = None,
 ) -> Iterator[SpaceMotionStep]:
     """Yield the rod as `MotionLoop.records`, to continue from what a record moves."""
-    loop = SpaceLoop(world, options, start)
+    loop = SpaceRodSimulator(world, options, start)
     yield from loop.records(duration, every, continued=start is not None)

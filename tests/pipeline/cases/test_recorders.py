@@ -30,8 +30,8 @@ from tests.recorded import recorded
 
 # Functions of the solvers that make a step, or the first one.
 SOLVERS = {
-    "Loop.run_to", "_first_step", "_morph", "at_rest", "crossing", "design", "morph",
-    "solve_static", "stationary",
+    "RodSimulator.run_to", "_first_step", "_morph", "at_rest", "crossing", "design",
+    "morph", "solve_static", "stationary",
 }  # fmt: skip
 SPRING = {
     "nodes": [[0, 0, 0], [1, 0, 0]],

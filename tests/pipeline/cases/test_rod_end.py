@@ -94,7 +94,7 @@ def test_rods_that_went_through_rods_or_ground_are_told_with_what_they_lack(tmp_
     said = str(summary(RodFileCase(path))["warning"])
     assert "pairs of edges cross, rods went through rods" in said
     assert "mm in the ground" in said
-    assert said.count("case.touching={_target_: ") == 1
+    assert said.count("case.edge_contact={_target_: ") == 1
 
 
 @pytest.mark.parametrize("rubbed", [0.0, 0.5])

@@ -16,7 +16,7 @@ from sim.core.arrays import Floats
 from sim.rods.plane.actuation import Actuator
 from sim.rods.plane.options import Integrator, StepOptions
 from sim.rods.plane.world import Damping
-from sim.rods.space.simulate import SpaceMotionStep, moves
+from sim.rods.space.simulate import SpaceMotionStep, simulate_in_space
 from sim.rods.space.world import TurningClamps
 from tests.helpers.refusals import refused_in_one_line
 
@@ -40,7 +40,7 @@ def made(folder: Path, **content: Any) -> RodFileCase:
 
 
 def last(case: RodFileCase, duration: float) -> SpaceMotionStep:
-    *_, end = moves(case.space_world, OPTIONS, duration, every=10**6)
+    *_, end = simulate_in_space(case.space_world, OPTIONS, duration, every=10**6)
     return end
 
 

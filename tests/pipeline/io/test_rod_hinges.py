@@ -16,7 +16,7 @@ from sim.rods.plane.options import Integrator, StepOptions
 from sim.rods.plane.world import Damping
 from sim.rods.space.elastic_energy import strains_of_hinges
 from sim.rods.space.frames import edge_tangents
-from sim.rods.space.simulate import moves
+from sim.rods.space.simulate import simulate_in_space
 from sim.rods.space.system import SpaceSystem
 from sim.rods.space.world import SpaceWorld
 from tests.helpers.refusals import refused_in_one_line
@@ -66,7 +66,7 @@ def test_a_dry_hinge_holds_up_to_its_moment(tmp_path):
         case = made(tmp_path, **free, hinges=[at])
         world = replace(case.space_world, damping=Damping(alpha=100.0, beta=0.01))
         options = StepOptions(0.01, Integrator.ENERGY_MOMENTUM)
-        *_, last = moves(world, options, 0.6, every=100)
+        *_, last = simulate_in_space(world, options, 0.6, every=100)
         turned = strains_of_hinges(last.moving.state, world.system.part)[0, 2]
         turns.append(abs(float(turned)))
     assert turns[0] > 5e-3
@@ -83,7 +83,7 @@ def test_a_hinge_along_rods_lets_them_spin_and_bends_them_together(tmp_path):
     middle = rod.nodes[rod.edges].mean(axis=1)[:, 0]
     spin = np.where(middle > 0.05, 2.0, 0.0)
     world = SpaceWorld(rod, (0.0, 0.0, 0.0), spin=spin)
-    *_, last = moves(world, _options(0.05), 5.0, every=10**9)
+    *_, last = simulate_in_space(world, _options(0.05), 5.0, every=10**9)
     assert last.angular_momentum[0] == pytest.approx(rod.inertia @ spin, rel=1e-8)
     assert np.abs(last.moving.state.twist).max() < 1e-9
     assert last.moving.v[rod.nodes.size :] == pytest.approx(spin, abs=1e-7)
@@ -146,7 +146,7 @@ def test_stiff_rods_on_parallel_axes_are_a_double_pendulum_though_pulled_aside(
     mass = [np.append(m[first], half), np.append(m[second], half)]
     arm = [np.append(x[first], 0.06), np.append(x[second] - 0.06, 0.0)]
     options = StepOptions(h=1e-3, integrator=integrator)
-    steps = list(moves(world, options, lasts, every=20))
+    steps = list(simulate_in_space(world, options, lasts, every=20))
     t = np.array([step.time for step in steps])
     angles = _pendulum(mass, arm, 9.81, t)
     tip = int(np.argmax(x))
@@ -224,7 +224,7 @@ def test_a_bennett_loop_turns_as_its_closed_form_says(tmp_path):
     n = rod.nodes.size
     v *= 0.3 / np.abs(v[:n]).max()
     world = SpaceWorld(rod, (0.0, 0.0, 0.0), velocity=v[:n].reshape(-1, 3), spin=v[n:])
-    first, *later = moves(world, _options(2e-3), 0.14, every=7)
+    first, *later = simulate_in_space(world, _options(2e-3), 0.14, every=7)
     sides = np.roll(at, -1, axis=0) - at
     axes = np.cross(np.roll(sides, 1, axis=0), sides)
     along = sides / np.linalg.norm(sides, axis=1, keepdims=True)

@@ -14,7 +14,7 @@ from pipeline.cases.user_rods import RodFileCase
 from sim.core.arrays import Floats
 from sim.core.options import NotConvergedError
 from sim.rods.plane.world import Damping
-from sim.rods.space.simulate import SpaceMotionStep, moves
+from sim.rods.space.simulate import SpaceMotionStep, simulate_in_space
 from sim.rods.space.statics import SpaceRest, rest
 from tests.helpers.refusals import refused_in_one_line
 
@@ -349,7 +349,9 @@ def falling(folder: Path, *ways: list[list[int]]) -> SpaceMotionStep:
     rods = [{"line": way, "across": [0, 0, 1]} for way in ways]
     held = {"clamps": [{"at": ways[0][0]}]}
     case = replace(made(folder, **TAPE | held, rods=rods), damping=Damping(0.0, 0.0))
-    *_, last = moves(case.space_world, case.options, case.duration, every=100)
+    *_, last = simulate_in_space(
+        case.space_world, case.options, case.duration, every=100
+    )
     return last
 
 

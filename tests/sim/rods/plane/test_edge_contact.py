@@ -11,20 +11,20 @@ import pytest
 from sim.core.arrays import Floats
 from sim.rods.plane.builders import Ribbon
 from sim.rods.plane.contact_geometry import (
-    PlaneTouching,
+    EdgeContact,
     arc_gap,
     crossings,
+    edge_contacts,
     edge_gap,
     node_to_edge,
-    touch_of,
 )
 from sim.rods.plane.contact_impulses import ContactRule
 from sim.rods.plane.ground import Ground, GroundPlane, Terrain, Wave, set_on_ground
 from sim.rods.plane.many_contact_impulses import MANY
 from sim.rods.plane.markers import centroid
-from sim.rods.plane.options import Integrator, StepOptions, scheme_of
+from sim.rods.plane.options import Integrator, StepOptions, step_method
 from sim.rods.plane.rod import GRAVITY, Rod, RodMaterial, cantilever, chain, hold, moved
-from sim.rods.plane.simulate import Loop, simulate
+from sim.rods.plane.simulate import RodSimulator, simulate
 from sim.rods.plane.state import RodStep
 from sim.rods.plane.statics import _turning, solve_static
 from sim.rods.plane.world import Damping, DistributedLoad, NodeLoad, World
@@ -46,15 +46,15 @@ def _bounded(world: World, steps: list[RodStep]) -> None:
     assert not any(crossings(rod.edges, step.x) for step in steps)
 
 
-def _on_peak(h: float, touching: PlaneTouching | None) -> tuple[World, list[RodStep]]:
+def _on_peak(h: float, edge_contact: EdgeContact | None) -> tuple[World, list[RodStep]]:
     rod = moved(straight(0.2, 6, SOFT), by=np.array([-0.11, 0.03]))
-    world = World(rod, PEAK, touching=touching)
+    world = World(rod, PEAK, edge_contact=edge_contact)
     return world, list(simulate(world, StepOptions(h=h), 0.4, every=4))
 
 
 @pytest.mark.parametrize("h", [5e-3, 1e-3])
 def test_a_rod_comes_to_lie_over_a_peak_between_two_of_its_nodes(h):
-    world, steps = _on_peak(h, PlaneTouching())
+    world, steps = _on_peak(h, EdgeContact())
     _bounded(world, steps)
     low = min(edge_gap(world.rod.edges, step.x, PEAK) for step in steps)
     assert low > -1e-4 * world.rod.rest_length.min()
@@ -74,8 +74,8 @@ def _hairpin(gap: float = 0.04, friction: float = 0.4) -> World:
     lower = np.column_stack([np.linspace(-0.1, -0.01, 11), np.zeros(11)])
     upper = np.column_stack([np.linspace(-0.01, -0.093, 10), np.full(10, gap)])
     rod = chain(np.vstack([lower, arc, upper]), RodMaterial(2e4, 1000.0, 1e-3, 1e-2))
-    touching = PlaneTouching(thickness=THICKNESS)
-    return World(rod, GroundPlane(), friction=friction, touching=touching)
+    edge_contact = EdgeContact(thickness=THICKNESS)
+    return World(rod, GroundPlane(), friction=friction, edge_contact=edge_contact)
 
 
 def test_a_hairpin_that_falls_on_itself_lies_on_itself():
@@ -95,7 +95,7 @@ def test_rods_that_meet_keep_their_momentum():
     v[9:, 1] = -0.5
     world = World(
         rod, friction=0.3, gravity=(0.0, 0.0), damping=Damping(beta=0.0),
-        touching=PlaneTouching(thickness=1e-3), velocity=v,
+        edge_contact=EdgeContact(thickness=1e-3), velocity=v,
     )  # fmt: skip
     options = StepOptions(h=5e-4, integrator=Integrator.ENERGY_MOMENTUM)
     steps = list(simulate(world, options, 0.1, every=10))
@@ -118,8 +118,8 @@ def test_a_rod_slides_down_a_rod_by_the_law_of_coulomb(friction, n, duration):
     stiff = RodMaterial(1e8, 1000.0, 2e-3, 1e-2)
     rider = moved(straight(0.05, n, stiff), by=np.array([0.23, 1e-3 + 1e-9]))
     rod = moved(several(slope, rider), by=np.zeros(2), angle=float(theta))
-    touching = PlaneTouching(thickness=THICKNESS)
-    world = World(rod, friction=friction, touching=touching)
+    edge_contact = EdgeContact(thickness=THICKNESS)
+    world = World(rod, friction=friction, edge_contact=edge_contact)
     *_, last = simulate(world, StepOptions(h=1e-3), duration, every=10**9)
     assert last.contact_gap <= 1e-4 * rod.rest_length.min()
     assert last.worst_complementarity < 1e-9
@@ -132,7 +132,7 @@ def test_a_rod_slides_down_a_rod_by_the_law_of_coulomb(friction, n, duration):
 
 
 def test_a_run_stopped_while_rods_touch_continues_to_the_same_bits():
-    world = _on_peak(2.5e-3, PlaneTouching())[0]
+    world = _on_peak(2.5e-3, EdgeContact())[0]
     *_, whole = simulate(world, StepOptions(), 0.2)
     *_, half = simulate(world, StepOptions(), 0.1)
     assert (half.state.pair[:, 2] > 0).any()
@@ -156,16 +156,16 @@ def test_a_rod_does_not_start_inside_another_or_in_the_ground():
     rod = straight(0.1, 5, SOFT)
     rods = several(rod, moved(rod, by=np.array([0.0, 5e-4])))
     with pytest.raises(ValueError, match=r"node 0 starts 0\.0005 m from edge 4,"):
-        World(rods, touching=PlaneTouching(thickness=1e-3))
+        World(rods, edge_contact=EdgeContact(thickness=1e-3))
     rod = moved(straight(0.2, 6, SOFT), by=np.array([-0.11, 1e-3]))
     with pytest.raises(ValueError, match=r"edge 2 starts .* m below the ground: lift"):
-        World(rod, PEAK, touching=PlaneTouching())
+        World(rod, PEAK, edge_contact=EdgeContact())
 
 
 def test_edges_that_feel_touch_ask_for_their_own_gaps():
     rod = straight(0.1, 5, SOFT)
-    scheme = scheme_of(StepOptions(), World(rod, touching=PlaneTouching(gap=1e-3)))
-    assert scheme.contact_gap == pytest.approx(1e-3 * 0.025)
+    method = step_method(StepOptions(), World(rod, edge_contact=EdgeContact(gap=1e-3)))
+    assert method.contact_gap == pytest.approx(1e-3 * 0.025)
 
 
 def test_crossing_edges_are_counted():
@@ -174,9 +174,9 @@ def test_crossing_edges_are_counted():
 
 
 def test_touch_is_that_of_exact_contact():
-    world = World(straight(0.1, 5, SOFT), touching=PlaneTouching())
-    with pytest.raises(ValueError, match=r"touching works with contact exact"):
-        scheme_of(StepOptions(contact=ContactRule.MODIFIED_MASS), world)
+    world = World(straight(0.1, 5, SOFT), edge_contact=EdgeContact())
+    with pytest.raises(ValueError, match=r"edge_contact works with contact exact"):
+        step_method(StepOptions(contact=ContactRule.MODIFIED_MASS), world)
 
 
 L = 0.1
@@ -189,17 +189,17 @@ def test_the_second_derivatives_of_a_gap_are_those_of_its_differences(place, bey
     away = THICKNESS * np.array([np.sin(beyond), np.cos(beyond)])
     top = moved(straight(0.02, 3, THIN), by=np.array([0.01 + 0.01 * place, 0.0]) + away)
     rod = several(straight(0.02, 3, THIN), top)
-    world = World(rod, touching=PlaneTouching(thickness=THICKNESS))
-    loop = Loop(world, StepOptions(), None)
+    world = World(rod, edge_contact=EdgeContact(thickness=THICKNESS))
+    loop = RodSimulator(world, StepOptions(), None)
     x = loop.state.x.copy()
     _, s, nx, ny = node_to_edge(x, x, 3, 1, 2, THICKNESS)
     assert s == pytest.approx(place)
-    loop.work.arms[0], loop.work.arm[0] = 3, (3, 1, 2)
-    loop.work.lever[0] = 1.0, s - 1.0, -s
+    loop.work.node_count[0], loop.work.acts_on[0] = 3, (3, 1, 2)
+    loop.work.weight[0] = 1.0, s - 1.0, -s
     loop.work.frame[0] = ny, -nx
     u = np.zeros_like(x)
     for a in range(3):
-        u[loop.work.arm[0, a]] = loop.work.lever[0, a] * np.array([ny, -nx])
+        u[loop.work.acts_on[0, a]] = loop.work.weight[0, a] * np.array([ny, -nx])
     whole = _turning(loop, 0, u.ravel())
     for seed in range(3):
         d = np.random.default_rng(seed).standard_normal(x.shape)
@@ -216,13 +216,13 @@ def test_two_rods_pressed_on_each_other_rest_as_one_on_a_plane_halfway(load):
     """Symmetry: 1 to 17 contacts; the ground's are nodes on a plane."""
     one, force = cantilever(L, 41, THIN), load * THIN.bending / L**3
     upper = moved(one, by=np.array([0.0, 3e-3]))
-    m, thick = len(one.edges), PlaneTouching(thickness=THICKNESS)
+    m, thick = len(one.edges), EdgeContact(thickness=THICKNESS)
     down = DistributedLoad(list(range(m)), (0.0, -force))
     up = DistributedLoad(list(range(m, 2 * m)), (0.0, force))
     rod = several(upper, moved(one, by=np.array([0.0, -3e-3])))
     pressed = World(
         rod, friction=0.0, gravity=(0.0, 0.0), distributed_loads=(down, up),
-        touching=thick,
+        edge_contact=thick,
     )  # fmt: skip
     plane = GroundPlane(offset=0.5 * THICKNESS)
     alone = World(
@@ -242,7 +242,7 @@ def _beside_a_wall(load: float) -> Floats:
     world = World(
         several(column, hold(wall, list(range(9)))), friction=0.0, gravity=(0.0, 0.0),
         load=NodeLoad([41], (0.02 * force, -force)),
-        touching=PlaneTouching(thickness=THICKNESS),
+        edge_contact=EdgeContact(thickness=THICKNESS),
     )  # fmt: skip
     return solve_static(world, max_steps=4000).x[:42]
 
@@ -301,8 +301,8 @@ def stack(n: int, angle: float = 0.0, mu: float = 0.4) -> World:
     """Two rods of n nodes that lie on each other, and on a slope."""
     rods = two_rods(n, THICKNESS + 1e-7)
     rod = moved(rods, by=np.zeros(2), angle=float(np.radians(angle)))
-    touching = PlaneTouching(thickness=THICKNESS)
-    return World(rod, GroundPlane(angle), mu, touching=touching)
+    edge_contact = EdgeContact(thickness=THICKNESS)
+    return World(rod, GroundPlane(angle), mu, edge_contact=edge_contact)
 
 
 @pytest.mark.parametrize("mu", [0.2, 0.5])
@@ -331,7 +331,10 @@ def test_a_stack_of_rods_slides_down_a_slope_as_a_block_or_stays(mu):
 def test_a_soft_ring_of_many_nodes_falls_onto_itself(n):
     """Its sides meet in short parts of steps, in more contacts than have columns."""
     world = World(
-        ribbon(0.5, 0.05, n), GroundPlane(), 0.4, touching=PlaneTouching(thickness=0.0)
+        ribbon(0.5, 0.05, n),
+        GroundPlane(),
+        0.4,
+        edge_contact=EdgeContact(thickness=0.0),
     )
     most = 0
     for step in simulate(world, StepOptions(h=1e-3), 0.16, every=10):
@@ -344,7 +347,7 @@ def test_a_soft_ring_of_many_nodes_falls_onto_itself(n):
 
 def _seconds_of_a_step(n: int) -> float:
     """CPU time of a step of two rods of n nodes that lie on each other."""
-    loop = Loop(stack(n), StepOptions(h=2.5e-3), None)
+    loop = RodSimulator(stack(n), StepOptions(h=2.5e-3), None)
     loop.run_to(20, 1e9)
     start = time.process_time()
     loop.run_to(60, 1e9)
@@ -358,7 +361,7 @@ def test_the_cost_of_contacts_of_edges_is_linear_in_them():
     assert _seconds_of_a_step(480) < 7.0 * _seconds_of_a_step(120)
 
 
-ARCS = PlaneTouching(rods=False, arcs=True)
+ARCS = EdgeContact(rods=False, arcs=True)
 SPEED = 0.5  # m/s
 RADIUS = Ribbon().radius
 
@@ -378,7 +381,7 @@ def _run(
 
 
 def rolled(
-    n: int, h: float | None = None, touching: PlaneTouching | None = ARCS
+    n: int, h: float | None = None, edge_contact: EdgeContact | None = ARCS
 ) -> tuple[float, float]:
     """Turns of a stiff hoop that rolls for a second, and what it keeps of its spin.
 
@@ -387,7 +390,9 @@ def rolled(
     rod = Ribbon(20.0, n).rod
     v = SPEED * (np.array([1.0, 0.0]) + _spinning(rod) / RADIUS)
     damping = Damping(beta=1e-4)
-    world = World(rod, GroundPlane(), velocity=v, damping=damping, touching=touching)
+    world = World(
+        rod, GroundPlane(), velocity=v, damping=damping, edge_contact=edge_contact
+    )
     end = _run(world, 1.0, h or 0.025 / n, Integrator.ENERGY_MOMENTUM)[1]
     turning = _spinning(replace(rod, nodes=end.x))
     spin = np.sum(turning * end.v) / np.sum(turning**2)
@@ -413,7 +418,7 @@ def test_a_hoop_rolls_or_slips_down_a_slope_as_a_rigid_ring(mu):
     theta = np.radians(10.0)
     rod = moved(Ribbon(20.0, 60).rod, by=np.zeros(2), angle=-float(theta))
     damping = Damping(beta=1e-4)
-    world = World(rod, GroundPlane(-10.0), mu, damping=damping, touching=ARCS)
+    world = World(rod, GroundPlane(-10.0), mu, damping=damping, edge_contact=ARCS)
     end = _run(world, 0.5, 1e-3)[1]
     pull = GRAVITY * max(0.5 * np.sin(theta), np.sin(theta) - mu * np.cos(theta))
     way = (end.x - rod.nodes).mean(axis=0) @ [np.cos(theta), -np.sin(theta)]
@@ -423,7 +428,7 @@ def test_a_hoop_rolls_or_slips_down_a_slope_as_a_rigid_ring(mu):
 def test_a_hoop_rolls_for_ever_in_the_trough_of_a_wave():
     wave = Wave(start=0.15, amplitude=4e-3)
     rod = set_on_ground(Ribbon(20.0, 100).rod, wave, 0.03)
-    world = World(rod, wave, damping=Damping(beta=0.0), touching=ARCS)
+    world = World(rod, wave, damping=Damping(beta=0.0), edge_contact=ARCS)
     first, last = _run(world, 2.0, 1e-3, Integrator.ENERGY_MOMENTUM)
     depth = rod.mass.sum() * GRAVITY * wave.amplitude
     assert (last.energy - first.energy) / depth == pytest.approx(0.0, abs=5e-3)
@@ -436,8 +441,10 @@ def test_a_straight_rod_touches_with_its_nodes(ground):
     along = np.array([np.cos(angle), np.sin(angle)])
     v = np.tile(SPEED * along, (11, 1))
     ends = [
-        _run(World(rod, ground, 0.3, velocity=v, touching=touching), 0.3, 2.5e-3)[1]
-        for touching in (None, ARCS)
+        _run(
+            World(rod, ground, 0.3, velocity=v, edge_contact=edge_contact), 0.3, 2.5e-3
+        )[1]
+        for edge_contact in (None, ARCS)
     ]
     assert ends[1].x == pytest.approx(ends[0].x, abs=1e-9)
 
@@ -448,8 +455,8 @@ def test_a_bow_lands_on_the_last_half_of_its_last_edge():
     nodes = 0.05 * np.column_stack([np.sin(angle), 1.0 - np.cos(angle)])
     stiff = RodMaterial(4.0e9, 1000.0, 2.0e-3, 2.0e-3)
     bow = moved(chain(nodes, stiff), by=np.array([0.0, 1e-3]))
-    world = World(bow, GroundPlane(), touching=ARCS)
-    touch = touch_of(ARCS, bow, GroundPlane())
+    world = World(bow, GroundPlane(), edge_contact=ARCS)
+    touch = edge_contacts(ARCS, bow, GroundPlane())
     steps = list(simulate(world, StepOptions(h=1e-3), 0.03))
     depth = -min(arc_gap(touch, step.x, 1, GroundPlane()) for step in steps)
     assert any(step.contact.any() for step in steps)
@@ -458,7 +465,7 @@ def test_a_bow_lands_on_the_last_half_of_its_last_edge():
 
 def test_a_run_stopped_while_an_arc_touches_continues_to_the_same_bits():
     rod = moved(Ribbon(20.0, 40).rod, by=np.zeros(2), angle=-float(np.radians(10.0)))
-    world = World(rod, GroundPlane(-10.0), touching=ARCS)
+    world = World(rod, GroundPlane(-10.0), edge_contact=ARCS)
     options = StepOptions(h=1e-3)
     whole = list(simulate(world, options, 0.1, every=50))
     *_, last = simulate(world, options, 0.1, every=50, start=whole[1].state)
@@ -466,7 +473,7 @@ def test_a_run_stopped_while_an_arc_touches_continues_to_the_same_bits():
 
 
 def _refused(ground: Ground, rod: Rod) -> None:
-    World(rod, ground, touching=ARCS)
+    World(rod, ground, edge_contact=ARCS)
 
 
 def test_what_arcs_cannot_do_is_refused():
@@ -475,6 +482,6 @@ def test_what_arcs_cannot_do_is_refused():
     turned = moved(turned, by=np.array([0.0, -turned.nodes[:, 1].min()]))
     with pytest.raises(ValueError, match=r"the arc of node \d+ starts .* below the gr"):
         _refused(GroundPlane(), turned)
-    world = World(Ribbon(2.0, 40).rod, GroundPlane(), touching=ARCS)
+    world = World(Ribbon(2.0, 40).rod, GroundPlane(), edge_contact=ARCS)
     with pytest.raises(ValueError, match="arcs work in motions only: remove them"):
         solve_static(world)

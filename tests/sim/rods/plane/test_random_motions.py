@@ -10,11 +10,11 @@ import pytest
 from sim.core.options import NotConvergedError
 from sim.rods.plane.builders import StarShape, star
 from sim.rods.plane.contact_geometry import (
-    PlaneTouching,
+    EdgeContact,
     arc_gap,
     crossings,
+    edge_contacts,
     edge_gap,
-    touch_of,
 )
 from sim.rods.plane.ground import (
     Ground,
@@ -220,22 +220,22 @@ def random_touch(rng: np.random.Generator) -> Trial | None:
     """A motion that may be anything, with touch; none where that refuses the start."""
     trial = random_trial(rng)
     arcs, rods = rng.random() < 0.25, rng.random() < 0.8
-    touching = PlaneTouching(arcs=bool(arcs), rods=bool(rods))
+    edge_contact = EdgeContact(arcs=bool(arcs), rods=bool(rods))
     try:
-        return trial._replace(world=replace(trial.world, touching=touching))
+        return trial._replace(world=replace(trial.world, edge_contact=edge_contact))
     except ValueError as refused:
-        if "touching: " not in str(refused):
+        if "edge contact: " not in str(refused):
             raise
         return None
 
 
 def _depth(world: World, x: np.ndarray) -> float:
     """How far arcs or edges are below the ground, in shortest edges."""
-    rod, ground, touching = world.rod, world.ground, world.touching
-    if ground is None or touching is None:
+    rod, ground, edge_contact = world.rod, world.ground, world.edge_contact
+    if ground is None or edge_contact is None:
         return 0.0
-    touch = touch_of(touching, rod, ground)
-    if touching.arcs:
+    touch = edge_contacts(edge_contact, rod, ground)
+    if edge_contact.arcs:
         low = min(arc_gap(touch, x, i, ground) for i in range(len(x)))
     else:
         low = edge_gap(rod.edges, x, ground)
@@ -245,13 +245,13 @@ def _depth(world: World, x: np.ndarray) -> float:
 def wrong_in(trial: Trial, steps: list[RodStep]) -> Iterator[str]:
     """What is impossible, where rods and ground feel each other."""
     yield from faults(trial, steps)
-    world, last, touching = trial.world, steps[-1], trial.world.touching
+    world, last, edge_contact = trial.world, steps[-1], trial.world.edge_contact
     rod = world.rod
-    assert touching is not None
-    apart = touching.rods and crossings(rod.edges, rod.nodes) == 0
+    assert edge_contact is not None
+    apart = edge_contact.rods and crossings(rod.edges, rod.nodes) == 0
     if apart and any(crossings(rod.edges, step.x) for step in steps):
         yield "rods cross"
-    if (depth := _depth(world, last.x)) > KEPT * touching.gap:
+    if (depth := _depth(world, last.x)) > KEPT * edge_contact.gap:
         yield f"{depth:.3g} edges below the ground"
 
 

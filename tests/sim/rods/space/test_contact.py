@@ -21,7 +21,7 @@ from sim.rods.space.contact_detection import (
 from sim.rods.space.contact_forces import NO_RIMS, step_rows
 from sim.rods.space.frames import edge_tangents
 from sim.rods.space.rod import SpaceMaterial, SpaceRod, through, together
-from sim.rods.space.simulate import SpaceMotionStep, moves
+from sim.rods.space.simulate import SpaceMotionStep, simulate_in_space
 from sim.rods.space.world import SpaceWorld
 from tests.sim.rods.space.made import ROUND, MovingSupports
 
@@ -37,7 +37,7 @@ def _wire(start: tuple[float, ...], end: tuple[float, ...], edges: int) -> Space
 
 def _end(world: SpaceWorld, h: float, duration: float) -> SpaceMotionStep:
     options = StepOptions(h=h, integrator=Integrator.ENERGY_MOMENTUM)
-    *_, last = moves(world, options, duration, every=10**9)
+    *_, last = simulate_in_space(world, options, duration, every=10**9)
     return last
 
 
@@ -200,7 +200,7 @@ def test_skins_are_never_within_each_other_and_motions_turn_with_their_start():
     turn, ends = Rotation.random(random_state=5).as_matrix(), []
     for way in (np.eye(3), turn):
         world, worst = _thrown(way), 0.0
-        for last in moves(world, options, 0.02):
+        for last in simulate_in_space(world, options, 0.02):
             worst = max(worst, _overlap(last, world))
         assert last.moving.ledger.friction > 1e-5
         assert worst <= 1.001e-6 * R
@@ -215,7 +215,7 @@ def test_wires_that_meet_keep_both_momenta(friction):
     world = _thrown(np.eye(3))
     assert world.contact is not None
     model = replace(world.contact, friction=friction)
-    first, *later = moves(replace(world, contact=model), options, 0.02)
+    first, *later = simulate_in_space(replace(world, contact=model), options, 0.02)
     size = np.abs(first.angular_momentum).max()
     for step in later:
         assert step.momentum == pytest.approx(first.momentum, rel=1e-11, abs=1e-13)

@@ -28,7 +28,7 @@ from sim.rods.space.rod import (
     through,
     together,
 )
-from sim.rods.space.simulate import moves
+from sim.rods.space.simulate import simulate_in_space
 from sim.rods.space.system import SpaceSystem, no_loads
 from sim.rods.space.world import SpaceWorld
 from tests.sim.rods.known import dense_stiffness
@@ -280,7 +280,7 @@ def test_rods_on_a_hinge_keep_energy_and_both_momenta_as_they_tumble(spring, bet
     options = StepOptions(
         h=0.01, integrator=Integrator.ENERGY_MOMENTUM, tolerance=1e-12
     )
-    first, *later = moves(world, options, 1.0, every=20)
+    first, *later = simulate_in_space(world, options, 1.0, every=20)
     part, size = space_elements(rod), np.abs(first.angular_momentum).max()
     turned = [abs(strains_of_hinges(s.moving.state, part)[:, 2]).max() for s in later]
     assert max(turned) > 0.3
@@ -309,12 +309,12 @@ def test_a_spring_about_an_axis_that_is_wound_beyond_half_a_turn_is_told():
     )  # fmt: skip
     spin = np.where(rod.nodes[rod.edges].mean(axis=1)[:, 0] > 0.0, 3.0, 0.0)
     world = SpaceWorld(rod, (0.0, 0.0, 0.0), spin=spin)
-    run = moves(world, StepOptions(h=0.02), 3.0, every=1)
+    run = simulate_in_space(world, StepOptions(h=0.02), 3.0, every=1)
     words = r"a hinge spring is turned by 1[78]\d degrees, close to its limit of 180"
     with pytest.raises(NotConvergedError, match=words) as told:
         list(run)
     assert "smaller h" not in str(told.value)  # none helps; what is advised does
     world = SpaceWorld(stiff, (0.0, 0.0, 0.0), spin=spin)
-    assert list(moves(world, StepOptions(h=0.02), 3.0, every=50))
+    assert list(simulate_in_space(world, StepOptions(h=0.02), 3.0, every=50))
     turned = strains_of_hinges(told.value.best.moving.state, space_elements(rod))
     assert 0.95 * np.pi < abs(turned[0, 2]) < np.pi

@@ -20,7 +20,7 @@ from sim.rods.plane.world import (
 from sim.rods.space.frames import SpaceState, moved_on
 from sim.rods.space.from_plane import in_space
 from sim.rods.space.rod import SpaceMaterial, SpaceRod, disc, through
-from sim.rods.space.simulate import moves
+from sim.rods.space.simulate import simulate_in_space
 from sim.rods.space.step_equation import of_edges, slopes_of_edges
 from sim.rods.space.world import SpaceWorld
 from tests.sim.rods.known import SOFT, straight, turned_tip
@@ -42,7 +42,7 @@ def test_a_load_for_a_time_gives_its_impulse_and_its_work(integrator):
     load = NodeLoad([8], tuple(force.tolist()), start=0.0111, duration=0.0333)
     world = SpaceWorld(slanting(), FREE, load=load)
     options = replace(EXACT, integrator=integrator)
-    last = list(moves(world, options, 0.06))[-1]
+    last = list(simulate_in_space(world, options, 0.06))[-1]
     assert last.momentum == pytest.approx(0.0333 * force, rel=1e-9)
     near = 1e-6 if integrator is Integrator.ENERGY_MOMENTUM else 1e-2
     assert last.moving.ledger.given == pytest.approx(last.energy, rel=near)
@@ -103,7 +103,7 @@ def check_as_in_the_plane(world: World, integrator: Integrator) -> None:
     options = replace(ACTS, integrator=integrator)
     *_, plane = simulate(world, options, 0.03, every=1000)
     lifted = in_space(world, BENT)
-    *_, space = moves(lifted, options, 0.03, every=1000)
+    *_, space = simulate_in_space(lifted, options, 0.03, every=1000)
     way = np.abs(plane.x - world.rod.nodes).max()
     near = 1e-10 if integrator is Integrator.NEWMARK else 1e-4 * way
     assert way > 2e-3
@@ -123,7 +123,7 @@ def check_as_in_the_plane(world: World, integrator: Integrator) -> None:
             for one in lifted.distributed_loads
         ),
     )
-    *_, other = moves(turned, options, 0.03, every=1000)
+    *_, other = simulate_in_space(turned, options, 0.03, every=1000)
     assert other.x @ turn == pytest.approx(space.x, abs=1e-9)
 
 
@@ -181,7 +181,9 @@ def _settled_tip(load: float, edges: int) -> Floats:
         ),
         SOFT,
     )
-    *_, last = moves(world, StepOptions(0.2 / RATE), 20.0 / RATE, every=1000)
+    *_, last = simulate_in_space(
+        world, StepOptions(0.2 / RATE), 20.0 / RATE, every=1000
+    )
     return np.asarray(last.x[-1, :2] / 0.1)
 
 

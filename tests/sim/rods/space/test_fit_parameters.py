@@ -10,7 +10,7 @@ from sim.rods.plane.options import Integrator, StepOptions
 from sim.rods.plane.world import Damping
 from sim.rods.space.contact_detection import ContactModel, LevelGround
 from sim.rods.space.rod import SpaceMaterial, clamped, disc, rectangle, through
-from sim.rods.space.simulate import moves
+from sim.rods.space.simulate import simulate_in_space
 from sim.rods.space.tendons import routed
 from sim.rods.space.world import SpaceParameter, SpaceWorld, scaled
 from tests.sim.rods.space.made import MovingSupports
@@ -60,7 +60,7 @@ def _rubbing(times: dict[SpaceParameter, float], mu: float) -> SpaceWorld:
 
 def _end(world: SpaceWorld) -> Floats:
     options = OPTIONS if world.contact is None else RUBBED
-    *_, last = moves(world, options, H * STEPS, every=10**9)
+    *_, last = simulate_in_space(world, options, H * STEPS, every=10**9)
     return last.x
 
 

@@ -8,7 +8,7 @@ import pytest
 from sim.core.arrays import Floats
 from sim.rods.plane.actuation import Pulses
 from sim.rods.plane.builders import StarShape, star
-from sim.rods.plane.contact_geometry import PlaneTouching
+from sim.rods.plane.contact_geometry import EdgeContact
 from sim.rods.plane.ground import GroundPlane, Wave
 from sim.rods.plane.options import Integrator, StepOptions
 from sim.rods.plane.rod import RodMaterial, RoundSection, hold, network
@@ -17,7 +17,7 @@ from sim.rods.plane.world import World
 from sim.rods.space.frames import moved_on
 from sim.rods.space.from_plane import in_space, lifted
 from sim.rods.space.rod import disc
-from sim.rods.space.simulate import moves
+from sim.rods.space.simulate import simulate_in_space
 from sim.rods.space.statics import rest
 from sim.rods.space.system import SpaceSystem
 from tests.sim.rods.space.made import dense, with_force
@@ -62,7 +62,9 @@ def _free_star(integrator: Integrator) -> tuple[float, float]:
     world = World(robot, None, gravity=(0.0, 0.0), schedule=schedule)
     options = StepOptions(h=2.5e-3, integrator=integrator, tolerance=1e-12)
     *_, plane = simulate(world, options, 0.1, every=100)
-    *_, space = moves(in_space(world, RodMaterial()), options, 0.1, every=100)
+    *_, space = simulate_in_space(
+        in_space(world, RodMaterial()), options, 0.1, every=100
+    )
     assert np.abs(space.x[:, 2]).max() <= 1e-12
     given = space.moving.ledger.given
     assert given == pytest.approx(plane.given, rel=1e-6)
@@ -104,7 +106,10 @@ def test_a_right_angle_bends_and_twists_as_its_legs_do():
     ("change", "words"),
     [
         ({"ground": Wave()}, "ground must be a plane in 3D"),
-        ({"touching": PlaneTouching(thickness=1e-4)}, "touching works in 2D only"),
+        (
+            {"edge_contact": EdgeContact(thickness=1e-4)},
+            "edge_contact works in 2D only",
+        ),
     ],
 )
 def test_what_is_of_the_plane_only_is_refused(change, words):

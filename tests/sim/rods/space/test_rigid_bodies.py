@@ -23,7 +23,7 @@ from sim.rods.space.rigid_bodies import (
     swept,
 )
 from sim.rods.space.rod import SpaceMaterial, SpaceRod, through
-from sim.rods.space.simulate import SpaceMotionStep, moves
+from sim.rods.space.simulate import SpaceMotionStep, simulate_in_space
 from sim.rods.space.world import SpaceWorld
 from tests.sim.rods.space.made import ROUND
 
@@ -40,7 +40,7 @@ def _wire(start: Floats, end: Floats, edges: int) -> SpaceRod:
 
 def _run(world: SpaceWorld, h: float, duration: float) -> list[SpaceMotionStep]:
     options = StepOptions(h=h, integrator=Integrator.ENERGY_MOMENTUM)
-    return list(moves(world, options, duration))
+    return list(simulate_in_space(world, options, duration))
 
 
 def _paraboloid(u: Floats, v: Floats) -> Floats:
@@ -213,7 +213,7 @@ def test_a_spinning_wire_lands_on_a_flat_field_as_on_a_plane(late, integrator):
         contact=ContactModel(np.full(4, radius), mu, bodies=(_plane(0.0, at),)),
     )  # fmt: skip
     options = StepOptions(h, integrator)
-    *_, last = moves(world, options, 6 * h, every=10**9)
+    *_, last = simulate_in_space(world, options, 6 * h, every=10**9)
     along, _, up = last.momentum / rod.mass.sum()
     assert 0.98 < along / (mu * (down + up)) < 1.0 + 1e-6
     turning = last.moving.v[15:].mean()
@@ -278,7 +278,7 @@ def _run_on(
 ) -> list[SpaceMotionStep]:
     model = ContactModel(np.full(len(rod.edges), R), friction, bodies=bodies)
     options = StepOptions(h=H, integrator=Integrator.ENERGY_MOMENTUM, tolerance=1e-11)
-    return list(moves(SpaceWorld(rod, contact=model), options, duration))
+    return list(simulate_in_space(SpaceWorld(rod, contact=model), options, duration))
 
 
 def _way(duration: float, far: Floats) -> list[list[float]]:
@@ -375,7 +375,7 @@ def test_nothing_passes_through_a_bar_that_comes_by_fast():
     model = ContactModel(np.full(len(rod.edges), R), 0.0, bodies=(body,))
     options = StepOptions(h=0.01, integrator=Integrator.ENERGY_MOMENTUM)
     world = SpaceWorld(rod, (0.0, 0.0, 0.0), contact=model)
-    *_, last = moves(world, options, 0.1)
+    *_, last = simulate_in_space(world, options, 0.1)
     assert last.x[:, 1].max() < 0.02 - 0.1 - 2.0 * R + 1e-6
     mass = float(rod.mass.sum())
     assert last.momentum[1] == pytest.approx(-mass, rel=1e-3)

@@ -16,7 +16,7 @@ from sim.rods.space.frames import turning
 from sim.rods.space.from_plane import in_space, lifted
 from sim.rods.space.joints import clamped_end
 from sim.rods.space.rod import SpaceMaterial, StretchLaw, clamped, disc, through
-from sim.rods.space.simulate import SpaceMotionStep, moves
+from sim.rods.space.simulate import SpaceMotionStep, simulate_in_space
 from sim.rods.space.world import SpaceWorld, TurningClamp, TurningClamps
 from tests.sim.rods.known import SOFT
 from tests.sim.rods.plane.test_external_loads import _clamped
@@ -37,7 +37,7 @@ def _options(h: float, **more: float) -> StepOptions:
 
 
 def _last(world: SpaceWorld, options: StepOptions, duration: float) -> SpaceMotionStep:
-    *_, last = moves(world, options, duration, every=EVERY_TIME)
+    *_, last = simulate_in_space(world, options, duration, every=EVERY_TIME)
     return last
 
 
@@ -52,7 +52,9 @@ def _thrown(rng: np.random.Generator) -> SpaceWorld:
 
 def test_energy_and_both_momenta_are_kept_at_any_amplitude(rng):
     world = _thrown(rng)
-    first, *later = moves(world, _options(0.02, tolerance=1e-12), 1.0, every=10)
+    first, *later = simulate_in_space(
+        world, _options(0.02, tolerance=1e-12), 1.0, every=10
+    )
     assert max(step.stretching + step.bending for step in later) > 0.2 * first.energy
     size = np.abs(first.angular_momentum).max()
     for step in later:
@@ -71,7 +73,7 @@ def test_a_rule_that_gains_a_little_in_every_step_is_told(rng):
     )
     found = []
     try:
-        for step in moves(world, StepOptions(1.0e-3), 0.02, every=5):
+        for step in simulate_in_space(world, StepOptions(1.0e-3), 0.02, every=5):
             found.append(step.energy)
     except NotConvergedError as failed:
         found.append(failed.best.energy)
@@ -83,7 +85,9 @@ def test_what_damping_takes_and_weight_gives_is_accounted_for(rng):
     world = replace(
         _thrown(rng), gravity=(0.1, -0.2, 0.3), damping=Damping(alpha=0.2, beta=0.01)
     )
-    first, *_, last = moves(world, _options(0.01, tolerance=1e-12), 0.5, every=10)
+    first, *_, last = simulate_in_space(
+        world, _options(0.01, tolerance=1e-12), 0.5, every=10
+    )
     damped = last.moving.ledger.damped
     assert damped > 0.1 * first.energy
     assert last.energy + damped == pytest.approx(first.energy, rel=1e-9)
@@ -91,8 +95,8 @@ def test_what_damping_takes_and_weight_gives_is_accounted_for(rng):
 
 def test_a_run_goes_on_from_any_record_to_the_same_bits(rng):
     world, options = _thrown(rng), _options(0.02, accuracy=1e-4)
-    _, middle, *_, last = moves(world, options, 0.3, every=5)
-    *_, again = moves(world, options, 0.3, every=5, start=middle.moving)
+    _, middle, *_, last = simulate_in_space(world, options, 0.3, every=5)
+    *_, again = simulate_in_space(world, options, 0.3, every=5, start=middle.moving)
     assert np.array_equal(again.x, last.x)
     assert np.array_equal(again.moving.v, last.moving.v)
 
@@ -118,7 +122,10 @@ def test_a_slender_wire_swings_in_long_steps_that_are_not_cut():
 
 def _period(world: SpaceWorld, options: StepOptions, guess: float) -> float:
     """Of a spin let go at its largest: four times its way to rest."""
-    seen = [(s.time, float(s.moving.v[-1])) for s in moves(world, options, 0.3 * guess)]
+    seen = [
+        (s.time, float(s.moving.v[-1]))
+        for s in simulate_in_space(world, options, 0.3 * guess)
+    ]
     k = next(k for k, (_, spin) in enumerate(seen) if spin * seen[0][1] < 0.0)
     (before, a), (after, b) = seen[k - 1 : k + 1]
     return 4.0 * (before + a / (a - b) * (after - before))
@@ -154,7 +161,7 @@ def test_a_spinning_wire_whirls_the_faster_to_one_side(integrator):
     v[:, 1] = 1e-3 * np.sin(k * rod.nodes[:, 0])
     world = SpaceWorld(rod, (0.0, 0.0, 0.0), velocity=v, spin=np.full(edges, spin))
     options = StepOptions(0.05 / still, integrator, tolerance=1e-14)
-    seen = list(moves(world, options, 6.0 / still))
+    seen = list(simulate_in_space(world, options, 6.0 / still))
     middle = np.array([step.x[edges // 2, 1:] for step in seen[1:]])
     t = np.array([step.time for step in seen[1:]])
     turned = np.unwrap(np.arctan2(middle[:, 1], middle[:, 0]), period=np.pi)
@@ -176,7 +183,7 @@ def test_a_planar_motion_is_the_same_in_space(integrator):
     options = StepOptions(h=2e-3, integrator=integrator, tolerance=1e-12)
     *_, plane = simulate(World(flat, damping=damping), options, 0.2, every=50)
     world = SpaceWorld(lifted(flat, material), (0.0, -GRAVITY, 0.0), damping)
-    *_, space = moves(world, options, 0.2, every=50)
+    *_, space = simulate_in_space(world, options, 0.2, every=50)
     assert np.abs(plane.x - flat.nodes).max() > 0.02
     near = 1e-9 if integrator is Integrator.NEWMARK else 1e-4
     assert np.abs(space.x[:, :2] - plane.x).max() <= near * 0.2
@@ -222,11 +229,11 @@ def test_what_no_motion_can_be_is_refused(rng):
             SpaceWorld(rod, velocity=given)
     bad = SpaceWorld(rod, natural=lambda _: np.full(rod.curvature.shape, np.nan))
     with pytest.raises(ValueError, match=r"natural curvature of shape .*: give finite"):
-        next(moves(bad, StepOptions(), 0.1))
+        next(simulate_in_space(bad, StepOptions(), 0.1))
     with pytest.raises(ValueError, match="rayleigh works in 2D only"):
         SpaceWorld(rod, damping=Damping(rayleigh=True))
     with pytest.raises(ValueError, match=r"duration is 0\.0 s"):
-        next(moves(SpaceWorld(rod), StepOptions(), 0.0))
+        next(simulate_in_space(SpaceWorld(rod), StepOptions(), 0.0))
 
 
 def test_a_step_that_cannot_be_made_ends_in_one_line(rng):
@@ -237,7 +244,7 @@ def test_a_step_that_cannot_be_made_ends_in_one_line(rng):
     ):
         options = StepOptions(h=0.5, integrator=integrator, shortest=1.0, strain=0.01)
         with pytest.raises(NotConvergedError, match=words) as caught:
-            list(moves(world, options, 1.0))
+            list(simulate_in_space(world, options, 1.0))
         assert isinstance(caught.value.best, SpaceMotionStep)
 
 
@@ -260,7 +267,7 @@ def test_a_helix_that_sinks_turns_about_its_axis(integrator):
     rod = through(x, STIFF, ROUND, first=(1.0, 0.0, 0.0))
     world = SpaceWorld(rod, (0.0, 0.0, -9.81), Damping(beta=1e-3), fluid=FLUID)
     options = StepOptions(2e-3, integrator)
-    first, *_, before, last = moves(world, options, 0.2, every=99)
+    first, *_, before, last = simulate_in_space(world, options, 0.2, every=99)
     lost = last.moving.ledger.damped
     assert lost == pytest.approx(first.energy - last.energy, rel=1e-7)
     c, s, k = np.cos(a), np.sin(a), FLUID.along - FLUID.across
@@ -282,7 +289,9 @@ def test_a_planar_rod_sinks_in_space_as_in_its_plane(integrator):
     world = World(flat, None, damping=Damping(beta=1e-3), fluid=Fluid(0.05, 0.1))
     options = StepOptions(2.5e-3, integrator, tolerance=1e-14, residual=1e-12)
     *_, plane = simulate(world, options, 0.2, every=100)
-    *_, space = moves(in_space(world, RodMaterial()), options, 0.2, every=100)
+    *_, space = simulate_in_space(
+        in_space(world, RodMaterial()), options, 0.2, every=100
+    )
     way = np.abs(plane.x - flat.nodes).max()
     near = 1e-9 if integrator is Integrator.NEWMARK else 1e-4
     assert np.abs(space.x[:, :2] - plane.x).max() <= near * way
@@ -304,7 +313,7 @@ def test_an_end_of_the_plane_that_turns_and_moves_does_so_in_space(integrator):
     )  # fmt: skip
     options = StepOptions(h=1e-3, integrator=integrator, tolerance=1e-12)
     *_, planar = simulate(world, options, 0.15, every=10**6)
-    *_, raised = moves(in_space(world, SOFT), options, 0.15, every=10**6)
+    *_, raised = simulate_in_space(in_space(world, SOFT), options, 0.15, every=10**6)
     assert np.ptp(planar.x, axis=0).min() > 0.03
     exact = integrator is Integrator.NEWMARK
     assert np.abs(raised.x[:, :2] - planar.x).max() < (1e-9 if exact else 2e-5)

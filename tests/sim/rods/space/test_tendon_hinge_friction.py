@@ -21,7 +21,7 @@ from sim.rods.space.rod import (
     space_elements,
     through,
 )
-from sim.rods.space.simulate import SpaceMotionStep, moves
+from sim.rods.space.simulate import SpaceMotionStep, simulate_in_space
 from sim.rods.space.state import SpaceMoving
 from sim.rods.space.tendon_hinge_friction import DryLaw, dry_forces
 from sim.rods.space.tendons import Tendon, routed, segments, tendon_lengths, turned
@@ -81,7 +81,7 @@ def test_a_tendon_loses_tension_as_the_capstan_says_and_the_other_way_back(
 ):
     """Straight and helical; friction takes energy in every step."""
     world = _arm(_tendon(MU, end))
-    steps = list(moves(world, _options(0.05, integrator), 2.0 * SLOW))
+    steps = list(simulate_in_space(world, _options(0.05, integrator), 2.0 * SLOW))
     up = int(SLOW / 0.05)
     turn = _turn(world, steps[up - 1 : up + 1])
     assert _tied(world, steps[up]) == pytest.approx(np.exp(-MU * turn), rel=2e-4)
@@ -115,14 +115,14 @@ def test_a_tendon_that_sticks_keeps_the_length_of_each_piece(h):
             [min(time, 1.0) - 0.03 * np.clip(time - 1, 0, 1)]
         ),
     )
-    *_, before = moves(world, options, 2.5)
+    *_, before = simulate_in_space(world, options, 2.5)
     force[-1, 1] = 0.03 * B / LENGTH**2
     slid = []
     for mu in (MU, 0.0):
         pushed = replace(world, force=force, tendons=(_tendon(mu),))
         start = before.moving
         start = start if mu else start._replace(inner_friction=np.empty(0))
-        *_, after = moves(pushed, options, 3.5, start=start)
+        *_, after = simulate_in_space(pushed, options, 3.5, start=start)
         slid.append(_lengths(world, after) - _lengths(world, before))
         if mu:
             left = after.moving.ledger.friction - before.moving.ledger.friction
@@ -145,7 +145,9 @@ def test_a_pendulum_in_a_dry_hinge_loses_as_much_each_half_swing_and_stops(integ
         [HingeAxis([0.0, 1.0, 0.0], friction=share * weight)],
     )  # fmt: skip
     world = SpaceWorld(rod, damping=Damping(beta=1e-4))
-    steps = list(moves(world, StepOptions(5e-3, integrator, tolerance=1e-11), 2.4))
+    steps = list(
+        simulate_in_space(world, StepOptions(5e-3, integrator, tolerance=1e-11), 2.4)
+    )
     angle = np.array([np.arctan2(step.x[-1, 0], -step.x[-1, 2]) for step in steps])
     back = np.flatnonzero(np.diff(angle)[:-1] * np.diff(angle)[1:] < 0.0) + 1
     swing = np.abs(angle[np.append(0, back)])[:4]
@@ -179,7 +181,9 @@ def test_a_clamp_that_moves_an_arm_with_friction_gives_what_it_takes(by):
         world, damping=Damping(beta=0.01), drive=TurningClamps(world.rod, [clamp]),
         pulling=lambda time: np.array([min(1.0, 10.0 * time)]),
     )  # fmt: skip
-    *_, last = moves(driven, _options(5e-3, Integrator.ENERGY_MOMENTUM), 0.5)
+    *_, last = simulate_in_space(
+        driven, _options(5e-3, Integrator.ENERGY_MOMENTUM), 0.5
+    )
     ledger = last.moving.ledger
     assert ledger.friction > 0.01 * ledger.given
     assert abs(ledger.left) < 1e-9 * ledger.at_work
@@ -189,17 +193,19 @@ def test_friction_that_no_tendon_has_moves_or_does_not_converge():
     """exp(mu beta) beyond all numbers, pulled at once: no failure of linear algebra."""
     world = replace(_arm(_tendon(1e5)), pulling=lambda time: np.array([time >= 0.1]))
     with contextlib.suppress(NotConvergedError):
-        *_, last = moves(world, _options(0.05, Integrator.ENERGY_MOMENTUM), 0.3)
+        *_, last = simulate_in_space(
+            world, _options(0.05, Integrator.ENERGY_MOMENTUM), 0.3
+        )
         assert np.isfinite(last.x).all()
 
 
 def test_a_run_with_friction_goes_on_to_the_same_bits():
     world = _arm(_tendon(MU))
     options = _options(0.05, Integrator.ENERGY_MOMENTUM)
-    *_, half = moves(world, options, 1.0)
+    *_, half = simulate_in_space(world, options, 1.0)
     kept = state_from(SpaceMoving, state_arrays(half.moving))
-    *_, again = moves(world, options, 2.0, start=kept)
-    *_, whole = moves(world, options, 2.0)
+    *_, again = simulate_in_space(world, options, 2.0, start=kept)
+    *_, whole = simulate_in_space(world, options, 2.0)
     assert np.array_equal(again.x, whole.x)
     assert np.array_equal(again.moving.inner_friction, whole.moving.inner_friction)
 

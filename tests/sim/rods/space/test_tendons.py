@@ -10,7 +10,7 @@ from sim.rods.plane.options import Integrator, StepOptions
 from sim.rods.plane.world import Damping
 from sim.rods.space.frames import moved_on
 from sim.rods.space.rod import SpaceRod, StretchLaw, clamped, space_elements
-from sim.rods.space.simulate import SpaceMotionStep, moves
+from sim.rods.space.simulate import SpaceMotionStep, simulate_in_space
 from sim.rods.space.statics import rest
 from sim.rods.space.system import SpaceLoads, SpaceSystem, no_loads
 from sim.rods.space.tendons import Tendon, routed, segments, tendon_lengths, tensions
@@ -144,7 +144,7 @@ def _last(
     integrator: Integrator = Integrator.ENERGY_MOMENTUM,
 ) -> SpaceMotionStep:  # fmt: skip
     options = StepOptions(h, integrator, tolerance=1e-12)
-    *_, last = moves(world, options, duration, every=10**9)
+    *_, last = simulate_in_space(world, options, duration, every=10**9)
     return last
 
 
@@ -181,7 +181,7 @@ def test_a_tendon_gives_its_tension_times_what_it_shortens_by():
     rod = _arm()
     tendon = _tendon(rod, B / (LENGTH * 5e-4), (0.0, 5e-4, 0.0))
     world = SpaceWorld(rod, STILL, Damping(beta=0.0), tendons=(tendon,))
-    first = next(moves(world, StepOptions(), 1.0))
+    first = next(simulate_in_space(world, StepOptions(), 1.0))
     errors = []
     for h in (2e-4, 1e-4):
         last = _last(world, h, 0.02)

@@ -27,7 +27,7 @@ from sim.rods.space.rod import (
     through,
     together,
 )
-from sim.rods.space.simulate import SpaceMotionStep, moves
+from sim.rods.space.simulate import SpaceMotionStep, simulate_in_space
 from sim.rods.space.world import SpaceWorld
 from tests.sim.rods.space.made import ROUND, WIRE, B, C, MovingSupports
 
@@ -48,7 +48,9 @@ class Run:
 
     def steps(self) -> list[SpaceMotionStep]:
         options = StepOptions(self.h, Integrator.ENERGY_MOMENTUM)
-        return list(moves(self.world, options, self.duration, every=self.every))
+        return list(
+            simulate_in_space(self.world, options, self.duration, every=self.every)
+        )
 
 
 def wire(x: Floats, across: Floats, closed: bool = False) -> SpaceRod:
