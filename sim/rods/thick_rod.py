@@ -205,69 +205,53 @@ def strains(q: Floats, size: float) -> Floats:
     return found
 
 
+class Stress(NamedTuple):
+    """modulus strain + memory: Pa, and (elements, 3) Pa, what earlier strains left."""
+
+    modulus: float
+    memory: Floats
+
+
+class Unbalanced(NamedTuple):
+    """Forces (n, 3), and their slopes (3 n, 6), (k, d) of row k and column k - d."""
+
+    force: Floats
+    band: Floats
+
+
 @kernel
 def add_elements(
-    q: Floats,
-    size: float,
-    stiffness: Floats,
-    modulus: float,
-    memory: Floats,
-    force: Floats,
-    band: Floats,
+    q: Floats, size: float, stiffness: Floats, stress: Stress, to: Unbalanced
 ) -> None:
-    """Add inner forces and their stiffness, with stress modulus eps + memory.
+    """Add inner forces and their stiffness, (3,) by modulus.
 
-    Parameters
-    ----------
-    stiffness : (3,) by modulus
-    memory : (elements, 3) Pa, what earlier strains left, by the same
-    force, band : (n, 3), (3 n, 6): entry (k, d) is that of row k and column k - d
+    Rows of `slope` are those of eps, gamma and kappa by the unknowns of an element, of
+    the turn of its middle, and what this is multiplied by in N d2 eps + Q d2 gamma.
     """
-    slope = np.zeros((3, 6))
+    slope = np.zeros((5, 6))
     slope[2, 2], slope[2, 5] = -1.0 / size, 1.0 / size
+    slope[3, 2], slope[3, 5] = 0.5, 0.5
     for i in range(len(q) - 1):
         c, s, eps, gamma, kappa = _shape(q, i, size)
-        N = size * stiffness[0] * (modulus * eps + memory[i, 0])
-        Q = size * stiffness[1] * (modulus * gamma + memory[i, 1])
-        M = size * stiffness[2] * (modulus * kappa + memory[i, 2])
+        N = size * stiffness[0] * (stress.modulus * eps + stress.memory[i, 0])
+        Q = size * stiffness[1] * (stress.modulus * gamma + stress.memory[i, 1])
+        M = size * stiffness[2] * (stress.modulus * kappa + stress.memory[i, 2])
         for end in range(2):
-            by = (2 * end - 1) / size
-            slope[0, 3 * end], slope[0, 3 * end + 1] = by * c, by * s
-            slope[1, 3 * end], slope[1, 3 * end + 1] = -by * s, by * c
-            slope[0, 3 * end + 2] = 0.5 * gamma
-            slope[1, 3 * end + 2] = -0.5 * (1.0 + eps)
+            by, x, y, turn = (2 * end - 1) / size, 3 * end, 3 * end + 1, 3 * end + 2
+            slope[0, x], slope[0, y], slope[0, turn] = by * c, by * s, 0.5 * gamma
+            slope[1, x], slope[1, y] = -by * s, by * c
+            slope[1, turn] = -0.5 * (1.0 + eps)
+            slope[4, x], slope[4, y] = -by * (N * s + Q * c), by * (N * c - Q * s)
+            slope[4, turn] = -0.25 * (N * (1.0 + eps) + Q * gamma)
         for a in range(6):
             pull = N * slope[0, a] + Q * slope[1, a] + M * slope[2, a]
-            force[i + a // 3, a % 3] += pull
+            to.force[i + a // 3, a % 3] += pull
             for b in range(a + 1):
                 k = 0.0
                 for strain in range(3):
                     k += stiffness[strain] * slope[strain, a] * slope[strain, b]
-                k = size * modulus * k + _turned(a, b, c, s, eps, gamma, N, Q, size)
-                band[3 * i + a, a - b] += k
-
-
-@kernel
-def _turned(
-    a: int,
-    b: int,
-    c: float,
-    s: float,
-    eps: float,
-    gamma: float,
-    N: float,
-    Q: float,
-    size: float,
-) -> float:
-    """N d2 eps + Q d2 gamma in the unknowns a and b of an element."""
-    turns_a, turns_b = a % 3 == 2, b % 3 == 2
-    if turns_a and turns_b:
-        return -0.25 * (N * (1.0 + eps) + Q * gamma)
-    if not turns_a and not turns_b:
-        return 0.0
-    place = b if turns_a else a
-    by = 0.5 * (1.0 if place >= 3 else -1.0) / size
-    return by * (-N * s - Q * c if place % 3 == 0 else N * c - Q * s)
+                turned = slope[3, a] * slope[4, b] + slope[4, a] * slope[3, b]
+                to.band[3 * i + a, a - b] += size * stress.modulus * k + turned
 
 
 @kernel
@@ -306,6 +290,7 @@ class ThickNumbers(NamedTuple):
     inertia : (n, 3) kg, kg, kg m^2
     tip : (3,) mass, beyond, above
     hung : (2,) N/m of the spring that a mass hangs on, inf where the mass is rigid; s
+    held : (n, 3) unknowns that stay
     clamp : N m/rad, inf where it does not give
     tilt, size, gravity, drag : rad, m, m/s^2, 1/s
     """
@@ -314,6 +299,7 @@ class ThickNumbers(NamedTuple):
     inertia: Floats
     tip: Floats
     hung: Floats
+    held: Bools
     clamp: float
     tilt: float
     size: float
@@ -321,14 +307,17 @@ class ThickNumbers(NamedTuple):
     drag: float
 
 
-def parts(rod: ThickRod) -> ThickNumbers:
-    """The rod as kernels take it."""
+def parts(rod: ThickRod, *, tip_held: bool = False) -> ThickNumbers:
+    """The rod as kernels take it, its last node held in height if its tip is."""
     tip, clamp = rod.tip, rod.clamp
+    held = np.zeros((rod.elements + 1, 3), dtype=np.bool_)
+    held[0], held[-1, 1] = [True, True, np.isinf(clamp.turning)], tip_held
     return ThickNumbers(
         rod.stiffness,
         rod.inertia,
         np.array([tip.mass, tip.beyond, tip.above]),
         np.array([tip.spring, tip.retardation]),
+        held,
         clamp.turning,
         clamp.tilt,
         rod.size,
@@ -376,14 +365,10 @@ def tip_arm(part: ThickNumbers, now: SectionMotion) -> tuple[float, float]:
 
 @kernel
 def _add_tip(
-    part: ThickNumbers,
-    now: SectionMotion,
-    scheme: NewmarkRates,
-    force: Floats,
-    band: Floats,
+    part: ThickNumbers, now: SectionMotion, scheme: NewmarkRates, to: Unbalanced
 ) -> None:
     """Weight, inertia and drag of the mass on the last section."""
-    mass, last = part.tip[0], len(now.q) - 1
+    (force, band), mass, last = to, part.tip[0], len(now.q) - 1
     ux, uy = tip_arm(part, now)
     spin, turn = now.v[last, 2], now.a[last, 2]
     px = now.a[last, 0] - turn * uy - spin * spin * ux
@@ -427,14 +412,10 @@ def pull_of_link(
 
 @kernel
 def _add_hung(
-    part: ThickNumbers,
-    now: SectionMotion,
-    scheme: NewmarkRates,
-    force: Floats,
-    band: Floats,
+    part: ThickNumbers, now: SectionMotion, scheme: NewmarkRates, to: Unbalanced
 ) -> None:
     """Tension of the spring of a hung mass."""
-    last = len(now.q) - 1
+    (force, band), last = to, len(now.q) - 1
     ux, uy = tip_arm(part, now)
     pull, growth, _ = pull_of_link(part, now, scheme)
     force[last, 1] += pull
@@ -447,21 +428,10 @@ def _add_hung(
 
 @kernel
 def newton_step(
-    part: ThickNumbers,
-    now: SectionMotion,
-    scheme: NewmarkRates,
-    modulus: float,
-    memory: Floats,
-    held: Bools,
+    part: ThickNumbers, now: SectionMotion, scheme: NewmarkRates, stress: Stress,
     load: Floats,
-) -> tuple[Floats, Floats, bool]:
-    """How far the nodes are from balance.
-
-    Parameters
-    ----------
-    modulus, memory : Pa, stress is modulus strain + memory
-    held : (n, 3) unknowns that stay
-    load : (n, 3) outer forces and moments, N, N m
+) -> tuple[Floats, Floats, bool]:  # fmt: skip
+    """How far the nodes are from balance with outer forces and moments (n, 3), N, N m.
 
     Returns
     -------
@@ -469,8 +439,9 @@ def newton_step(
     positive definite
     """
     n = len(now.q)
-    force, band = -load, np.zeros((3 * n, 6))
-    add_elements(now.q, part.size, part.stiffness, modulus, memory, force, band)
+    to = Unbalanced(-load, np.zeros((3 * n, BAND)))
+    force, band = to
+    add_elements(now.q, part.size, part.stiffness, stress, to)
     if part.clamp < np.inf:
         force[0, 2] += part.clamp * (now.q[0, 2] + part.tilt)
         band[2, 0] += part.clamp
@@ -480,11 +451,11 @@ def newton_step(
     force[:, 1] += part.inertia[:, 1] * part.gravity
     band[:, 0] += rate * part.inertia.ravel()
     if part.hung[0] < np.inf:
-        _add_hung(part, now, scheme, force, band)
+        _add_hung(part, now, scheme, to)
     else:
-        _add_tip(part, now, scheme, force, band)
+        _add_tip(part, now, scheme, to)
     change = -force.ravel()
-    for k in np.flatnonzero(held.ravel()):
+    for k in np.flatnonzero(part.held.ravel()):
         change[k] = 0.0
         band[k, 0] = HELD
     definite = solve(band, change)
@@ -492,11 +463,12 @@ def newton_step(
 
 
 @kernel
-def largest(force: Floats, held: Bools, size: float) -> float:
-    """The largest unbalanced force of what is not held, N; moments by `size`."""
+def largest(force: Floats, part: ThickNumbers) -> float:
+    """The largest unbalanced force of what is not held, N; moments by the size."""
     worst = 0.0
     for i in range(len(force)):
         for axis in range(3):
-            if not held[i, axis]:
-                worst = max(worst, abs(force[i, axis]) / (size if axis == 2 else 1.0))
+            if not part.held[i, axis]:
+                arm = part.size if axis == 2 else 1.0
+                worst = max(worst, abs(force[i, axis]) / arm)
     return worst

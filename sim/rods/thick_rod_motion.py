@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.interpolate import CubicHermiteSpline
 
-from sim.core.arrays import Bools, Floats
+from sim.core.arrays import Floats
 from sim.core.numba_kernels import kernel
 from sim.core.options import NotConvergedError
 from sim.rods.stress_relaxation import PronySeries
@@ -31,6 +31,7 @@ from sim.rods.thick_rod import (
     SETTING_OUT,
     NewmarkRates,
     SectionMotion,
+    Stress,
     ThickNumbers,
     ThickRod,
     largest,
@@ -43,14 +44,6 @@ from sim.rods.thick_rod import (
 REST_ITERATIONS = 300
 ROUNDING = 1e-13  # of forces, relative to EA
 FARTHEST = 0.3  # turn of a section in one iteration, rad
-
-
-def held_nodes(rod: ThickRod, *, tip: bool = False) -> Bools:
-    """(n, 3) what the clamp holds, and with `tip` the height of the last node."""
-    held = np.zeros((rod.elements + 1, 3), dtype=np.bool_)
-    held[0] = [True, True, np.isinf(rod.clamp.turning)]
-    held[-1, 1] = tip
-    return held
 
 
 def rest(
@@ -83,16 +76,15 @@ def rest(
     memory = np.zeros((rod.elements, 3)) if memory is None else memory
     if tip_height is not None:
         q[:, 1] += (tip_height - q[-1, 1]) * (q[:, 0] / q[-1, 0]) ** 2
-    held, part = held_nodes(rod, tip=tip_height is not None), parts(rod)
+    part, stress = parts(rod, tip_held=tip_height is not None), Stress(modulus, memory)
     allowed = tolerance * rod.weight + ROUNDING * modulus * rod.block.area
     for _ in range(REST_ITERATIONS):
-        change, force, definite = newton_step(
-            part, SectionMotion(q, still, still), AT_REST, modulus, memory, held, load
-        )
-        worst = largest(force, held, rod.size)
+        now = SectionMotion(q, still, still)
+        change, force, definite = newton_step(part, now, AT_REST, stress, load)
+        worst = largest(force, part)
         if worst <= allowed and definite:
             return q
-        load[-1, 2] = lever * np.cos(q[-1, 2]) * force[-1, 1] * held[-1, 1]
+        load[-1, 2] = lever * np.cos(q[-1, 2]) * force[-1, 1] * part.held[-1, 1]
         q = q + change * min(1.0, FARTHEST / max(float(np.abs(change).max()), 1e-300))
     raise NotConvergedError(
         f"thick rod: unbalanced force {worst:.2g} N is above {allowed:.2g} N after "
@@ -104,8 +96,7 @@ def rest(
 ITERATIONS = 25
 
 
-@dataclass(frozen=True, eq=False)
-class ThickStep:
+class ThickStep(NamedTuple):
     """One time of a moving rod.
 
     Attributes
@@ -171,48 +162,44 @@ def _let_go(rod: ThickRod, series: PronySeries, q: Floats, stress: Floats) -> Th
         hung[0] = top - rod.gravity * rod.tip.stretch
     a, force, _ = newton_step(
         parts(rod), SectionMotion(q, still, still), SETTING_OUT._replace(past=hung[0]),
-        series.equilibrium, stress.sum(axis=0), held_nodes(rod), still,
+        Stress(series.equilibrium, stress.sum(axis=0)), still,
     )  # fmt: skip
     return ThickStep(0.0, q, still, a, stress, float(np.abs(force).max()), hung)
 
 
 class Branches(NamedTuple):
-    """The branches of a Prony series in a step: d_k, E_k c_k (k,), and their sum."""
+    """A step of h seconds with inertia, 1, or without, 0, and the branches of a series.
+
+    decay, ramp, modulus : d_k, E_k c_k (k,), and their sum
+    """
 
     decay: Floats
     ramp: Floats
     modulus: float
+    h: float
+    inertia: float
 
 
-def _branches(series: PronySeries, h: float) -> Branches:
+def _branches(series: PronySeries, h: float, inertia: float) -> Branches:
     decay = np.exp(-h / series.time)
     ramp = series.weight * (1.0 - decay) * series.time / h
-    return Branches(decay, ramp, float(series.equilibrium + ramp.sum()))
+    return Branches(decay, ramp, float(series.equilibrium + ramp.sum()), h, inertia)
 
 
 @kernel
 def _march(
-    part: ThickNumbers,
-    start: SectionMotion,
-    hung: Floats,
-    stress: Floats,
-    branches: Branches,
-    held: Bools,
-    h: float,
-    inertia: float,
-    allowed: float,
-    count: int,
-) -> tuple[SectionMotion, Floats, Floats, float]:
-    """State, hung mass and stresses after `count` steps, largest unbalanced force."""
-    worst, stress = 0.0, stress.copy()
+    part: ThickNumbers, start: ThickStep, branches: Branches, allowed: float, count: int
+) -> ThickStep:
+    """What follows after `count` steps, or until one leaves more than is allowed, N."""
+    worst, stress, hung = 0.0, start.stress.copy(), start.hung
     q, v, a, none = start.q, start.v, start.a, np.zeros_like(start.q)
-    old = strains(q, part.size)
+    old, h, inertia = strains(q, part.size), branches.h, branches.inertia
     rate, pace = inertia * 4.0 / (h * h), inertia * 2.0 / h
     for _ in range(count):
-        memory = np.zeros_like(old)
+        law = Stress(branches.modulus, np.zeros_like(old))
         for k in range(len(stress)):
             stress[k] = branches.decay[k] * stress[k] - branches.ramp[k] * old
-            memory += stress[k]
+            law.memory[:] += stress[k]
         q0, v0, a0, left = q, v, a, np.inf
         past = rate * (hung[0] + h * hung[1]) + inertia * hung[2]
         scheme = NewmarkRates(rate, pace, 1.0, past, pace * hung[0] + inertia * hung[1])
@@ -221,10 +208,8 @@ def _march(
             a = rate * (q - q0 - h * v0) - inertia * a0
             v = inertia * (v0 + 0.5 * h * (a0 + a))
             now = SectionMotion(q, v, a)
-            change, force, _ = newton_step(
-                part, now, scheme, branches.modulus, memory, held, none
-            )
-            left = largest(force, held, part.size)
+            change, force, _ = newton_step(part, now, scheme, law, none)
+            left = largest(force, part)
             if left <= allowed:
                 break
             q = q + change
@@ -239,7 +224,7 @@ def _march(
         old = strains(q, part.size)
         for k in range(len(stress)):
             stress[k] += branches.ramp[k] * old
-    return SectionMotion(q, v, a), hung, stress, worst
+    return ThickStep(start.time + count * h, q, v, a, stress, worst, hung)
 
 
 def step(
@@ -264,20 +249,17 @@ def step(
     NotConvergedError
         where the tolerance is not met
     """
-    branches = _branches(series, h)
+    branches = _branches(series, h, float(inertia))
     allowed = tolerance * rod.weight + ROUNDING * branches.modulus * rod.block.area
-    now, hung, stress, worst = _march(
-        parts(rod), SectionMotion(before.q, before.v, before.a), before.hung,
-        before.stress, branches, held_nodes(rod), h, float(inertia), allowed, count,
-    )  # fmt: skip
-    time = before.time + count * h
-    if not worst <= allowed:
+    after: ThickStep = _march(parts(rod), before, branches, allowed, count)
+    if not after.residual <= allowed:
         raise NotConvergedError(
-            f"thick rod: unbalanced force {worst:.2g} N is above {allowed:.2g} N "
-            f"before {time:.4g} s: give shorter steps than {h:g} s",
+            f"thick rod: unbalanced force {after.residual:.2g} N is above "
+            f"{allowed:.2g} N before {after.time:.4g} s: give shorter steps than "
+            f"{h:g} s",
             best=before,
         )
-    return ThickStep(time, now.q, now.v, now.a, stress, worst, hung)
+    return after
 
 
 def motion(

@@ -15,6 +15,7 @@ from sim.rods.thick_rod import (
     Clamp,
     Prism,
     SectionMotion,
+    Stress,
     ThickRod,
     TipMass,
     newton_step,
@@ -26,7 +27,6 @@ from sim.rods.thick_rod_motion import (
     ThickStep,
     crept_height,
     held,
-    held_nodes,
     motion,
     rest,
     rest_height,
@@ -230,15 +230,13 @@ def test_the_matrix_is_the_slope_of_the_forces(rng):
     rod = ThickRod(BLOCK, ELASTIC, Clamp(0.1, 10.0), tip, elements=4)
     q = rest(rod, E) + 1e-3 * rng.normal(size=(5, 3))
     memory = 100.0 * rng.normal(size=(4, 3))
-    held_, still = held_nodes(rod), np.zeros_like(q)
-    part = parts(rod)
-    change, _, _ = newton_step(
-        part, SectionMotion(q, still, still), AT_REST, E, memory, held_, still
-    )
+    part, still, law = parts(rod), np.zeros_like(q), Stress(E, memory)
+    before = SectionMotion(q, still, still)
+    change, _, _ = newton_step(part, before, AT_REST, law, still)
     left = []
     for share in (0.2, 0.1, 0.05, 0.025):
         moved = SectionMotion(q + share * change, still, still)
-        after, _, _ = newton_step(part, moved, AT_REST, E, memory, held_, still)
+        after, _, _ = newton_step(part, moved, AT_REST, law, still)
         left.append(np.abs(after - (1.0 - share) * change).max())
     order = np.log2(np.array(left[:-1]) / np.array(left[1:]))
     assert order[-1] > 0.9  # the Newton step from there errs by share x change^2
