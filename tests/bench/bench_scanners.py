@@ -6,8 +6,8 @@
 - found: those with a detection within 0.3 of the radius of the centre
 - small: found of visible with points on less than 0.25
 - false: detections near to no true sphere, visible or not
-- rms, largest: error over the stated standard deviation, sqrt(d C^-1 d / 3), after the
-  rigid motion that fits best, because the frame of a scan is arbitrary
+- rms, largest: error over the stated standard deviation, sqrt(d C^-1 d / 3), both
+  without a rigid motion, because the frame of a scan is arbitrary
 - missed because: reasons of the rejected candidates that are nearest to missed spheres,
   within one radius
 """
@@ -32,7 +32,7 @@ SCANNERS = {
     "mesh": lab.photogrammetry,
     "light": lab.structured_light,
 }
-WALL, TABLE, CUPS = {"wall": True}, {"table": True}, {"sockets": 4}
+WALL, TABLE, CUPS = {"wall": True}, {"table": True}, {"sockets": 6}
 # Settings of the scanner; shape and radius of the mechanism; things beside; the rest.
 SCENES: dict[str, tuple[tuple[float, ...], str, float, str, dict[str, int]]] = {
     "laser axis 0": ((0.4, 0.05, 0), "sheet", 6, "", TABLE),
@@ -59,16 +59,19 @@ SCENES: dict[str, tuple[tuple[float, ...], str, float, str, dict[str, int]]] = {
 
 
 def normalised(true: Floats, picks: Picks, which: list[int]) -> Floats:
-    """Error of each found sphere over its standard deviation."""
-    if len(which) < 3:
+    """Error of each found sphere over its standard deviation.
+
+    A rigid motion is taken off the errors by least squares, and from their covariance.
+    """
+    n, at = len(which), np.add.outer(3 * np.array(which, int), np.arange(3)).ravel()
+    if n < 3:
         return np.full(1, np.nan)
-    C = np.array([picks.spheres[k].covariance for k in which])
-    weight = 1 / np.trace(C, axis1=1, axis2=2)
-    a, b = (
-        v - np.average(v, axis=0, weights=weight) for v in (true, picks.centres[which])
-    )
-    u, _, vt = np.linalg.svd((a * weight[:, None]).T @ b)
-    d = b - a @ (u * [1, 1, np.linalg.det(u @ vt)]) @ vt
+    motion = np.vstack([[*np.eye(3), *np.cross(np.eye(3), c)] for c in true])
+    motion = motion.reshape(n, 6, 3).transpose(0, 2, 1).reshape(3 * n, 6)
+    Q = np.eye(3 * n) - motion @ np.linalg.pinv(motion)
+    d = (Q @ (picks.centres[which] - true).ravel()).reshape(n, 3)
+    C = (Q @ picks.covariance[np.ix_(at, at)] @ Q).reshape(n, 3, n, 3)
+    C = C[np.arange(n), :, np.arange(n)]
     return np.sqrt(np.einsum("ij,ijk,ik->i", d, np.linalg.inv(C), d) / 3)
 
 

@@ -59,7 +59,7 @@ class Scan:
 
     points: Floats
     caps: Floats
-    counts: Ints
+    counts: Floats
     view: Ints | None = None
     origins: Floats | None = None
     registration_mm: float = 0.0
@@ -216,7 +216,7 @@ def nuts(rng: Rng, at: Floats, r: float) -> list[Solid]:
     """Five nuts about as wide as a sphere, lying on the table."""
     solids = []
     for k, across in enumerate(r * rng.uniform(1.7, 2.3, 5)):
-        flats = turn(rng.uniform(0, 60)) @ [turn(60 * side)[0] for side in range(3)]
+        flats = np.array([turn(a)[0] for a in rng.uniform(0, 60) + np.arange(3) * 60])
         c = at + 3.2 * r * turn(72 * k)[0] + 0.27 * across * UP
         solids.append(nut(c, flats, across))
     return solids
@@ -257,7 +257,7 @@ def mechanism(
 
     Parameters
     ----------
-    sockets : number of spheres of which a cup leaves a cap of 0.2 to 0.3 free
+    sockets : number of spheres of which a cup leaves a cap of 0.2 to 0.25 free
     wall : whether a wall touches the four outermost spheres on one side
     """
     nodes = rng.normal(shape(rng, radius), 0.2 * radius)
@@ -274,7 +274,7 @@ def mechanism(
         solids.append(plate if rng.random() < 0.15 else rope(np.array([a, b]), thick))
     for c in nodes[rng.permutation(len(nodes))[:sockets]]:
         free = unit(unit(c - nodes.mean(axis=0)) + 0.6 * UP) * radius
-        lip = c + rng.uniform(0.4, 0.6) * free
+        lip = c + rng.uniform(0.5, 0.6) * free
         solids.append(tube(c - 1.2 * free, lip, 1.4 * radius, 1.4 * radius))
     if wall:
         size = np.ptp(nodes[far], axis=0) / 2 + [2 * radius, 1.5, radius]
@@ -350,10 +350,9 @@ def pixels(scene: Scene, origin: Floats, pitch: float) -> tuple[Floats, Ints, In
     return unit(aim - origin), row, column
 
 
-def waves(rng: Rng, shortest: float, longest: float) -> Field:
-    """A random field of variance 1 with wavelengths in a range."""
-    k = unit(rng.normal(size=(60, 3))) * 2 * np.pi
-    k /= rng.uniform(shortest, longest, 60)[:, None]
+def waves(rng: Rng, low: float, high: float) -> Field:
+    """A random field of variance 1 with wavelengths from `low` to `high`."""
+    k = 2 * np.pi * unit(rng.normal(size=(60, 3))) / rng.uniform(low, high, (60, 1))
     phase = rng.uniform(0, 2 * np.pi, 60)
     return lambda p: np.cos(p @ k.T + phase).sum(axis=1) / np.sqrt(30)
 
@@ -365,17 +364,19 @@ def moved(rng: Rng, scene: Scene, p: Floats, sd: float) -> Floats:
 
 
 def share(directions: Floats) -> float:
-    """Share of a sphere that has points: the closing of the points by 12 degrees.
+    """Share of a sphere that has points: their closing by 12 degrees.
 
     Discs about all points are joined, and what is within 12 degrees of the outside of
-    their union is taken off again.
+    their union is taken off again. Half a spacing more is left about the outer points,
+    as of a quarter of the sphere.
     """
     i = np.arange(2000) + 0.5
     z, a = 1 - i / 1000, np.pi * (1 + np.sqrt(5)) * i
     probes = unit(np.stack([np.cos(a), np.sin(a), z / np.sqrt(1 - z**2)], axis=1))
-    near = np.cos(np.radians(12))
-    out = ~(probes @ directions.T > near).any(axis=1)
-    return float(1 - (probes @ probes[out].T > near).any(axis=1).mean())
+    disc = np.radians(12) + np.sqrt(np.pi / max(len(directions), 1)) / 2
+    out = ~(probes @ directions.T > np.cos(disc)).any(axis=1)
+    eroded = (probes @ probes[out].T > np.cos(np.radians(12))).any(axis=1)
+    return float(1 - eroded.mean())
 
 
 Part = tuple[Floats, Floats, Ints]
@@ -385,7 +386,7 @@ def scan_of(scene: Scene, parts: list[Part], **more: Any) -> Scan:
     """A scan of parts: the places of points without errors, with them, and solids."""
     exact, points, which = map(np.concatenate, zip(*parts, strict=True))
     on = [unit(exact[which == k] - c) for k, c in enumerate(scene.centres)]
-    caps, counts = np.array([share(d) for d in on]), np.array([len(d) for d in on])
+    caps, counts = np.array([[share(d), len(d)] for d in on]).T
     return Scan(points, caps, counts, **more)
 
 
@@ -492,13 +493,13 @@ def photogrammetry(rng: Rng, scene: Scene, pitch: float, noise: float) -> Scan:
 
 
 def fragment(rng: Rng, scene: Scene, p: Floats, pitch: float) -> Part:
-    """A crumpled piece of surface that floats 3 to 15 mm from a vertex."""
+    """A crumpled piece of surface that floats up to 15 mm from a vertex."""
     size = rng.uniform(0.5, 1.2) * scene.radius
     piece = rng.uniform(-size, size, (int((2 * size / pitch) ** 2), 3)) * [1, 1, 0]
-    piece = piece[np.linalg.norm(piece, axis=1) < size]
     piece[:, 2] = 0.15 * size * waves(rng, size, 3 * size)(piece)
     away = rng.uniform(3, 15) * unit(rng.normal(size=3))
     piece = piece @ np.linalg.qr(rng.normal(size=(3, 3)))[0] + rng.choice(p) + away
+    piece = piece[union(scene.solids, piece) > 0]  # no camera sees into solids
     return piece, piece, np.full(len(piece), -1)
 
 
