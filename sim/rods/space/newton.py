@@ -24,19 +24,18 @@ from sim.rods.space.state import (
     workspace_of,
 )
 from sim.rods.space.step_equation import (
-    ADVANCE,
-    FORCES,
     INERTIAL,
     LARGEST_TURN,
-    MATRIX,
     ROUNDED,
-    START,
     UNBALANCED,
+    advance,
     balance,
+    begin,
     guessed,
     newton_matrix,
-    stage,
+    renew,
     step_forces,
+    unbalance,
 )
 from sim.rods.space.system import edge_turn
 from sim.rods.space.tendon_hinge_friction import friction_newton_step
@@ -142,27 +141,23 @@ class _Compiled(_ByParts):
 
     def __init__(self, world: SpaceWorld, trial: SpaceTrial, space: Workspace) -> None:
         self.world, self.trial, self.space = world, trial, space
-        self.at = space.work.at
-        self._stage(START)
-
-    def _stage(self, what: int) -> float:
-        damping = self.world.damping
-        rates = damping.alpha, damping.beta
-        return float(stage(self.space.handed, what, self.trial.h, rates))
+        self.at, damping = space.work.at, world.damping
+        self.rates = trial.h, damping.alpha, damping.beta
+        begin(space.handed)
 
     def forces(self) -> SpaceForces:
-        damped = self._stage(FORCES)
+        damped = unbalance(self.space.handed, *self.rates)
         return _of_work(self.space.work, damped)
 
     def matrix(self, found: SpaceForces) -> Factor:
         assert found.contact is not None  # else the matrix need not be positive
-        self._stage(MATRIX)
+        renew(self.space.handed, *self.rates, True)
         work = self.space.work
         return BorrowedFactor(self.space.pattern, work.L, work.pivot)
 
     def advance(self, change: Floats) -> float:
         self.space.work.change[...] = change
-        return self._stage(ADVANCE)
+        return advance(self.space.handed, self.rates[2] / self.trial.h)
 
     def ended(self) -> SpaceState:
         return self.space.end()

@@ -78,7 +78,6 @@ ROUNDED = 1e-15  # of the farthest coordinate: moves that doubles do not hold
 UNBALANCED = 1e-2  # of the largest force: what may be left where moves are rounding
 LARGEST_TURN = 0.5  # of an edge in one iteration, or its stretch
 SHIFT_GROWTH = 4.0  # of the inertia, by which Newton's matrix is shifted
-START, FORCES, MATRIX, ADVANCE = range(4)
 
 
 @kernel
@@ -101,7 +100,7 @@ def _move_on(work: SpaceWork) -> None:
 
 
 @kernel
-def _unbalance(work: SpaceWork, h: float, alpha: float, beta: float) -> float:
+def unbalance(work: SpaceWork, h: float, alpha: float, beta: float) -> float:
     """moves, inner, unbalanced <- those of a step that ends at `at`; damping, J."""
     n, moves = 3 * len(work.at.x), work.moves
     moves[:n] = (work.at.x - work.before.x).ravel()
@@ -117,9 +116,7 @@ def _unbalance(work: SpaceWork, h: float, alpha: float, beta: float) -> float:
 
 
 @kernel
-def _renew(
-    work: SpaceWork, h: float, alpha: float, beta: float, positive: bool
-) -> None:
+def renew(work: SpaceWork, h: float, alpha: float, beta: float, positive: bool) -> None:
     """L and pivot <- of Newton's matrix, along the middle of the step.
 
     Where it must be positive, strains are foretold ones, and inertia is made larger
@@ -203,7 +200,7 @@ def _solve(work: SpaceWork) -> None:
 
 
 @kernel
-def _start(work: SpaceWork) -> None:
+def begin(work: SpaceWork) -> None:
     """`at` <- the first guess, which is `change` from where the step begins."""
     work.at.x[:] = work.before.x
     work.at.d[:] = work.before.d
@@ -227,22 +224,13 @@ def _shorten(work: SpaceWork) -> float:
 
 
 @kernel
-def stage(work: SpaceWork, what: int, h: float, damping: tuple[float, float]) -> float:
-    """One part of an iteration: START, FORCES, MATRIX or ADVANCE."""
-    alpha, beta = damping
-    if what == FORCES:
-        return _unbalance(work, h, alpha, beta)
-    if what == ADVANCE:
-        size = _shorten(work)
-        if size < np.inf:
-            _predict_strains(work, beta / h)
-            _move_on(work)
-        return size
-    if what == START:
-        _start(work)
-    else:
-        _renew(work, h, alpha, beta, True)
-    return 0.0
+def advance(work: SpaceWork, viscous: float) -> float:
+    """Go on by `change`, or as much as edges may turn; how far, m, or inf."""
+    size = _shorten(work)
+    if size < np.inf:
+        _predict_strains(work, viscous)
+        _move_on(work)
+    return size
 
 
 @kernel
@@ -262,10 +250,10 @@ def balance(
     iterations, whether they converged, and energy damped, J
     """
     (alpha, beta), (tolerance, residual, reuse) = damping, allowed
-    _start(work)
+    begin(work)
     ready, small, before = False, False, np.inf
     for k in range(iterations):
-        damped = _unbalance(work, h, alpha, beta)
+        damped = unbalance(work, h, alpha, beta)
         if small:
             worst, _, force = largest_forces(
                 work.free, work.sizes, work.unbalanced, work.inner, work.weight,
@@ -277,7 +265,7 @@ def balance(
             if worst <= max(least, residual * force) or at_rounding:
                 return k, True, damped
         if not ready:
-            _renew(work, h, alpha, beta, False)
+            renew(work, h, alpha, beta, False)
             ready = True
         _solve(work)
         size = _shorten(work)
