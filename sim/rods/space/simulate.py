@@ -27,7 +27,7 @@ from sim.rods.space.energy_balance import (
     with_stopped,
 )
 from sim.rods.space.energy_conserving_forces import changes
-from sim.rods.space.frames import SpaceState, edge_tangents
+from sim.rods.space.frames import SpaceState
 from sim.rods.space.newton import contact_allowed, end_of_step
 from sim.rods.space.state import SpaceLedger, SpaceMoving, set_up
 from sim.rods.space.world import SpaceWorld, limb_in_contact
@@ -104,8 +104,6 @@ class SpaceMotionStep:
     Attributes
     ----------
     stretching, bending, twisting, kinetic, gravity : J
-    momentum, angular_momentum : (3,) of nodes and spins, kg m/s, and about the origin,
-        kg m^2/s
     iterations, substeps : since the last record
     error : m, largest estimated error of a step since then, if adapted
     moving : to continue from
@@ -117,8 +115,6 @@ class SpaceMotionStep:
     twisting: float
     kinetic: float
     gravity: float
-    momentum: Floats
-    angular_momentum: Floats
     iterations: int
     substeps: int
     error: float
@@ -253,13 +249,8 @@ class SpaceRodSimulator(MotionLoop[SpaceMotionStep]):
 
     def record(self, *, failed: bool = False) -> SpaceMotionStep:  # noqa: ARG002
         world, now, effort = self.world, self.now, self.effort
-        rod, n = world.rod, world.rod.nodes.size
-        part = world.part(now.time, now.pulse)
+        n, part = world.rod.nodes.size, world.part(now.time, now.pulse)
         stretching, bending, twisting = energies(now.state, part)
-        carried = rod.mass[:, None] * now.v[:n].reshape(-1, 3)
-        spun = (rod.inertia * now.v[n:])[:, None] * edge_tangents(
-            now.state.x, rod.edges
-        )
         self.effort = StepStatistics()
         return SpaceMotionStep(
             moving=now,
@@ -268,9 +259,6 @@ class SpaceRodSimulator(MotionLoop[SpaceMotionStep]):
             twisting=twisting,
             kinetic=kinetic_energy(world, now.v),
             gravity=-float(world.pull[:n] @ now.state.x.ravel()),
-            momentum=carried.sum(axis=0),
-            angular_momentum=np.cross(now.state.x, carried).sum(axis=0)
-            + spun.sum(axis=0),
             iterations=effort.iterations,
             substeps=effort.substeps,
             error=effort.error,

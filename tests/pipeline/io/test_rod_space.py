@@ -312,8 +312,8 @@ def test_a_plate_of_a_file_lifts_a_rod_and_another_tips_it_off(tmp_path):
     tip = {"plate": plate, "turns": [[0, 0], [0.1, 25]], "axis": [0, 1, 0]}
     tipped = {**content, "bodies": [tip], "duration": 0.2}
     *_, last = made(tmp_path, tipped, every=1000, friction=0.3).steps()
-    assert last.momentum[0] > 0.0
-    assert last.momentum[2] < 0.0
+    assert last.v[:, 0].mean() > 0.0
+    assert last.v[:, 2].mean() < 0.0
 
 
 PLATE = {"plate": {"centre": [40, 0, -20], "size": [200, 90, 4]}}

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.sparse import coo_array
 
 from sim.core.arrays import Floats
-from sim.rods.space.frames import SpaceState, moved_on
+from sim.rods.space.frames import SpaceState, edge_tangents, moved_on
 from sim.rods.space.rod import (
     SpaceMaterial,
     SpaceRod,
@@ -16,6 +16,7 @@ from sim.rods.space.rod import (
     rectangle,
     through,
 )
+from sim.rods.space.simulate import SpaceMotionStep
 from sim.rods.space.system import SpaceLoads, SpaceSystem, no_loads
 
 WIRE = SpaceMaterial(1.0e7, 1000.0, 0.3)
@@ -93,3 +94,16 @@ def negative(system: SpaceSystem, state: SpaceState) -> int:
     """Directions in which the energy of free unknowns falls, by the factor."""
     _, values = system.gradient(state, system.tensions(state))
     return system.factor(values, np.zeros(system.count)).negative
+
+
+def momentum(rod: SpaceRod, step: SpaceMotionStep) -> Floats:
+    """(3,) of nodes, kg m/s."""
+    return np.asarray(rod.mass @ step.v)
+
+
+def angular_momentum(rod: SpaceRod, step: SpaceMotionStep) -> Floats:
+    """(3,) of nodes and spins, about the origin, kg m^2/s."""
+    spins = rod.inertia * step.moving.v[rod.nodes.size :]
+    return np.asarray(
+        rod.mass @ np.cross(step.x, step.v) + spins @ edge_tangents(step.x, rod.edges)
+    )
