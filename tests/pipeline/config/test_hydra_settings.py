@@ -24,11 +24,3 @@ def test_a_pickle_is_not_run_again(project, refused):
     (project / "steps.pkl").write_text("no pickle")
     words = [CASE, "--experimental-rerun", "steps.pkl"]
     assert "--experimental-rerun" in refused("simulate", *words)
-
-
-@pytest.mark.slow  # a launcher's runs are tried in test_sweep, refusals without one
-def test_another_launcher_tells_what_is_refused(process):
-    few = ["--multirun", CASE, "hydra/launcher=joblib", "hydra.launcher.n_jobs=2"]
-    refusals = process("simulate", *few, "record_every=0,-1")
-    assert refusals.returncode == 2, refusals.stderr
-    assert "record_every must be 1 or more" in refusals.stderr

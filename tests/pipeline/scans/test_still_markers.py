@@ -34,19 +34,8 @@ def test_markers_of_the_simulated_shape_agree(tmp_path, rng):
     run = write_run(tmp_path / "run", predicted, other)
     centres = scanned(predicted.nodes_mm, rng).centres_mm
     file = still(tmp_path / "a.csv", centres, rng)
-    assert (
-        called(
-            [
-                "ingest",
-                str(file),
-                "--marker-sd-mm",
-                "0.1",
-                "--out",
-                str(tmp_path / "found"),
-            ]
-        )
-        == 0
-    )
+    words = ["--marker-sd-mm", "0.1", "--out", str(tmp_path / "found")]
+    assert called(["ingest", str(file), *words]) == 0
     table = read_spheres(tmp_path / "found")
     assert np.abs(table.centres_mm - centres).max() < 0.1
     assert not table.synthetic
@@ -89,19 +78,8 @@ def test_frames_that_lack_a_marker_are_left_out_of_it_alone_and_counted(
     places = centres + 0.5 * rng.standard_normal((12, 3, 3))
     places[3, 0] = places[5:8, 2] = np.nan
     file = gaps(tmp_path / "a.csv", places)
-    assert (
-        called(
-            [
-                "ingest",
-                str(file),
-                "--marker-sd-mm",
-                "0.2",
-                "--out",
-                str(tmp_path / "found"),
-            ]
-        )
-        == 0
-    )
+    words = ["--marker-sd-mm", "0.2", "--out", str(tmp_path / "found")]
+    assert called(["ingest", str(file), *words]) == 0
     assert "lost in some frames: a in 1, c in 3;" in capsys.readouterr().out
     found = read_spheres(tmp_path / "found")
     np.testing.assert_allclose(found.centres_mm, np.nanmean(places, axis=0), atol=1e-3)

@@ -79,13 +79,6 @@ def test_one_number_of_a_case_changes_that_case_alone(some_figures, shipped):
     assert changed(shipped) == {("simulate", "triangles_circle")}
 
 
-def test_comments_and_the_order_of_keys_change_nothing(some_figures, shipped):
-    path = some_figures / "conf" / "case" / "triangles_circle.yaml"
-    turned = dict(reversed(yaml.safe_load(path.read_text()).items()))
-    path.write_text("# another comment\n" + yaml.safe_dump(turned, sort_keys=False))
-    assert changed(shipped) == set()
-
-
 def test_a_value_that_a_comparison_sets_changes_the_steps_that_take_it(
     some_figures, shipped
 ):
