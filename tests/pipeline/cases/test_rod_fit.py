@@ -129,11 +129,20 @@ def _draw(tmp_path: Path, rng: np.random.Generator, u: float) -> tuple[float, fl
     return chi2, float(np.sqrt(np.mean((error / expected) ** 2)))
 
 
-def test_true_parameters_of_noisy_decays_lie_within_their_uncertainty(tmp_path, rng):
-    """chi2 of 8 degrees over 4 draws, 0.1 % on either side."""
-    draws = np.array([_draw(tmp_path, rng, 2e-4) for _ in range(4)])
-    assert 0.86 < draws[:, 0].sum() < 26.1
-    assert draws[:, 1].mean() == pytest.approx(1.0, abs=0.15)  # nothing but noise
+@pytest.mark.parametrize(
+    ("count", "low", "high", "off"),
+    [
+        (4, 0.86, 26.1, 0.15),
+        pytest.param(200, 318.3, 493.1, 0.05, marks=pytest.mark.slow),
+    ],
+)
+def test_true_parameters_of_noisy_decays_lie_within_their_uncertainty(
+    count, low, high, off, tmp_path, rng
+):
+    """chi2 of two degrees a draw, 0.1 % on either side."""
+    draws = np.array([_draw(tmp_path, rng, 2e-4) for _ in range(count)])
+    assert low < draws[:, 0].sum() < high
+    assert draws[:, 1].mean() == pytest.approx(1.0, abs=off)  # nothing but noise
 
 
 BEAM = """
@@ -210,18 +219,6 @@ def test_slopes_are_the_same_over_a_decade_of_steps(tmp_path, monkeypatch, kind)
         assert (np.abs(other - found[1]).max(axis=0) < 2e-5 * size).all()
 
 
-@pytest.mark.parametrize("kind", ["beam", "space"])
-def test_a_fit_finds_known_parameters_again(tmp_path, kind):
-    """From 15 and 20 % off, in what the model itself computes with them."""
-    case = _known(tmp_path, kind)
-    truth = case.nominal * [1.15, 0.8]
-    at = case.series["at"].to_numpy(np.float64)
-    value = case.seen(truth, case.which, at)
-    series(tmp_path / "s.csv", case.quantities[0], at, value, 1e-6)
-    last, _ = fitted(replace(case))  # which reads the series anew
-    assert last.p == pytest.approx(truth, rel=1e-6)
-
-
 @pytest.mark.parametrize(
     ("change", "words"),
     [
@@ -276,7 +273,6 @@ def _rows(path: Path, *rows: str) -> str:
         ({"parameters": ["beta", "beta"]}, "name one or more, each once"),
         ({"parameters": ["ramp"]}, "parameter is 'ramp'"),
         ({"parameters": ["rate"]}, "the beam has no actuator, so no rate"),
-        ({"parameters": ["modulus", "beta", "beta"]}, "each once"),
         ({"specimen": beam(beta=0.0)}, "beta starts at 0"),
         ({"specimen": StarCase()}, "specimen is a StarCase: give a ClampedBeam"),
         ({"specimen": ActuatorCase()}, "an actuator alone has no modulus"),
@@ -300,9 +296,6 @@ def test_fits_that_make_no_sense_are_refused(tmp_path, change, words):
 @pytest.mark.parametrize(
     ("rows", "words"),
     [
-        (["y_tip,0.1,1,0.1,fit"], r"has 1 measurement for 2 parameters \(modulus, b"),
-        (["y_tip,0.1,1,0,fit", "y_tip,0.2,1,0,fit"], "one more as no u is given"),
-        (["y_tip,0.1,1,0.1,fit", "y_tip,0.2,1,0,fit"], "measurement 1 has u = 0"),
         (["y_tip,-1,1,1,fit"] * 3, "y_tip is measured at -1 s: times start at 0"),
         (["load,1,1,1,fit"] * 3, "quantity is 'load': a rod has"),
     ],
@@ -368,11 +361,3 @@ def test_a_run_prints_what_the_series_tells(tmp_path, capsys, by_command):
     assert called(["simulate", "case=beam_fit", f"case.measured_path={path}"]) == 2
     said = capsys.readouterr().err
     assert "has 1 measurement for 2 parameters (modulus, beta): mark more" in said
-
-
-@pytest.mark.slow
-def test_their_uncertainty_is_neither_too_small_nor_too_large(tmp_path, rng):
-    """chi2 of 400 degrees over 200 draws, 0.1 % on either side."""
-    draws = np.array([_draw(tmp_path, rng, 2e-4) for _ in range(200)])
-    assert 318.3 < draws[:, 0].sum() < 493.1
-    assert draws[:, 1].mean() == pytest.approx(1.0, abs=0.05)
