@@ -1,11 +1,13 @@
 """Cases of plates and modes: what they record, and what they refuse."""
 
+from functools import partial
 from itertools import islice
 
 import numpy as np
 import pytest
 
 from pipeline.cases.origami import FoldSnapCase, OrigamiCase, PlateCase
+from sim.origami.pattern.pattern import largest_panel
 from tests.helpers.cases import composed
 from tests.recorded import recorded
 
@@ -38,3 +40,25 @@ def test_modes_and_stiffness_stand_beside_each_increment():
     assert 0 < row["eigenvalue_0"] <= row["eigenvalue_1"]
     assert row["stiffness_0"] > 0
     assert recorder.summary()["stiffness_0"] == row["stiffness_0"]
+
+
+case = partial(composed, OrigamiCase)
+
+
+def test_a_sheet_whose_creases_have_a_width_is_held_by_its_largest_panel():
+    held = case("turned_vertex", "case.compliant=true")
+    own = held.mesh.corner_panel == largest_panel(held.pattern)
+    assert {row[0] for row in held.sheet.supports} <= set(held.mesh.corner[own])
+
+
+def test_a_vertex_is_turned_by_the_slope_of_its_energy():
+    turned = case("turned_vertex")
+    steps, recorder = recorded(turned)
+    work = np.trapezoid(
+        [3e-4 * step.factor for step in steps],
+        [recorder.arrays(step)["folds"][0] for step in steps],
+    )
+    assert recorder.summary()["strain_energy"] == pytest.approx(work, rel=1e-3)
+    half = np.tan(0.5 * recorder.arrays(steps[-1])["folds"])
+    rigid = np.sin(np.radians(10.0)) / np.sin(np.radians(70.0))  # flat-foldable
+    assert abs(half[1] / half[0]) == pytest.approx(rigid, rel=1e-3)
