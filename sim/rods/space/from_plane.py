@@ -251,13 +251,14 @@ def in_space(world: World, sections: Section | Sequence[Section]) -> SpaceWorld:
     """
     if world.edge_contact is not None:
         raise ValueError(OF_THE_PLANE)
-    rod = lifted(world.rod, sections)
+    rod, flat = lifted(world.rod, sections), world.rod
+    limbs = flat.edge_limb, flat.bend_limb, world.actuator, elements(flat)
     return SpaceWorld(
         rod,
         (*world.gravity, 0.0),
         world.damping,
         contact=_contact_model(world, sections),
-        limbs=_limbs(world) if world.schedule else None,
+        limbs=SpaceLimbs(*limbs) if world.schedule else None,
         schedule=world.schedule,
         load=world.load,
         fluid=world.fluid,
@@ -265,11 +266,6 @@ def in_space(world: World, sections: Section | Sequence[Section]) -> SpaceWorld:
         distributed_loads=tuple(_spread(rod, world)),
         follower_forces=world.follower_forces,
     )
-
-
-def _limbs(world: World) -> SpaceLimbs:
-    rod = world.rod
-    return SpaceLimbs(rod.edge_limb, rod.bend_limb, world.actuator, elements(rod))
 
 
 def _spread(rod: SpaceRod, world: World) -> Iterator[DistributedLoad]:

@@ -330,12 +330,9 @@ def together(*rods: SpaceRod) -> SpaceRod:
         name: np.concatenate([getattr(rod, name) for rod in rods])
         for name in (one.name for one in fields(SpaceRod) if one.name != "law")
     }
-    joined["edges"] = np.concatenate(
-        [rod.edges + k for rod, k in zip(rods, nodes[:-1], strict=True)]
-    )
-    joined["hinges"] = np.concatenate(
-        [rod.hinges + k for rod, k in zip(rods, edges[:-1], strict=True)]
-    )
+    for name, first in (("edges", nodes), ("hinges", edges)):
+        own = [getattr(rod, name) + k for rod, k in zip(rods, first[:-1], strict=True)]
+        joined[name] = np.concatenate(own)
     joined["bends"] = np.concatenate(
         [
             rod.bends

@@ -1,7 +1,7 @@
 """A rod in space with its loads as a system of equations, for Newton's method.
 
 Its unknowns are coordinates, then angles. `SpaceLoads` is what acts from outside.
-`edge_fit` puts nodes where given changes of edges want them, as far as supports let it.
+`edge_factors` help to put nodes where given changes of edges want them.
 """
 
 from collections.abc import Sequence
@@ -90,50 +90,16 @@ def no_loads(rod: SpaceRod) -> SpaceLoads:
 TIE = 1e-9  # of a node to where it would go, in edges as long as the rod
 
 
-@dataclass(frozen=True, eq=False)
-class EdgeFit:
-    """Moves of nodes that fit given changes of edges best, by least squares.
-
-    Attributes
-    ----------
-    edges, weight : (m, 2), (m,) nodes of edges, which weigh by 1 / length
-    free : (n, 3) coordinates that are not held
-    factors : by axis, of the nodes that are free along it
-    """
-
-    edges: Ints
-    weight: Floats
-    free: Bools
-    factors: tuple[Factor, ...]
-
-    def placed(self, bent: Floats, move: Floats) -> Floats:
-        """(n, 3) moves.
-
-        Parameters
-        ----------
-        bent : (m, 3) change of each edge
-        move : (n, 3) where nodes go if the edges leave that open
-        """
-        own = move[self.edges[:, 1]] - move[self.edges[:, 0]]
-        apart = self.weight[:, None] * (bent - own)
-        pull = np.zeros_like(move)
-        np.add.at(pull, self.edges[:, 1], apart)
-        np.add.at(pull, self.edges[:, 0], -apart)
-        found = move.copy()
-        for a, factor in enumerate(self.factors):
-            free = self.free[:, a]
-            found[free, a] += factor.solve(pull[free, a])
-        return found
-
-
 @lru_cache(maxsize=16)
-def edge_fit(edges: bytes, held: bytes, rest_length: bytes) -> EdgeFit:
-    """One for all rods whose arrays of these names have the same bytes."""
+def edge_factors(edges: bytes, held: bytes, rest_length: bytes) -> tuple[Factor, ...]:
+    """By axis, of nodes that are free along it, joined by edges that weigh 1 / length.
+
+    One for all rods whose arrays of these names have the same bytes.
+    """
     pairs = np.frombuffer(edges, dtype=np.int64).reshape(-1, 2)
     free = ~np.frombuffer(held, dtype=np.bool_).reshape(-1, 3)
     weight = 1.0 / np.frombuffer(rest_length, dtype=np.float64)
-    factors = tuple(_laplacian(pairs, weight, free[:, a]) for a in range(3))
-    return EdgeFit(pairs, weight, free, factors)
+    return tuple(_laplacian(pairs, weight, free[:, a]) for a in range(3))
 
 
 def _laplacian(edges: Ints, weight: Floats, free: Bools) -> Factor:
@@ -316,15 +282,25 @@ class SpaceSystem:
         angle = np.linalg.norm(turn, axis=1, keepdims=True)
         to = np.cos(angle) * t + np.sinc(angle / np.pi) * turn
         bent = (size + along) * to - e
-        fitted = self._fit.placed(bent, move)
+        fitted = self._fitted(bent - by, move)
         return moved_on(state, edges, self.rod.bends, fitted, change[n:])
 
-    @cached_property
-    def _fit(self) -> EdgeFit:
-        rod = self.rod
-        return edge_fit(
-            rod.edges.tobytes(), rod.held.tobytes(), rod.rest_length.tobytes()
-        )
+    def _fitted(self, apart: Floats, move: Floats) -> Floats:
+        """(n, 3) moves that change edges by (m, 3) more, as well as supports let them.
+
+        Parameters
+        ----------
+        move : (n, 3) where nodes go if the edges leave that open
+        """
+        rod, pull, found = self.rod, np.zeros_like(move), move.copy()
+        apart = (1.0 / rod.rest_length)[:, None] * apart
+        np.add.at(pull, rod.edges[:, 1], apart)
+        np.add.at(pull, rod.edges[:, 0], -apart)
+        arrays = rod.edges, rod.held, rod.rest_length
+        for a, factor in enumerate(edge_factors(*(one.tobytes() for one in arrays))):
+            free = ~rod.held[:, a]
+            found[free, a] += factor.solve(pull[free, a])
+        return found
 
 
 @kernel
