@@ -43,9 +43,11 @@ class Range:
 
     def __post_init__(self) -> None:
         if not self.low < self.high:
-            raise ValueError(f"the range from {self.low} to {self.high} is empty")
+            raise ValueError(
+                f"range {self.low} to {self.high} is empty: give low < high"
+            )
         if not np.isfinite(float(self.high) - float(self.low)):
-            raise ValueError(f"the range from {self.low} to {self.high} has no end")
+            raise ValueError(f"the range from {self.low} to {self.high} must be finite")
         if self.log and self.low <= 0:
             raise ValueError(f"a logarithmic range must start above 0, not {self.low}")
         if self.count < 0:

@@ -248,7 +248,7 @@ def _absent(crate: ROCrate, path: Path, digest: str) -> None:
         "@type": "CreativeWork",
         "name": path.name,
         "sha256": digest,
-        "description": f"not in this archive; was read from {path}",
+        "description": f"this file is not in the archive; the run read it from {path}",
     }
     crate.add(ContextEntity(crate, f"#sha256-{digest}", about))
 
@@ -319,14 +319,14 @@ def write_archive(
     for datum in held.data:
         if not datum.packed:
             print(
-                f"note: {datum.path} is outside of this folder: its SHA-256 "
-                f"{datum.digest} is in the archive, the file is not"
+                f"note: {datum.path} is outside of this folder: the archive has its "
+                f"SHA-256 {datum.digest} but not the file"
             )
     if held.missing:
         first = held.missing[0]
         print(
             f"note: {len(held.missing)} results are missing, such as {first}: the "
-            "report says why"
+            "report gives the reasons"
         )
 
 

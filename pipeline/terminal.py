@@ -84,7 +84,7 @@ P = ParamSpec("P")
 DONE, FAILED, REFUSED, INTERRUPTED = 0, 1, 2, 130
 UNMAPPED = "failed to map segment"  # the loader's words of memory it could not have
 RIGHTS = "give this user access rights, or work in a copy of the folder"
-PLACE = "a file or a broken link stands where a folder belongs: move it away"
+PLACE = "a file or a broken link has the name of a needed folder: move it away"
 BY_HAND = {
     errno.EFBIG: "raise the limit of a file's size (ulimit -f)",
     errno.EACCES: RIGHTS,
@@ -92,7 +92,7 @@ BY_HAND = {
     errno.EROFS: RIGHTS,
     errno.EEXIST: PLACE,
     errno.ENOTDIR: PLACE,
-    errno.ELOOP: "a link there leads to itself: move it away",
+    errno.ELOOP: "a link in the path points to itself: move it away",
 }
 TRACEBACK_VARIABLE = "MORPHTRACK_TRACEBACK"
 

@@ -234,7 +234,7 @@ def calibrate(
         where poses do not tell what is asked; it says which, and what would help
     """
     if not poses:
-        raise ValueError("no pose is given: scan the mechanism in one pose or more")
+        raise ValueError("no pose is given: give one or more scanned poses")
     x = [np.where(p.seen[:, None], p.nodes_mm, model.structure.r0) for p in poses]
     kappa, variances = 0.0, np.full(model.variances, np.nan)
     for _ in range(ITERATIONS):

@@ -198,8 +198,8 @@ def model_of(structure: Structure, scale_mm: float, unknowns: Unknowns) -> Model
     for component in play:
         if not (role == roles.index(component)).any():
             raise ValueError(
-                f"the structure has no {component.value} whose play could be found: "
-                f"leave {component.value} play out"
+                f"the structure has no {component.value} whose play can be estimated: "
+                f"leave out {component.value}_play"
             )
     if unknowns.scale:
         if not ((unit == 0.0) & (group < 0)).any():
@@ -209,7 +209,7 @@ def model_of(structure: Structure, scale_mm: float, unknowns: Unknowns) -> Model
             )
         names = [*names, "scale of the scanner"]
     if not names:
-        raise ValueError("nothing to fit: free links, bodies, joints or the scale")
+        raise ValueError("nothing is estimated: set links, bodies, joints or scale")
     scatter = unknowns.scatter and bool((role == roles.index(Role.BODY)).any())
     return Model(
         made, constraint, row, role, group, unit, tuple(names), tuple(play), scatter,
@@ -275,7 +275,7 @@ def _groups(
             key = (roles[role[k]], ConstraintKind(kind), size)
         if key not in place:
             place[key] = len(names)
-            more = "" if free is Free.OWN else " and its like"
+            more = "" if free is Free.OWN else " and others of the same length"
             names.append(f"{roles[role[k]].value} {table.name(int(c))}{more}")
         group[k] = place[key]
     if known:
@@ -310,7 +310,7 @@ def refuse_null_directions(model: Model, N: Floats) -> None:
     named = np.flatnonzero(part > SHARE * part.max())
     raise ValueError(
         f"{listed([model.names[i] for i in named])} cannot be separated in these "
-        "poses: scan other poses, or free fewer of them"
+        "poses: scan other poses, or estimate fewer of them"
     )
 
 
@@ -331,7 +331,7 @@ def refuse_play(model: Model, F: Floats, plain: Floats) -> None:
     named = [what[k] for k in np.flatnonzero(part > SHARE * part.max())]
     raise ValueError(
         f"{' and '.join(named)} cannot be estimated: every length is measured once, or "
-        "effects look alike; scan two or more poses (four give play to 20 %) or omit it"
+        "effects are alike; scan two or more poses (four give play to 20 %)"
     )
 
 

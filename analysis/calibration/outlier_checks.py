@@ -103,9 +103,9 @@ def refuse_suspects(calibration: Calibration, poses: Sequence[Pose]) -> None:
     size = float(np.ptp(calibration.model.structure.r0, axis=0).max())
     far = f"{first.shift_mm:.2g} mm" if first.shift_mm < 0.1 * size else "far"
     raise ValueError(
-        f"{where} is about {far} from where the other nodes and poses put it: check "
-        "its sphere and its label, or leave it out "
-        f"(--leave-out {first.pose}:{first.node})"
+        f"{where} is about {far} from the position that the other nodes and poses "
+        "give: check its sphere and its label, or leave it out (--leave-out "
+        f"{first.pose}:{first.node})"
     )
 
 

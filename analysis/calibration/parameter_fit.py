@@ -40,7 +40,7 @@ FIRST, HARDEST = 1e-3, 1e8  # damping
 class FitStop(Enum):
     """Why a fit ended."""
 
-    SETTLED = "settled"  # no step would move a parameter by 1/1000 of its u
+    SETTLED = "converged"  # no step would move a parameter by 1/1000 of its u
     EXACT = "exact"  # the model passes through the measurements
 
 
@@ -63,7 +63,7 @@ class Measurements:
         if known.any() and not known.all():
             k = int(np.argmin(known))
             raise ValueError(
-                f"measurement {k} has u = 0, others have more: give u for all or none"
+                f"measurement {k} has u = 0, others u > 0: give u for all or none"
             )
 
     @property
@@ -79,7 +79,7 @@ class Measurements:
         """Refuse measurements that cannot tell so many parameters."""
         have, need = int(self.used.sum()), len(names) + (not self.stated)
         if have < need:
-            why = "" if self.stated else ", and one more as no u is given"
+            why = "" if self.stated else ", and one more because no u is given"
             raise ValueError(
                 f"the fit part has {have} measurement{'s' * (have != 1)} for "
                 f"{len(names)} parameters ({', '.join(names)}){why}: mark more rows as "

@@ -204,7 +204,7 @@ def _known_nodes(
 def _remedy(mechanism: Mechanism, scan: LabelledScan) -> str:
     """What to do where hardly a node is found: of spheres there may be too many."""
     if len(scan.centres_mm) >= MANY * mechanism.n:
-        return "is it another structure's scan, or are other parts in it? take them out"
+        return "is it a scan of another structure, or with other parts? remove them"
     return "scan again from more sides"
 
 
@@ -309,9 +309,9 @@ def _withhold(
     if known >= ENOUGH * n:
         return compared
     why = (
-        f"only {known} of {n} nodes could be compared (of {len(labels.confirmed)} "
-        f"spheres that fit); missing: {listed(np.flatnonzero(~used))}; scan again so "
-        f"that {ENOUGH:.0%} are seen"
+        f"only {known} of {n} nodes could be compared ({len(labels.confirmed)} spheres "
+        f"fit); missing: {listed(np.flatnonzero(~used))}; scan again so that at least "
+        f"{ENOUGH:.0%} are seen"
     )
     return replace(compared, verdict=Verdict.INCONCLUSIVE, why=why)
 
@@ -394,9 +394,9 @@ def with_printing_error_remark(
     for sd in tried:
         if verdict(sd) is Verdict.AGREES:
             return judged.because(
-                f"it would agree at a printing error of {sd:g} mm (printing_sd_mm is "
-                f"{uncertainty.printing_sd_mm:g}): measure yours with "
-                "`morphtrack calibrate`"
+                f'the verdict would be "agrees" with a printing error of {sd:g} mm '
+                f"(printing_sd_mm is {uncertainty.printing_sd_mm:g}): measure the "
+                "error of your printer with `morphtrack calibrate`"
             )
     return judged
 

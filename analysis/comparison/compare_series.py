@@ -63,15 +63,15 @@ def check_series(table: pd.DataFrame, name: str) -> pd.DataFrame:
         if len(wrong):
             bad = str(table[column].iloc[wrong[0]])
             raise ValueError(
-                f"{name}, row {wrong[0] + 1}: {column} is {bad!r}, which is no finite "
-                "number: correct it"
+                f"{name}, row {wrong[0] + 1}: {column} must be a finite number, not "
+                f"{bad!r}"
             )
         sound[column] = numbers.astype(np.float64)
     if (sound["u"] < 0).any():
         row = int(np.argmax((sound["u"] < 0).to_numpy()))
         raise ValueError(
-            f"{name}, row {row + 1}: u is {sound['u'].iloc[row]:g}: give 0 where it is "
-            "not known, never less"
+            f"{name}, row {row + 1}: u must be 0 (not known) or more, not "
+            f"{sound['u'].iloc[row]:g}"
         )
     odd = sorted(set(sound["part"]) - {HELD_OUT, FITTED})
     if odd:
@@ -139,8 +139,8 @@ def simulated_curve(
     if len(way) and (way != way[0]).any():
         turn = int(np.argmax(way != way[0]))
         raise ValueError(
-            f"{along} turns back at row {rows[turn] + 1} of the simulated steps, at "
-            f"{at[turn]:g}: compare along another column"
+            f"{along} reverses at row {rows[turn] + 1} of the simulated steps "
+            f"({at[turn]:g}): compare along another column"
         )
     return (at[::-1], value[::-1]) if len(way) and way[0] < 0 else (at, value)
 
@@ -157,8 +157,8 @@ def _error(
     reached: Bools = (where >= at[0]) & (where <= at[-1])
     if not reached.any():
         raise ValueError(
-            f"the simulation covers {at[0]:g} to {at[-1]:g}, and no measurement of "
-            f"{quantity} ({part}) lies there: simulate longer, or check the unit"
+            f"the simulation covers {at[0]:g} to {at[-1]:g}, but {quantity} ({part}) "
+            "has no measurement in this range: simulate longer, or check the unit"
         )
     seen = rows["value"].to_numpy(np.float64)[reached]
     error = np.interp(where[reached], at, value) - seen

@@ -253,7 +253,7 @@ def check_covariance(covariance: Floats, name: str) -> None:
     """Refuse a covariance that cannot be one."""
     wrong, largest = "", float(np.abs(covariance).max(initial=0.0))
     if not np.isfinite(largest):
-        wrong = "holds nan or inf"
+        wrong = "contains nan or inf"
     elif np.abs(covariance - covariance.T).max(initial=0.0) > 1e-9 * largest:
         wrong = "is not symmetric"
     elif (lowest := np.linalg.eigvalsh(covariance).min(initial=0.0)) < -1e-9 * largest:
@@ -381,5 +381,5 @@ def decide(
         return Verdict.AGREES, reasons
     largest = max(budget, key=lambda line: np.nan_to_num(getattr(line, failed[0])))
     return Verdict.INCONCLUSIVE, (
-        f"{reasons}: first reduce the uncertainty from {largest.source}"
+        f"{reasons}: reduce the largest uncertainty, {largest.source}"
     )

@@ -250,21 +250,21 @@ def latex_name(text: str) -> str:
 def _known(tex: str) -> str:
     r"""Mathematics for LaTeX, once each command in it is known; ^^5c is a backslash."""
     if "^^" in tex:
-        raise ValueError(f"a caption has ^^ in {tex}: write the letter itself")
+        raise ValueError(f"a caption has ^^ in {tex}: write the character instead")
     for command in re.findall(r"\\([A-Za-z]+|.)", tex, re.DOTALL):
         if command not in {*SYMBOLS, *STYLES, *SPACES}:
             raise _unknown(command)
     open_braces = list(accumulate((a == "{") - (a == "}") for a in tex)) or [0]
     if LOOSE.search(tex) or min(open_braces) < 0 or open_braces[-1]:
         raise ValueError(
-            f"a caption has ${tex}$, which nothing closes: pair its braces, and leave "
+            f"a caption has a malformed formula ${tex}$: balance its braces, and leave "
             "out %, & and #"
         )
     return f"${tex}$"
 
 
 def _unknown(command: str) -> ValueError:
-    return ValueError(f"a caption has \\{command}, which has no HTML form: add it")
+    return ValueError(f"a caption has \\{command}, which SYMBOLS lacks: add it")
 
 
 LATEX: Forms = {

@@ -33,7 +33,7 @@ from sim.mechanism.mobility import modes
 from sim.mechanism.structure import Structure
 
 POINT_COLOUR = style.MARKS["scan point"]["color"]
-NOT_PUBLIC = "Those of [dJ23] are not public."
+NOT_PUBLIC = "The scans of [dJ23] are not public."
 SHOWN_POINTS = 4_000
 
 
@@ -121,7 +121,7 @@ def draw_dejong_3(runs: Sequence[ShownRun]) -> DrawnFigure:
     """
     shapes = [scanned_shape(run) for run in runs]
     if not shapes:
-        raise ValueError("Fig. 3 has no case to show: list its comparisons")
+        raise ValueError("Fig. 3 shows no case: list comparisons in conf/workflow.yaml")
     figure, rows = style.sheet(
         *[style.PanelGrid(4, 42.0, 41.0)] * len(shapes), more=12.0
     )

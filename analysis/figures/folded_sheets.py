@@ -250,7 +250,7 @@ def _draw_ratios(ax: Axes, plate: pd.DataFrame) -> None:
         label=r"stretched, $-\nu$ (a)",
     )  # fmt: skip
     ax.set_xlabel(f"larger fold {DEGREES}")
-    ax.set_ylabel(r"size of Poisson's ratio $|\nu|$ (-)")
+    ax.set_ylabel(r"magnitude of Poisson's ratio $|\nu|$ (-)")
 
 
 def _draw_modes(ax: Axes, modes: pd.DataFrame) -> None:
@@ -258,7 +258,7 @@ def _draw_modes(ax: Axes, modes: pd.DataFrame) -> None:
     names = [name for name in map(str, modes) if name.startswith("eigenvalue_")]
     for k, (name, (colour, line)) in enumerate(zip(names, MODES, strict=False)):
         ax.semilogy(part, modes[name], line, color=colour, label=f"mode {k + 1} (b)")
-    ax.set(xlabel="part of the fold (-)", ylabel="eigenvalue (N/m)")
+    ax.set(xlabel="fraction of the fold (-)", ylabel="eigenvalue (N/m)")
 
 
 def _draw_cell(

@@ -95,7 +95,7 @@ def draw_huang_2b(runs: Sequence[ShownRun]) -> DrawnFigure:
         color, mark = SERIES[k % 6], MARKS[k % 6]
         label = rf"$\Gamma_g = {gamma:g}$"
         ax.plot(rows["ratio"], rows["delta"], label=label, color=color, marker=mark)
-    ax.axvline(ROLLS, color=INK, lw=0.6, ls=":", label="[Hu20]: rolls from here")
+    ax.axvline(ROLLS, color=INK, lw=0.6, ls=":", label="rolling begins here, by [Hu20]")
     ax.set_xlabel(r"normalised friction coefficient $\mu/\tan\theta$ (-)")
     ax.set_ylabel(r"route ratio $\delta = s_b/s_c$ (-)")
     ax.set_ylim(0.98, 1.31)
@@ -349,7 +349,7 @@ def draw_huang_6(runs: Sequence[ShownRun]) -> DrawnFigure:
     ax.axhline(1.0, color=GROUND, lw=0.6, ls="--")
     ax.annotate("real time", (0.02, 1.0), xycoords=("axes fraction", "data"),
                 ha="left", va="bottom")  # fmt: skip
-    ax.plot(2.5, 1.0, "kx", label="[Hu20], their processor")
+    ax.plot(2.5, 1.0, "kx", label="processor of [Hu20]")
     ax.set(xlabel="time step $h$ (ms)", ylabel="computing / simulated time (-)")
     ticks = sorted(1e3 * table["h"].unique())
     ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks])

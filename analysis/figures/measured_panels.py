@@ -398,7 +398,7 @@ def draw_unfitted(panel: Axes, of: Unfitted, look: Look) -> str:
         fontsize=style.size(6.0), ncols=len(marks), loc="upper center",
         columnspacing=0.6, handlelength=1.0, handletextpad=0.3, borderaxespad=0.1,
     )  # fmt: skip
-    return f"{of.name}: not fitted (marks), aim\n{of.met}; fitted (no marks)"
+    return f"{of.name}: predicted (marks), aim\n{of.met}; fitted (no marks)"
 
 
 def draw_held(panel: Axes, of: Held, look: Look) -> str:

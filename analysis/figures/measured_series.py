@@ -22,7 +22,7 @@ from analysis.figures.shown import DrawnFigure, ShownRun
 from analysis.figures.style import UNITS, PanelGrid, sheet, size
 
 PARTS = ((FITTED, "s", "white"), (HELD_OUT, "o", style.SCANNED))  # mark and its face
-COMPUTED = "The measurements are synthetic: computed, no instrument took them."
+COMPUTED = "The measurements are synthetic: they were computed, not measured."
 
 
 @style.styled()
@@ -199,7 +199,7 @@ def _numbers(fit: Fit) -> list[str]:
             digits = max(0, 1 - int(np.floor(np.log10(u)))) if u > 0 else 3
             fitted = rf"= {value:.{digits}f} $\pm$ {u:.{digits}f} {unit}".rstrip()
         lines.append(f"{symbol} {fitted} ({float(row['nominal']) / size:.3g})")
-    lines += ["", "rms error: fit / nominal / mean; $u$"]
+    lines += ["", "rms error of fit / nominal values / mean; $u$"]
     for row in fit["errors"].to_dict("records"):
         ratio = row["quantity"] in QUANTITIES
         scale, unit = (1.0, "") if ratio else (1e3, " mm")

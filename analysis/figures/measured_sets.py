@@ -177,12 +177,12 @@ def verdicts_in_words(given: Iterable[tuple[str, str, str]]) -> str:
 def foot(of: ShownSet) -> str:
     """What stands below the panels."""
     more = (
-        "$E$ = predicted \N{MINUS SIGN} measured. Validation agrees if rms $E$ and its "
-        rf"uncertainty {of.k:g}$u_\mathrm{{val}}$ are together within the aim, differs "
-        "if rms $E$ is larger than that uncertainty, else is inconclusive. "
+        "$E$ = predicted \N{MINUS SIGN} measured. The verdict is agrees if rms $E$ "
+        rf"plus its uncertainty {of.k:g}$u_\mathrm{{val}}$ is within the aim, differs "
+        "if rms $E$ exceeds this uncertainty, else inconclusive. "
     )
     if any(family.about for family in of.families):
-        more += "Lines about a mean: both branches; loop: half of their difference. "
+        more += "Lines about a mean show both branches; loop: half their difference. "
     return more + of.caption
 
 

@@ -170,7 +170,7 @@ def _draw_limit(ax: Axes, shown: ShownRun) -> None:
     x, away, of_forces = (table[name].to_numpy(np.float64) for name in names)
     if len(x) < 2:
         ax.set_axis_off()
-        ax.text(0.5, 0.5, "one compliance only", ha="center", transform=ax.transAxes)
+        ax.text(0.5, 0.5, "only one compliance", ha="center", transform=ax.transAxes)
         return
     errors = (
         (away, "nodes, rms / $L$", "o", style.SIMULATED, "-"),
@@ -275,7 +275,7 @@ def _draw_map(ax: Axes, run: ShownRun, branches: int) -> None:
         ax.plot(*line.T, DASHES[k % 4], color=COLOURS[k % 4], label=f"branch {k + 1}")
     ax.plot(0.0, 0.0, "o", color=style.ERROR, markersize=3.5)
     ax.set_xlabel(f"first coordinate, rms ({style.UNIT})")
-    ax.set_ylabel(f"second, rms ({style.UNIT})")
+    ax.set_ylabel(f"second coordinate, rms ({style.UNIT})")
     ax.margins(0.12)
 
 

@@ -41,7 +41,7 @@ def main_effects(
     figure.suptitle(f"{title}: {len(done)} runs{note * bool(left_out)}")
     dot = Line2D([], [], marker=".", ls="", color=style.TARGET)
     mean = Line2D([], [], marker="o", color=style.SIMULATED)
-    style.legend_below(figure, [dot, mean], ["a run", "mean over all others"])
+    style.legend_below(figure, [dot, mean], ["run", "mean over the other factors"])
     return figure
 
 

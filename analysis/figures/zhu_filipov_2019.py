@@ -126,7 +126,7 @@ def draw_zhu_filipov_8(runs: Sequence[ShownRun]) -> DrawnFigure:
     titles = [f"{n}: increment {stop}" for n, stop in enumerate(stops, start=1)]
     style.put_letters(states, titles, first="d")
     state = {"marker": "o", "ls": "", "color": SERIES[1], "mec": "black"}
-    looks = {"strain energy": {"color": SERIES[0]}, "state in d to g": state}
+    looks = {"strain energy": {"color": SERIES[0]}, "state shown in d to g": state}
     style.legend_below(figure, [*sheet_marks(), *style.marks(of=looks)])
     apart = run.table[run.table["contact_energy"] == 0.0].iloc[-1]
     facts = {"before": apart["strain_energy"], "apart": int(apart["step"])}
@@ -205,7 +205,7 @@ def draw_zhu_filipov_10(runs: Sequence[ShownRun]) -> DrawnFigure:
     First the sequences whose end is shown, then a row each run of the study.
     """
     if not runs:
-        raise ValueError("no rows: Fig. 10 shows runs of the case folding_sequence")
+        raise ValueError("no rows are given: give runs of the case folding_sequence")
     ended = pd.DataFrame([_ended(run) for run in runs])
     shown, verdicts = runs[:SHOWN_SEQUENCES], ended.iloc[SHOWN_SEQUENCES:]
     grids = [PanelGrid(len(shown) + 1, 43.0, 46.0)]
@@ -249,7 +249,7 @@ def _ended(run: ShownRun) -> dict[str, object]:
     """Sequence, increments a stage, rules, verdict and draws of a finished run."""
     case, result = run.case, run.result
     if "verdict" not in result:
-        raise ValueError(f"{run.label} has no verdict: give runs of a case with one")
+        raise ValueError(f"{run.label} has no verdict: give runs of folding cases")
     shares = ("lock_share", "lock_share_low", "lock_share_high")
     return {
         "sequence": str(case["sequence"]),
@@ -380,7 +380,7 @@ def _set_up(
         )  # fmt: skip
     looks: dict[str, dict[str, Any]] = {
         "held node": {"marker": "^", "mfc": "black", "ms": size(4.5)},
-        "held in part": {"marker": "^", "mfc": "white", "ms": size(6.0)},
+        "partly held node": {"marker": "^", "mfc": "white", "ms": size(6.0)},
         "spring along $z$": {"marker": "s", "mfc": "white", "ms": size(3.0)},
     }
     for look, nodes in zip(looks.values(), held, strict=True):

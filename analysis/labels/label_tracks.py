@@ -96,9 +96,9 @@ def placements(nodes: Floats, points: Floats, links: Ints) -> list[FrameFit]:
     short = float(np.linalg.norm(ends[:, 0] - ends[:, 1], axis=1).min())
     if found[0].misfit > FIRST_MISFIT * short:
         raise AmbiguousLabelError(
-            f"frame 0 is {found[0].misfit:.3g} rms from the shape, which has links of "
-            f"{short:.3g}: give the coordinates in the same unit, and the first frame "
-            "undeformed"
+            f"frame 0 differs from the shape by {found[0].misfit:.3g} rms (shortest "
+            f"link {short:.3g}): give coordinates in the same unit, and an undeformed "
+            "first frame"
         )
     return [fit for fit in found if fit.misfit <= found[0].misfit + 1e-9 * short]
 
@@ -189,16 +189,16 @@ def _placed(
         still = [f for f in rivals if f.motion.still(QUARTER)]
         if len(still) != 1:
             raise AmbiguousLabelError(
-                f"frame {k} matches the one before in {len(rivals)} ways (the next "
-                f"best misfit is {margin:.3g} of the best, {MARGIN:g} needed): "
+                f"frame {k} can be matched to the one before in {len(rivals)} ways "
+                f"(next best misfit {margin:.3g} times the best, {MARGIN:g} needed): "
                 "use frames closer in time, without rotation"
             )
         best = still[0]
     if best.reach > REACH:
         raise AmbiguousLabelError(
-            f"frame {k}: a node is {best.reach:.2f} times as far from its predicted "
-            f"place as the next point is, above {REACH:g}: use frames closer "
-            "in time, or remove a false point"
+            f"frame {k}: a node is far from its predicted position ({best.reach:.2f} "
+            f"times the distance to the next point, limit {REACH:g}): use frames "
+            "closer in time, or remove a false point"
         )
     return best, float(margin)
 
@@ -248,5 +248,5 @@ def _refuse_points(frames: Sequence[Floats], n: int) -> None:
             )
         if not np.isfinite(points).all():
             raise AmbiguousLabelError(
-                f"frame {k} has a coordinate that is no finite number"
+                f"frame {k} has coordinates that are not finite: remove them"
             )

@@ -237,6 +237,6 @@ def describe_moved(bodies: Sequence[MovedBody]) -> str:
     """Which bodies are elsewhere, in words."""
     names = ["-".join(map(str, body.nodes)) for body in bodies]
     return (
-        f"nodes {', '.join(names)} keep their lengths but are in another place: is a "
-        "body on the wrong joint?"
+        f"nodes {', '.join(names)} keep their distances but have moved: is a body on "
+        "the wrong joint?"
     )

@@ -269,7 +269,7 @@ def _positive_only(
     def guarded(q: Floats) -> tuple[Floats, Floats]:
         p = zero + scale * q
         if (p[must] <= 0).any():
-            raise NotConvergedError("an input that must be positive is not", best=p)
+            raise NotConvergedError("an input became 0 or negative in the fit", best=p)
         return model(q)
 
     return guarded
@@ -330,8 +330,8 @@ def reestimated(
         name = str(families[i[0]])
         if errors[name].kind is Departure.SCATTER and near.own[i].any():
             raise ValueError(
-                f"the model error of {name} is scatter, but its records have uncertain "
-                "inputs: set it to constant or curve"
+                f"the model error of {name} is of type scatter, but its records have "
+                "uncertain inputs: set it to constant or curve"
             )
         u_own = np.sqrt(u[i] ** 2 + np.square(near.own[i]).sum(axis=1))
         residuals.setdefault(name, []).append(
@@ -370,8 +370,8 @@ def posterior(
         if not moving:
             return covariances(of, near, errors), near
     raise NotConvergedError(
-        f"the model error of {', '.join(moving)} still changes by more than "
-        f"{SAME:.0%} after {ROUNDS} rounds of fitting: state its u, or fix inputs",
+        f"the model error of {', '.join(moving)} still changes by more than {SAME:.0%} "
+        f"after {ROUNDS} rounds of fitting: give its u, or fix inputs",
         best=values,
     )
 
@@ -482,7 +482,7 @@ def left_out(
     if least <= JUMPING:
         return replace(found, inputs=best)
     raise NotConvergedError(
-        f"without {', '.join(records)} the fit still changes by {least:.2g} u after "
-        f"{FEWER_STEPS} steps",
+        f"without {', '.join(records)} the fit did not converge in {FEWER_STEPS} steps "
+        f"(last change {least:.2g} u): fix inputs, or remove the records",
         best=best,
     )

@@ -41,11 +41,11 @@ class QuantitySeries:
     def __post_init__(self) -> None:
         if not self.at.shape == self.value.shape == self.u.shape == (len(self.at),):
             raise ValueError(
-                f"at, value and u must have one length, not {self.at.shape}, "
+                f"at, value and u must have the same length, not {self.at.shape}, "
                 f"{self.value.shape} and {self.u.shape}"
             )
         if not np.isfinite([self.at, self.value, self.u]).all():
-            raise ValueError("a series holds nan or inf: leave such values out")
+            raise ValueError("a series contains nan or inf: leave these values out")
 
     def on(self, grid: Floats) -> "QuantitySeries":
         """At the places of `grid` that it covers, between its own by straight lines.
@@ -114,7 +114,7 @@ class RecordInputs:
     def __post_init__(self) -> None:
         for name, u in self.u.items():
             if name not in self.numbers:
-                raise ValueError(f"{self.name}: u of {name}, which has no value")
+                raise ValueError(f"{self.name}: {name} has u but no value: add it")
             if not 0.0 <= u < np.inf:
                 raise ValueError(f"{self.name}: u of {name} must be 0 or more, not {u}")
 
@@ -189,13 +189,13 @@ def picked(
             if missing and len(at) == 1:
                 parts.append(np.full(1, np.nan))
                 continue
-            raise ValueError(f"nothing is predicted of {quantity}")
+            raise ValueError(f"the prediction has no quantity {quantity}")
         series = found[quantity].on(at)
         if len(series.at) < len(at):
             own = found[quantity].at
             raise ValueError(
-                f"{quantity} is predicted from {own[0]:g} to {own[-1]:g}, not at "
-                f"{at[0]:g} to {at[-1]:g}"
+                f"{quantity} is predicted from {own[0]:g} to {own[-1]:g}, but measured "
+                f"from {at[0]:g} to {at[-1]:g}: omit the rest"
             )
         parts.append(series.value)
     return np.concatenate(parts) if parts else np.zeros(0)
@@ -230,7 +230,7 @@ def slope(
     up, down = moved(over), moved(-over)
     no_up, no_down = np.isnan(up), np.isnan(down)
     if (no_up & no_down).any():
-        raise ValueError(f"{name}: no predicted value at either end of +-{over:g}")
+        raise ValueError(f"{name}: no prediction at its value +-{over:g}: reduce its u")
     up, down = (
         np.where(lost, 2 * middle - other, own)
         for lost, own, other in ((no_up, up, down), (no_down, down, up))

@@ -261,7 +261,7 @@ def _sampled(
         missing += np.isnan(off)
         total += np.nan_to_num(off) ** 2
     if (missing > tried / 2).any():
-        raise ValueError(f"more than half of {tried} sampled inputs give no value")
+        raise ValueError(f"over half of {tried} sampled inputs give no value: lower u")
     return total / (tried - missing), missing, tried
 
 

@@ -209,17 +209,19 @@ def why(verdict: Verdict, check: Check, aim: float | None, unit: str) -> str:
     def text(size: float) -> str:
         return f"{size:.3g} {unit}".removesuffix(" 1").rstrip()
 
-    sizes = f"rms of E {text(check.error)}, k u_val {text(check.limit)}"
+    sizes = f"rms of E is {text(check.error)}, k u_val is {text(check.limit)}"
     differs = verdict is Verdict.DIFFERS
     if aim is None:
-        chance = "more than chance explains" if differs else "chance explains it"
-        return f"{sizes}: {chance}" + ("" if differs else ": state a margin")
+        chance = "larger than the uncertainty" if differs else "within the uncertainty"
+        return f"{sizes}: {chance}" + (
+            "" if differs else ": give a margin to get a verdict"
+        )
     if differs:
         inside = "within" if check.error <= aim else "beyond"
-        return f"{sizes}: more than chance explains, {inside} the aim of {text(aim)}"
+        return f"{sizes}: larger than the uncertainty, {inside} the aim of {text(aim)}"
     if verdict is Verdict.AGREES:
-        return f"{sizes}: together within the aim of {text(aim)}"
-    return f"{sizes}: together beyond the aim of {text(aim)}: measure better"
+        return f"{sizes}: their sum is within the aim of {text(aim)}"
+    return f"{sizes}: their sum exceeds the aim of {text(aim)}: reduce u"
 
 
 def judged(
@@ -356,7 +358,7 @@ def _of(quantity: str) -> tuple[str, str]:
 def _verdict(name: str, own: pd.DataFrame, terms: SeriesTerms) -> SeriesVerdict:
     rows = own.dropna(subset=["E", "u_val"])
     if rows.empty or not rows["stated"].all():
-        what = "the run covers none of the measured values"
+        what = "the run covers no measured value: simulate longer, or check units"
         if len(rows):
             what = "no uncertainty of the measurement is stated: give u"
         return SeriesVerdict(name, Verdict.INCONCLUSIVE, what, len(rows))
@@ -366,14 +368,16 @@ def _verdict(name: str, own: pd.DataFrame, terms: SeriesTerms) -> SeriesVerdict:
     reasons = [why(verdict, check, terms.margin or None, unit)]
     if verdict is Verdict.DIFFERS:
         worst = rows.iloc[int(rows["E"].abs().to_numpy().argmax())]
-        most = f"most {worst['quantity']} at {worst['at']:g}"
+        most = f"largest error: {worst['quantity']} at {worst['at']:g}"
         size = f"{worst['E']:+.3g} {unit}".rstrip()
         reasons.append(f"{most}: {size}, simulated minus measured")
     if len(rows) < len(own):
-        reasons.append(f"{len(own) - len(rows)} of {len(own)} values beyond the run")
+        reasons.append(
+            f"{len(own) - len(rows)} of {len(own)} values are outside the run"
+        )
     u_num = rms(rows["u_num"].to_numpy(np.float64))
     if not u_num and not terms.u_simulated:
-        reasons.append("the run counts as exact: set refined or u_simulated")
+        reasons.append("u of the simulation counts as 0: give refined or u_simulated")
     return SeriesVerdict(
         name, verdict, "; ".join(reasons), len(rows), check.error, check.limit, u_num
     )

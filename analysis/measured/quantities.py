@@ -115,7 +115,7 @@ def loops_of(
     for way, rows in ways.items():
         if not rows:
             motion = "closes" if way == 1 else "opens"
-            raise ValueError(f"it never {motion}, so it has no mean branch")
+            raise ValueError(f"the record never {motion}: record both directions")
         if len(rows) > 1 and max(reach[way][1:]) >= reach[way][0] - SHORT:
             del rows[0]
     return Loops(at, np.array(ways[1]), np.array(ways[-1]))
@@ -165,7 +165,7 @@ def loop_quantities(loops: Loops) -> Quantities:
     """
     mean = loops.mean_branch()
     if len(mean.at) < 2:
-        raise ValueError("closing and opening have fewer than two places in common")
+        raise ValueError("closing and opening share no two places: record both fully")
     half = loops.half_difference()
     found = {
         "force": mean,
@@ -218,7 +218,7 @@ def ringing(time: Floats, height: Floats, rest: float, halves: int = HALVES) -> 
     """
     step = np.diff(time)
     if len(step) < 4 or np.ptp(step) > EVEN * abs(float(step.mean())) + 1e-9:
-        raise ValueError("ringing needs at least 5 heights at equal time steps")
+        raise ValueError("ringing needs 5 heights or more, at equal time steps")
     when, away = extrema(time, height - rest)
     if len(when) <= halves:
         raise ValueError(

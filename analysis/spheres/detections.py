@@ -18,7 +18,7 @@ class RejectionReason(Enum):
     """Why a candidate is no sphere; the value is what tables print."""
 
     POINTS = "points"  # too few points on its surface
-    UNSETTLED = "unsettled"  # the fit of its centre does not converge
+    UNSETTLED = "not converged"  # the fit of its centre does not converge
     CAP = "cap"  # too little of it is visible
     ATTACHED = "attached"  # most of it lies next to something that sticks out
     STRIP = "strip"  # a ring or strip, as a rod of that radius has

@@ -203,7 +203,7 @@ def _check(points: Floats, view: Ints | None, origins: Floats | None) -> None:
     if not np.isfinite(points).all():
         bad = int((~np.isfinite(points).all(axis=1)).sum())
         raise ValueError(
-            f"{bad} of {len(points)} points are not finite: drop them first"
+            f"{bad} of {len(points)} points are not finite: remove them first"
         )
 
 
@@ -363,7 +363,7 @@ def facing_fits(
     """
     picks = find_spheres(points, PickOptions(radius_mm=radius), None, origin[None])
     if not picks.spheres:
-        raise ValueError(f"no sphere of radius {radius:g} mm is in the scan")
+        raise ValueError(f"no sphere has radius {radius:g} mm: check radius and unit")
     first = max(picks.spheres, key=lambda one: one.points)
     near = np.linalg.norm(points - first.centre, axis=1) < 1.5 * radius
     start = np.append(first.centre, radius)

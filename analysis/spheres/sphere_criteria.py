@@ -92,12 +92,12 @@ def _too_little(c: SphereCandidate, options: PickOptions) -> Rejected | None:
     if not fit.settled:
         return c.rejected(
             RejectionReason.UNSETTLED,
-            f"its centre still moves, {fit.step:.2g} mm in a step",
+            f"the fit of its centre did not converge: last step {fit.step:.2g} mm",
         )
     if c.cap < options.least_cap:
         return c.rejected(
             RejectionReason.CAP,
-            f"{c.cap:.3f} is visible, at least {options.least_cap} needed",
+            f"only {c.cap:.3f} of it is visible, {options.least_cap} needed",
         )
     if points < (JUDGE.open + JUDGE.crowded / points) * c.level:
         return c.rejected(
@@ -113,15 +113,15 @@ def _strip(c: SphereCandidate, options: PickOptions) -> Rejected | None:
     if width < JUDGE.narrow:
         return c.rejected(
             RejectionReason.STRIP,
-            f"width {width:.2f} of a cap, at least {JUDGE.narrow} needed",
+            f"it is a strip: width {width:.2f} of a cap, {JUDGE.narrow} needed",
         )
     difference, sd = c.lengthwise
     narrow = options.fused and width < JUDGE.narrow_beyond
     if narrow and difference - JUDGE.chance * sd > FUSED.lengthwise:
         return c.rejected(
             RejectionReason.STRIP,
-            f"its principal curvatures times the radius differ by {difference:.2f} +- "
-            f"{sd:.2f}, at most {FUSED.lengthwise}",
+            f"its principal curvatures differ by {difference:.2f} +- {sd:.2f} (times "
+            f"the radius), at most {FUSED.lengthwise} is allowed",
         )
     wall, around = c.wall / points, (len(c.beyond) - c.wall) / points
     limits = FUSED if options.fused else JUDGE
@@ -130,8 +130,8 @@ def _strip(c: SphereCandidate, options: PickOptions) -> Rejected | None:
     if wall > most:
         return c.rejected(
             RejectionReason.STRIP,
-            f"{wall:.2f} of its points continue as a tube of its radius, at most "
-            f"{most:.2f} where {around:.2f} rise around it",
+            f"{wall:.2f} of its points continue as a tube of the same radius (at most "
+            f"{most:.2f} is allowed with {around:.2f} of them around it)",
         )
     wide = FUSED.beyond_wide if options.fused else JUDGE.beyond_wide
     most = JUDGE.beyond if width < JUDGE.narrow_beyond else wide
@@ -139,8 +139,8 @@ def _strip(c: SphereCandidate, options: PickOptions) -> Rejected | None:
     if beyond > most:
         return c.rejected(
             RejectionReason.STRIP,
-            f"width {width:.2f} of a cap, and {beyond:.2f} of its points continue "
-            f"its surface, at most {most:.2f}",
+            f"its width is {width:.2f} of that of a cap, and the surface continues "
+            f"beyond it at {beyond:.2f} of its points (at most {most:.2f} is allowed)",
         )
     return None
 
@@ -159,8 +159,8 @@ def in_line(c: SphereCandidate, far: int, fused: bool) -> Rejected | None:
         return None
     return c.rejected(
         RejectionReason.STRIP,
-        f"{share:.2f} of its points lie on a tube of its radius in line with it, at "
-        f"most {most:.2f}; scan the gap between them to decide",
+        f"{share:.2f} of its points lie on a tube of the same radius in line with it "
+        f"(at most {most:.2f} is allowed): scan the gap between them to decide",
     )
 
 
@@ -185,7 +185,7 @@ def _other_surface(c: SphereCandidate, options: PickOptions) -> Rejected | None:
     if off > np.hypot(options.radius_tolerance * R, by_chance) or sd > most:
         return c.rejected(
             RejectionReason.RADIUS,
-            f"its own radius is {fit.free_radius:.3f} +- {sd:.3f} mm",
+            f"fitted alone, its radius is {fit.free_radius:.3f} +- {sd:.3f} mm",
         )
     return None
 
@@ -239,10 +239,10 @@ def odd_ones(
     for c in candidates:
         points = len(c.points)
         if is_rough(c, unlike * typical):
-            detail = f"rms {c.fit.rms:.3f} mm, others {typical:.3f} mm"
+            detail = f"its rms is {c.fit.rms:.3f} mm, of others {typical:.3f} mm"
             rejected.append(c.rejected(RejectionReason.RMS, detail))
         elif points < JUDGE.sparse * density * c.cap and not _has_own_radius(c):
-            detail = f"{points} points, others {density * c.cap:.0f} on that area"
+            detail = f"{points} points, others have {density * c.cap:.0f} on that area"
             rejected.append(c.rejected(RejectionReason.POINTS, detail))
         else:
             alike.append(c)

@@ -224,10 +224,10 @@ def _wrong(
 ) -> Rejected | None:
     """Why a candidate is no sphere like those found before it."""
     if c is None:
-        detail = "no sphere goes through the points that face it"
+        detail = "no sphere fits the points around this position"
         return Rejected(start, RejectionReason.POINTS, detail, 0)
     if is_rough(c, 1.2 * options.unlike * typical):
-        detail = f"rms {c.fit.rms:.3f} mm, others {typical:.3f} mm"
+        detail = f"its rms is {c.fit.rms:.3f} mm, of others {typical:.3f} mm"
         return c.rejected(RejectionReason.RMS, detail)
     return fault(c, options)
 

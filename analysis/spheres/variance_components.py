@@ -435,7 +435,7 @@ def _each(p: Patches, A: Floats | None) -> Iterator[tuple[str, Floats]]:
     """Name and covariance (q, q) of A' f of each component where t_k is one."""
     A = np.zeros((len(p.sphere), 0)) if A is None else A
     yield "noise of points", _apart(p, A, p.white)
-    yield "patches apart", _apart(p, A, (p.seen**2).sum(axis=1))
+    yield "errors of separate patches", _apart(p, A, (p.seen**2).sum(axis=1))
     for length, C in zip(PATCHES.lengths, _fields(p, A), strict=True):
         yield f"line of sight, correlated over {length:g} radii", C
     for name, function in FORMS.items():
@@ -446,11 +446,11 @@ def _each(p: Patches, A: Floats | None) -> Iterator[tuple[str, Floats]]:
     yield "common to all views, steep surfaces", np.outer(alike[:, 1], alike[:, 1])
     if p.merged:
         shift = A.T @ _of_views(p, p.u)
-        yield "views, misplaced", shift @ shift.T
+        yield "translation of views", shift @ shift.T
         arm = p.x - p.x.mean(axis=0)
         reach = float(np.sqrt((arm**2).mean()))
         turn = A.T @ _of_views(p, np.cross(arm, p.u) / reach)
-        yield "views, misturned", turn @ turn.T
+        yield "rotation of views", turn @ turn.T
 
 
 def _apart(p: Patches, A: Floats, variance: Floats) -> Floats:
@@ -469,9 +469,9 @@ def _of_views(p: Patches, each: Floats) -> Floats:
 
 
 FORMS: dict[str, Callable[[Floats], Floats]] = {
-    "spheres, oval": lambda cos: 1.5 * cos**2 - 0.5,
-    "spheres, uneven": lambda cos: np.exp((cos - 1.0) / PATCHES.uneven**2),
-    "spheres, sizes": np.ones_like,
+    "ovality of spheres": lambda cos: 1.5 * cos**2 - 0.5,
+    "form error of spheres": lambda cos: np.exp((cos - 1.0) / PATCHES.uneven**2),
+    "spread of sphere radii": np.ones_like,
 }
 
 

@@ -42,8 +42,8 @@ def grid(points: Floats, h: float) -> Grid:
     extent = float((highest - low).max()) / h
     if extent > SPAN - 4:
         raise ValueError(
-            f"the scan is {extent:.1e} cells of {h:g} mm wide, at most {SPAN:.0e} "
-            "can be distinguished: remove far outliers, or check the unit"
+            f"the scan is {extent:.1e} cells of {h:g} mm wide, but at most {SPAN:.0e} "
+            "are supported: remove far outliers, or check the unit"
         )
     cube, keys = pd.factorize(_keys(points, low, h), sort=True)
     return Grid(low, h, np.asarray(keys, np.int64), cube.astype(np.int32))

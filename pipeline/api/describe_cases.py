@@ -89,7 +89,7 @@ def described(value: Any, where: str) -> Any:
         return _values(value, where)
     if canonical(call.config) != call.content:
         raise InputError(
-            f"{where}: its file has changed since it was read: read it again"
+            f"{where}: the file that it was read from has changed: read it again"
         )
     return call.config
 
@@ -129,7 +129,7 @@ def _named(
     if not name.startswith(OWN_MODULES):
         raise InputError(
             f"{where} is a {name}, but the key of a run covers only code of "
-            f"{' and '.join(f'{module}*' for module in OWN_MODULES)}: use one of them"
+            f"{' and '.join(f'{module}*' for module in OWN_MODULES)}: use that"
         )
     parts = {key: described(part, f"{where}.{key}") for key, part in given.items()}
     return {"_target_": name, **parts}

@@ -101,8 +101,8 @@ def simulate(case: Case, *, name: str = "", results: Path | str = RESULTS) -> Ru
     """
     if not hasattr(case, "steps"):
         raise InputError(
-            f"a {type(case).__name__} is no case: give one, such as Morph(structure, "
-            "target=...), Fold(pattern) or a robot"
+            f"a {type(case).__name__} is not a case: give one, such as "
+            "Morph(structure, target=...), Fold(pattern) or a robot"
         )
     kind = re.sub("(?<=[a-z])(?=[A-Z])", "_", type(case).__name__).lower()
     config = {"case": described(case, "case"), "record_every": 1}
@@ -128,7 +128,8 @@ def plot(run: Run) -> "Figure":
 
     if run.record["step"] != "simulate":
         raise InputError(
-            f"{run.path} is no simulation, and plot draws only those: open its pictures"
+            f"{run.path} is not a simulation, and plot draws simulations only: open "
+            "the pictures of the run"
         )
     return run_figure(run.path)
 

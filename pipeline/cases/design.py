@@ -98,7 +98,7 @@ class DesignCase:
         if not named:
             return self.links
         if self.symmetries:
-            raise ValueError("places change independently: set symmetries to []")
+            raise ValueError("places exclude symmetries: set symmetries to []")
         made = Places(np.array(named, np.int64))
         made.changed(self.structure, np.zeros(made.count))
         return made
@@ -254,7 +254,7 @@ class EnvelopeRecorder(record.Recorder[EnvelopeCase, Reached]):
         return step.checkpoint() if step.stop is None else {}
 
     def progress(self, step: Reached) -> str:
-        return f"{step.cells} cells, {step.new} new"
+        return f"{step.cells} cells found, {step.new} of them new"
 
     def documents(self) -> record.Documents:
         return {"structure.json": document(self.case.solid)}

@@ -295,7 +295,8 @@ class EquilibriumRecorder(record.WholeRecorder[EquilibriumCase, EquilibriumStep]
         }
         tension, links = _tension(last), _links(last.body).tolist()
         links_in_words = [
-            f"link({links[k][0]}, {links[k][1]}) the largest {word}, {size[k]:.4g}"
+            f"link({links[k][0]}, {links[k][1]}) carries the largest {word}, "
+            f"{size[k]:.4g}"
             for word, size in (("tension", tension), ("compression", -tension))
             for k in ([] if unsure or not len(size) else [int(size.argmax())])
             if size[k] > 0.0
@@ -313,7 +314,7 @@ def check_values(body: LoadedStructure, values: Sequence[float]) -> None:
         )
     if values and not grows:
         raise ValueError(
-            f"values is {list(values)}, and the body has no growth: leave it empty"
+            f"values is {list(values)}, but nothing grows: leave values empty"
         )
     if isinstance(body, GrowingStructure):
         for value in values:
@@ -428,7 +429,7 @@ def loaded_structure(
     hinges, r0 = hinges_between(structure.bodies), structure.r0
     if hinge_stiffness is not None and not len(hinges):
         raise ValueError(
-            "hinge_stiffness is given, but no two triangular bodies share a side"
+            "hinge_stiffness is given, but no triangular bodies share a side: omit it"
         )
     bent = hinges if hinge_stiffness is not None else hinges[:0]
     no_links = np.empty((0, 2), dtype=np.int64)

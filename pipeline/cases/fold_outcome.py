@@ -84,7 +84,7 @@ class FoldOutcome:
             return {}
         crease = mesh.pattern.crease_name(mesh.pattern.creases[folds.argmax()])
         many = int((folds >= AT_REST).sum())
-        text = f"as drawn, {many} of {len(folds)} creases are folded, {crease}"
+        text = f"{many} of {len(folds)} creases are folded, most of all {crease}"
         return {"stress_free": f"{text} by {folds.max():.0f} degrees"}
 
     def _off(self) -> record.Summary:
@@ -96,10 +96,12 @@ class FoldOutcome:
         over = np.degrees(over_folds(report.asked, report.reached)[off])
         text = (
             f"{off.sum()} of {len(off)} creases are more than {self.tolerance:g} "
-            f"degrees from what was asked: {over_and_short(over, ' degrees')}"
+            f"degrees from their target: {over_and_short(over, ' degrees')}"
         )
         folded = report.verdict is FoldVerdict.FOLDED
-        return {"fold_off": text + ("; rigid panels come no nearer" if folded else "")}
+        return {
+            "fold_off": text + ("; rigid panels cannot come closer" if folded else "")
+        }
 
     def summary(self) -> record.Summary:
         report = self._report
@@ -174,8 +176,8 @@ class StrainWarning:
         ):
             if strain > limit:
                 done["warning"] = (
-                    f"strain {strain:.1%} {what} is above {limit:.1%}: linear "
-                    "elasticity overstates forces there"
+                    f"the strain {strain:.1%} {what} is above {limit:.1%}: linear "
+                    "elasticity overestimates the forces"
                 )
                 break
         return done

@@ -247,7 +247,7 @@ class MorphCase(Checked):
             return target
         if set(self.perturb) != {"seed", "turn", "shift"}:
             raise ValueError(
-                f"perturb has {', '.join(self.perturb)}: give seed, turn and shift"
+                f"perturb has {', '.join(self.perturb)}: give seed, turn, shift"
             )
         by = self.perturb
         return perturbed(target, seed=by["seed"], turn=by["turn"], shift=by["shift"])

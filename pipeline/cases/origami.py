@@ -136,7 +136,7 @@ class OrigamiCase(Checked):
         if self.sequence is not None:
             first = self.phases[0]
             if not isinstance(first, Fold):
-                raise ValueError("the case has a sequence, but does not fold first")
+                raise ValueError("the case has a sequence, but no Fold first: add one")
             staged = replace(first, stages=parse_sequence(self.sequence))
             object.__setattr__(self, "phases", [staged, *self.phases[1:]])
         super().__post_init__()
@@ -163,8 +163,8 @@ class OrigamiCase(Checked):
             force = float(moments.max(initial=0.0)) / panel
             if 0.0 < force < phase.tolerance * FEWEST:
                 raise ValueError(
-                    f"phases[{i}].tolerance is {phase.tolerance:g} N, and creases pull "
-                    f"by {force:.2g} N at most: give {force / FEWEST**2:.0e} or less"
+                    f"phases[{i}].tolerance is {phase.tolerance:g} N, but creases "
+                    f"exert {force:.2g} N at most: give {force / FEWEST**2:.0e} or less"
                 )
 
     def _refuse_nothing_to_fold(self) -> None:
@@ -441,7 +441,7 @@ class PlateCase:
         area = float(np.linalg.norm(np.cross(a, b)))
         if area <= 1e-9 * float(np.linalg.norm(a)) * float(np.linalg.norm(b)):
             raise ValueError(
-                f"periods {list(map(list, self.periods))} are parallel: give two ways"
+                f"periods {list(map(list, self.periods))} are parallel: turn one"
             )
 
     @property

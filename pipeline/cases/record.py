@@ -167,9 +167,9 @@ def moved_most(start: Floats, end: Floats, lengths: LengthUnit) -> str:
         return "no node"
     who = f"node {k}"
     if lengths.by_place:
-        who = f"the point drawn at {_place(start[k], size, lengths)}"
-    far = f"{lengths.text(float(way[k]))}, the most"
-    return f"{who} by {far}, to {_place(end[k], size, lengths)}"
+        who = f"the point at {_place(start[k], size, lengths)}"
+    far = lengths.text(float(way[k]))
+    return f"{who} farthest, by {far} to {_place(end[k], size, lengths)}"
 
 
 def _place(at: Floats, size: float, lengths: LengthUnit) -> str:

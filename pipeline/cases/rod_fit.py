@@ -78,7 +78,7 @@ class SeriesFit(ABC, Checked):
             row = int(np.argmax(early.to_numpy()))
             raise ValueError(
                 f"{Path(self.measured_path).name}: {self.series['quantity'][row]} is "
-                f"measured at {self.series['at'][row]:g} {self.counted} start at 0"
+                f"measured at {self.series['at'][row]:g} {self.counted} must be >= 0"
             )
         self.data.refuse_fewer_than(self.named)
 
@@ -282,11 +282,11 @@ def values_of(specimen: Any, parameters: Sequence[Parameter]) -> Floats:
         part = PARTS.get(parameter, LAW)
         if not hasattr(specimen, part):
             of = (
-                "the beam has no actuator, so"
+                "the beam has no actuator, so it has"
                 if part == LAW
                 else "an actuator alone has"
             )
-            raise ValueError(f"parameters: {of} no {parameter.value}")
+            raise ValueError(f"parameters: {of} no {parameter.value}: remove it")
     return np.array(
         [getattr(getattr(specimen, PARTS.get(p, LAW)), p.value) for p in parameters],
         dtype=np.float64,
@@ -343,7 +343,7 @@ class RodFitCase(SeriesFit):
             _ = self._markers
         elif odd := sorted(set(self.quantities) - {"curvature", "modulus"}):
             raise ValueError(
-                f"quantity is {odd[0]!r}: an actuator has curvature and modulus"
+                f"quantity is {odd[0]!r}: an actuator has only curvature, modulus"
             )
 
     @property
@@ -371,7 +371,7 @@ class RodFitCase(SeriesFit):
         of = {f"{one.value}_times": one for one in SpaceParameter}
         for name in set(self.parameters) - set(of):
             raise ValueError(
-                f"parameters: {name!r} does not exist in 3D: choose of {', '.join(of)}"
+                f"parameters: no {name!r} in 3D: choose from {', '.join(of)}"
             )
         return [of[name] for name in self.parameters]
 
@@ -460,13 +460,13 @@ class ArmFitCase(SeriesFit):
         for name in self.named:
             if name not in FITTED_OF:
                 raise ValueError(
-                    f"parameters: an arm has no {name!r}: choose of "
+                    f"parameters: an arm has no {name!r}: choose from "
                     f"{', '.join(FITTED_OF)}"
                 )
             if not np.any(getattr(self.specimen, FITTED_OF[name])):
                 raise ValueError(
                     f"parameters: {name} multiplies {FITTED_OF[name]}, which is 0: "
-                    "start from a guess"
+                    "give it a non-zero first guess"
                 )
         self.check()
         _ = self._markers

@@ -201,7 +201,7 @@ def user_end(world: "World | SpaceWorld", last: Any, lengths: LengthUnit) -> Sum
         around = world.contact
     grounded = around and (around.ground or getattr(around, "bodies", ()))
     if not (rod.held.any() or grounded or world.fluid):
-        warnings.append("no clamp, pin or ground holds the robot: it drifts freely")
+        warnings.append("nothing holds the robot: add a clamp, a pin or ground")
     if not USUAL[0] <= size <= USUAL[1]:
         warnings.append(
             f"the robot is {lengths.text(size)} across: is its unit {lengths.unit}?"
@@ -221,11 +221,11 @@ def _went_through(world: World, last: RodStep, lengths: LengthUnit) -> list[str]
     x, edges, found = last.x, world.rod.edges, []
     count = crossings(edges, x)
     if count and count > crossings(edges, world.rod.nodes):
-        found.append(f"{count} pairs of edges cross, rods went through rods")
+        found.append(f"{count} pairs of edges crossed: rods passed through each other")
     if world.ground is not None:
         deep = -edge_gap(edges, x, world.ground)
         if deep > DEEP * float(world.rod.rest_length.min()):
-            found.append(f"an edge is {lengths.text(deep)} in the ground")
+            found.append(f"an edge penetrates the ground by {lengths.text(deep)}")
     if found:
         found[-1] += (
             ": detect contacts of edges with "

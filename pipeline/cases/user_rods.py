@@ -173,7 +173,7 @@ def _table(name: str, rows: Sequence[Sequence[float]], columns: int) -> Floats:
 
 
 def _those_of(name: str, nodes: Sequence[int], n: int) -> list[int]:
-    refuse_missing(f"{name}: there is no node {{}}", nodes, n, "choose")
+    refuse_missing(f"{name}: node {{}} does not exist", nodes, n, "choose")
     return list(nodes)
 
 

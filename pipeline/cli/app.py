@@ -70,7 +70,7 @@ Version = Annotated[
 
 @app.callback()
 def morphtrack(_version: Version = False) -> None:
-    """Simulate shape-morphing structures, find them in scans, compare the two.
+    """Simulate shape-morphing structures, find them in scans, and compare both.
 
     MORPHTRACK_TRACEBACK=1 shows where an error was raised.
     """
@@ -85,7 +85,7 @@ def called(words: list[str]) -> int:
     if words and not words[0].startswith("-"):
         name = words[0].replace("-", "_")
         if name not in COMMANDS:
-            raise no_such("there is no command", words[0], COMMANDS)
+            raise no_such("unknown command", words[0], COMMANDS)
         words = [name, *words[1:]]
     with _around(words):
         try:

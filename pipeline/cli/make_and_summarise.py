@@ -75,7 +75,7 @@ def in_words(row: Row, expect: str) -> str:
     words = row["verdict"]
     if expect:
         same = words == expect
-        words += ", as it should" if same else f", but should be: {expect}"
+        words += ", as expected" if same else f", expected: {expect}"
     return f"{words} (synthetic)" if is_synthetic(row) else words
 
 
@@ -128,5 +128,5 @@ def make(figure: str, words: Sequence[str], profile: Path, cores: int | None) ->
         print("\n".join([*aligned([HEAD, *rows], width), ""]))
     print("\n".join(summary(plan.workflow, figure, width)))
     if status:
-        print("error: some results are missing: see the errors above", file=sys.stderr)
+        print("error: results are missing: correct the errors above", file=sys.stderr)
     return FAILED if status else DONE

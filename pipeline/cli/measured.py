@@ -177,9 +177,9 @@ def compare(
         print(f"no rows of {names}: {reason}")
     for name, shipped in found["values_of"].items():
         if name != shipped:
-            print(f"fitted      {name}: same measured values as {shipped}")
+            print(f"fitted      {name}: it repeats the measured values of {shipped}")
     for name, other in found["nearer"].items():
-        print(f"another     {name}: it is closer to the prediction for {other}")
+        print(f"nearer      {name}: closer to the prediction for {other}: check it")
     for row in found["verdicts"]:
         print(_verdict(row))
     print(_which(found, of))
@@ -199,20 +199,20 @@ def _verdict(row: dict[str, Any]) -> str:
 def _which(found: dict[str, Any], of: MeasuredSet) -> str:
     """Which prediction was compared, and whether code has changed since it was made."""
     by = found["prediction"]
-    how = "committed" if by["committed"] else "made now"
+    how = "committed" if by["committed"] else "made in this run"
     lines = [
         f"prediction  {of.name}, {how} (run {by['key']}, SHA-256 {by['sha256'][:16]})"
     ]
     others = {n: k for n, k in found["compared_with"].items() if k != by["key"]}
     if others:
         lines.append(
-            f"            other inputs: {', '.join(others)} predicted now "
+            f"            other inputs: {', '.join(others)} were predicted now "
             f"(run {', '.join(sorted(set(others.values())))})"
         )
     made, now = by["code"], code_of_prediction(of)
     if made != now:
         lines.append(
-            f"code        made by {made[:16] or 'unknown code'}, now {now[:16]}: the "
-            "prediction is kept as it was made"
+            f"code        the prediction was made by {made[:16] or 'unknown code'}, "
+            f"the code is now {now[:16]}; the prediction is not repeated"
         )
     return "\n".join(lines)

@@ -29,20 +29,21 @@ def mobility(
     out: options.OutIfGiven = None,
     name: Annotated[str, Option(help="Name of the output files.")] = "",
     branches: Annotated[
-        Literal["start", "rest"] | None, Option(help="Follow branches from that state.")
+        Literal["start", "rest"] | None,
+        Option(help="Follow branches from the start, or from the end of the morph."),
     ] = None,
 ) -> None:
     """Count how a structure can move, and draw its modes.
 
-    Counts nodes, multipliers, constraints and rank, names the redundant rows, warns
-    where the initial configuration is singular, and draws the modes to
-    results/mobility/NAME.pdf, with their numbers in NAME_modes.npz. A case needs no
-    target for that.
+    Counts nodes, multipliers, constraints and rank, names the redundant rows, warns if
+    the initial configuration is singular, and draws the modes to
+    results/mobility/NAME.pdf, with their numbers in NAME_modes.npz. The case needs no
+    target.
 
-    --branches start prints instead whether paths of the mechanism cross at its initial
-    configuration, and where each leads; --branches rest whether the morph of the case
-    rests at a saddle of E, and where it ends on either side. Both write branches.csv,
-    steps.csv, steps.npz and run.json into results/branches/NAME.
+    --branches start shows whether paths of the mechanism cross at its initial
+    configuration, and where each leads. --branches rest shows whether the morph of the
+    case ends at a saddle of E, and where it ends on either side. Both write
+    branches.csv, steps.csv, steps.npz and run.json into results/branches/NAME.
     """
     from pipeline.cli.mobility import count_motions, follow_branches
     from pipeline.cli.simulate import composed_case
@@ -73,7 +74,8 @@ def parts(
     parts: Annotated[Path, Option(help="A file of conf/parts.")] = options.PARTS,
     scale_mm: options.ScaleMm = None,
     spacing_mm: Annotated[
-        float | None, Option(help="Change link lengths so that all differ by this.")
+        float | None,
+        Option(help="Change link lengths so that any two differ by this, mm."),
     ] = None,
     planned: options.Planned = "",
 ) -> None:
@@ -119,7 +121,7 @@ def calibrate(
     references: Annotated[
         list[str] | None, Option("--reference", help=f"Known distance: {PAIR}.")
     ] = None,
-    leave_out: Annotated[list[str] | None, Option(help=f"Omitted: {PLACE}.")] = None,
+    leave_out: Annotated[list[str] | None, Option(help=f"Omit: {PLACE}.")] = None,
     planned: options.Planned = "",
 ) -> None:
     """Estimate a mechanism as built from scans of several poses.
@@ -187,9 +189,9 @@ def closure(
     """Check that rigid panels close around each vertex and hole.
 
     Checks eq. (1.1) of [ZF19] with the fold angles of a FOLD file, or with full folds
-    of its assignments; around holes and slits of a flat sheet also the places. Panels
-    that close may still pass through each other: a simulation shows it. The exit status
-    is 1 where a vertex or hole stays open.
+    of its assignments. Around holes and slits of a flat sheet it also checks positions.
+    Panels that close may still pass through each other; a simulation shows this. The
+    exit status is 1 if a vertex or hole stays open.
     """
     from pipeline.io.fold_file import fold_file
     from sim.origami.pattern.fold_format import Unassigned

@@ -61,7 +61,7 @@ def report(found: Mobility, structure: Structure, nearby: int | None) -> list[st
         f"mobility        {found.mobility}",
     ]
     if found.mobility == 0:
-        lines.append("nothing of it can move: a structure, not a mechanism")
+        lines.append("the structure cannot move")
     names = [structure.constraints.name_of_row(int(i)) for i in found.redundant[:NAMED]]
     if names:
         more = len(found.redundant) - len(names)
@@ -70,14 +70,14 @@ def report(found: Mobility, structure: Structure, nearby: int | None) -> list[st
         )
     if nearby is None:
         lines.append(
-            "warning: no configuration nearby satisfies the constraints; "
-            "the first-order motions may lead nowhere"
+            "warning: no configuration nearby satisfies the constraints, so the "
+            "first-order motions may not continue: check the lengths"
         )
     elif nearby != found.mobility:
         lines.append(
             f"warning: the mobility nearby is {nearby}: the start is singular, and "
-            "some of its motions lead nowhere; `morphtrack mobility --branches start` "
-            "follows them"
+            "some of its motions do not continue; `morphtrack mobility --branches "
+            "start` follows them"
         )
     if nearby != found.mobility:
         lines += _held_flat_by_distances(structure)
@@ -92,9 +92,9 @@ def _held_flat_by_distances(structure: Structure) -> list[str]:
         return []
     more = f" and {len(flat) - 1} more sets" if len(flat) > 1 else ""
     return [
-        f"warning: nodes {', '.join(map(str, flat[0]))}{more} lie in one plane and "
-        "are held by distances only, which to first order lets them leave it: define "
-        "each set as one of `bodies`"
+        f"warning: nodes {', '.join(map(str, flat[0]))}{more} lie in one plane and are "
+        "connected by distances only, so they can leave the plane to first order: "
+        "define each set as one of `bodies`"
     ]
 
 

@@ -14,7 +14,7 @@ from pipeline.runs.atomic_files import write_text
 from pipeline.terminal import InputError
 
 TEMPLATES = Path(__file__).with_name("templates")
-TOP = "in the repository's top folder"
+TOP = "in the project's top folder"
 PLACES = {
     "mechanism": "NAME.yaml",
     "pattern": "NAME.svg",
@@ -49,7 +49,7 @@ def written_out(path: str) -> str:
             lines += [f"  - {json.dumps(one)} # {i}" for i, one in enumerate(value)]
         else:
             lines.append(f"{key}: {json.dumps(value)}")
-    lines.append("# target: {nodes: [[0, 0.0, 0.0, 0.0]]} # where a node is to go")
+    lines.append("# target: {nodes: [[0, 0.0, 0.0, 0.0]]} # node, and its goal x, y, z")
     return "\n".join(lines) + "\n"
 
 
@@ -66,14 +66,14 @@ def written(kind: str, name: str, begun: str | None = None) -> tuple[Path, str]:
         where the name is no name, or the file is there
     """
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name):
-        raise InputError(f"{name!r} is no name: give letters, digits and _")
+        raise InputError(f"{name!r} is not a name: use letters, digits and _")
     path = Path(PLACES[kind].replace("NAME", name))
     if path.exists():
         raise InputError(f"{path} exists: give another name, or move it away")
     if kind == "study" and not CONF.is_dir():
-        raise InputError(f"no folder conf in {Path.cwd()}: run this {TOP}")
+        raise InputError(f"{Path.cwd()} has no folder conf: run this {TOP}")
     if begun is not None and kind != "mechanism":
-        raise InputError(f"--from begins a mechanism, not a {kind}: leave it out")
+        raise InputError(f"--from works for mechanisms, not a {kind}: leave it out")
     text = template(kind).replace("NAME", name)
     typed = path if CONF.is_dir() else _from_top(path)
     write_text(path, text if begun is None else written_out(begun))
@@ -81,7 +81,7 @@ def written(kind: str, name: str, begun: str | None = None) -> tuple[Path, str]:
 
 
 def _from_top(path: Path) -> Path:
-    """The path as it is typed in the repository's top folder."""
+    """The path as it is typed in the project's top folder."""
     whole = path.absolute()
     return whole.relative_to(ROOT) if whole.is_relative_to(ROOT) else whole
 

@@ -26,7 +26,7 @@ def output_directory(text: str) -> Path:
     for parent in (path, *path.parents):
         if parent.exists():
             if not parent.is_dir():
-                raise InputError(f"{parent} is a file, no directory: give another")
+                raise InputError(f"{parent} is a file, not a folder: give a folder")
             break
     return path
 
@@ -37,7 +37,7 @@ def profile_directory(text: str) -> Path:
     if not (path / "config.yaml").is_file():
         there = sorted(p.parent.name for p in path.parent.glob("*/config.yaml"))
         raise InputError(
-            f"--profile {path} has no config.yaml: there are "
+            f"--profile {path} has no config.yaml: give one of "
             f"{', '.join(there) or 'none'}"
         )
     return path
@@ -64,11 +64,11 @@ ScaleMm = Annotated[float | None, Option(help=HELP["scale_mm"])]
 Planned = Annotated[
     str, Option(metavar="DIGEST", help="Fail if the configuration or code has changed.")
 ]
-Cores = Annotated[int | None, Option(help="Jobs side by side.")]
-Profile = Annotated[Path, folder(profile_directory, "Where Snakemake runs jobs.")]
+Cores = Annotated[int | None, Option(help="Number of jobs that run at the same time.")]
+Profile = Annotated[Path, folder(profile_directory, "Folder of a Snakemake profile.")]
 Words = Annotated[
     list[str] | None,
-    Argument(metavar="[KEY=VALUE]...", help="Changes to that file of conf."),
+    Argument(metavar="[KEY=VALUE]...", help="Changes to values of its file in conf."),
 ]
 
 

@@ -30,19 +30,20 @@ def show(
     vtk: Annotated[bool, Option("--vtk", help="Write vtk, for ParaView.")] = False,
     fold: Annotated[Path | None, Option(help="FOLD file of a sheet to write.")] = None,
     every: Annotated[int, Option(help="For --fold: every n-th increment.")] = 1,
-    no_open: Annotated[bool, Option("--no-open", help="Do not open it.")] = False,
+    no_open: Annotated[bool, Option("--no-open", help="Do not open the page.")] = False,
 ) -> None:
     """Show a run: its numbers, its picture, its page, its motion.
 
     RUN is a name (pentapod, simulate/pentapod, compare/cylinder, a run made by hand),
-    the folder of a run, or a key. Draws picture.png and run.html into the folder of
-    the run where they are not there, prints its numbers, and opens the page. A folder
-    outside of results may be another's: its own pages are not shown.
+    the folder of a run, or a key. Prints its numbers, draws picture.png and run.html
+    into its folder if they are missing, and opens the page. Pages in a folder outside
+    of results may come from someone else and are not opened.
 
-    A film is seen as the figures are; without ffmpeg a GIF is written. A FOLD file has
-    a frame for each increment, with faces_vertices, edges_vertices and
-    edges_foldAngle, and the end of each crease as morphtrack:creases; the crease
-    pattern itself is pattern.fold in the folder of the run.
+    A film shows the run from the same viewpoint as the figures; without ffmpeg a GIF is
+    written. A FOLD file has a frame for each increment, with faces_vertices,
+    edges_vertices and edges_foldAngle, and the end of each crease as
+    morphtrack:creases. The crease pattern itself is pattern.fold in the folder of the
+    run.
     """
     import webbrowser
 
@@ -78,11 +79,11 @@ def figure(
         list[str] | None,
         Option(
             metavar="LABEL SIMULATED [COMPARISON INGEST]",
-            help="A name and folders of results; once for each row.",
+            help="Label of a row and folders of its results; repeat for each row.",
         ),
     ] = None,
     width: Annotated[str | None, Option(help="89, 120 or 183 (mm), or slide.")] = None,
-    no_identity: Annotated[bool, Option("--no-identity", help="Omit runs.")] = False,
+    no_identity: Annotated[bool, Option("--no-identity", help="Omit run ids.")] = False,
     svg: Annotated[bool, Option("--svg", help="Write NAME.svg as well.")] = False,
     out: options.OutIfGiven = None,
     planned: options.Planned = "",
@@ -162,9 +163,9 @@ def trace(
     """Show what a figure, table or number was made from.
 
     Prints every run behind FILE down to the scans: configuration, code state, package
-    versions, SHA-256, MLflow id; and of each link whether it is out of date against
-    today's conf. A copy of a PDF or PNG serves as well: its metadata hold the id. An
-    address of the report, index.html#run-KEY, leads to that run.
+    versions, SHA-256, MLflow id, and whether it is out of date against the present
+    conf. A copy of a PDF or PNG serves as well: its metadata hold the id. An address in
+    the report, index.html#run-KEY, leads to that run.
     """
     from pipeline.cli.trace import trace as print_chain
 
@@ -183,7 +184,8 @@ def report(
     is missing or was edited is named with its reason.
 
     The article, results/paper/paper.tex, is LaTeX. It includes results/numbers.tex, the
-    table of comparisons, and two figures with their captions; write in a copy of it.
+    table of comparisons, and two figures with their captions. Edit a copy, because the
+    next run overwrites it.
     """
     from pipeline.cli.make_and_summarise import report as write
 
@@ -192,12 +194,12 @@ def report(
 
 @command("track")
 def track() -> int:
-    """Log to MLflow every run that is not there.
+    """Log the runs that MLflow does not have yet.
 
-    Reads results/runs and results/failed, writes to the store that conf/tracking.yaml
-    or MLFLOW_TRACKING_URI names, and asks it for each run. Commands log their runs
-    themselves; this logs the runs that had to wait. A second pass adds nothing; a lost
-    database is refilled.
+    Reads results/runs and results/failed, and writes to the store named in
+    conf/tracking.yaml or MLFLOW_TRACKING_URI. Commands log their runs themselves; this
+    logs runs that could not be logged then. A second pass adds nothing; it also refills
+    a lost database.
     """
     from pipeline.tracking.mlflow_logger import track as log_runs
 
@@ -210,7 +212,7 @@ def ui(
         int, Option(min=1, max=65535, help="Port of the printed addresses.")
     ] = 5000,
 ) -> None:
-    """Open MLflow's pages on the runs.
+    """Open the pages of MLflow that show the runs.
 
     Prints their addresses. The server answers on this machine only.
     """
@@ -225,8 +227,8 @@ def archive(
 ) -> None:
     """Pack code, configuration, data and results into one RO-Crate.
 
-    With the lock file and the data, or their digests, in it, the figures can be made
-    elsewhere: unzip it, sha256sum -c SHA256SUMS, make figures.
+    It contains the lock file and the data, or their digests, so that the figures can be
+    made elsewhere: unzip it, sha256sum -c SHA256SUMS, make figures.
     """
     from pipeline.export import write_archive
     from pipeline.workflow.plan import Plan

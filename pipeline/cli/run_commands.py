@@ -32,10 +32,10 @@ def make(
 ) -> int:
     """Make the comparisons and figures of conf/workflow.yaml.
 
-    Runs Snakemake, writes the report, and prints the verdicts; of results that were
-    made again, every number that moved by more than its uncertainty and every verdict
-    that changed. `comparisons` in place of a figure makes the comparisons and the
-    figures that show them. The exit status is 1 where something ran and failed.
+    Runs Snakemake, writes the report, and prints the verdicts. It also lists every
+    number that changed by more than its uncertainty and every verdict that changed
+    since the last run. `comparisons` instead of a figure makes the comparisons and the
+    figures that show them. The exit status is 1 if a job failed.
 
     Example: morphtrack make dejong-3 comparisons.circle.scale_mm=50
     """
@@ -43,7 +43,7 @@ def make(
 
     names = [word for word in words or () if "=" not in word]
     if len(names) > 1:
-        raise InputError(f"{' '.join(names)}: give one name, or none for everything")
+        raise InputError(f"several figures ({' '.join(names)}): give one or none")
     values = [word for word in words or () if "=" in word]
     return make_results("".join(names), values, profile, cores)
 
@@ -71,22 +71,22 @@ def study(
     ],
     words: options.Words = None,
     retry_failed: Annotated[
-        bool, Option("--retry-failed", help="Run again what failed.")
+        bool, Option("--retry-failed", help="Run the failed runs again.")
     ] = False,
     cores: options.Cores = None,
     profile: options.Profile = PROFILE,
     members: Annotated[bool, Option("--members", help="Only list its runs.")] = False,
     batch: Annotated[str, Option(metavar="I-of-N", help="Only run one batch.")] = "",
-    search: Annotated[bool, Option("--search", help="Only search.")] = False,
+    search: Annotated[bool, Option("--search", help="Only run the search.")] = False,
     table: Annotated[bool, Option("--table", help="Only write the table.")] = False,
     planned: options.Planned = "",
 ) -> int:
     """Run a study of conf/study.
 
-    Runs the runs of conf/study/NAME.yaml that are not there, through Snakemake, and
-    writes table and plots into results/study/NAME. A run that does not converge is a
-    row of the table; --retry-failed runs it again. --members, --batch, --search and
-    --table do one part here, without Snakemake.
+    Runs the missing runs of conf/study/NAME.yaml through Snakemake, and writes table
+    and plots into results/study/NAME. A run that does not converge is a row of the
+    table; --retry-failed runs it again. --members, --batch, --search and --table do one
+    part here, without Snakemake.
 
     Example: morphtrack study sheet_size samples=8
     """
@@ -145,8 +145,8 @@ def new(
 
     Writes NAME.yaml for a mechanism or a robot, NAME.svg for a crease pattern,
     NAME.comparison.yaml for a comparison, conf/study/NAME.yaml for a study, and prints
-    the next command. The file runs as it is; change one thing at a time. No file is
-    overwritten. Of a URDF or DXF file every node, body and joint is written out.
+    the next command. The file runs unchanged. No existing file is overwritten. A URDF
+    or DXF file is converted with every node, body and joint.
 
     Editors check and complete a mechanism or a robot with its JSON Schema: morphtrack
     new mechanism --schema > structure.schema.json
@@ -169,7 +169,7 @@ def show_list(
         Argument(help="What is listed."),
     ],
 ) -> None:
-    """List cases, studies, figures or structures, a line each."""
+    """List cases, studies, figures or structures, one per line."""
     from pipeline.config.config_files import CONF, first_remark, listed
     from pipeline.config.workflow_file import read_workflow
     from pipeline.figures.figure_names import entry_of, figure_names

@@ -27,7 +27,8 @@ from pipeline.terminal import InputError
 group = Typer()
 command = partial(group.command, rich_help_panel="Scan")
 Scans = Annotated[
-    list[Path], Argument(metavar="SCAN...", help="Files of points, each a view.")
+    list[Path],
+    Argument(metavar="SCAN...", help="Files of points; each file is one view."),
 ]
 
 
@@ -41,7 +42,8 @@ def ingest(
         float | None, Option(metavar="R", help="Radius of the printed spheres.")
     ] = None,
     radius_range: Annotated[
-        tuple[float, float] | None, Option(metavar="A B", help="Range of the radius.")
+        tuple[float, float] | None,
+        Option(metavar="A B", help="Smallest and largest radius of the spheres, mm."),
     ] = None,
     seeds_path: Annotated[
         str | None, Option("--seeds", "--seeds-path", help=HELP["seeds_path"])
@@ -53,21 +55,21 @@ def ingest(
     to_s: Annotated[float, Option(help="Last time of markers.")] = math.inf,
     planned: options.Planned = "",
 ) -> None:
-    """Find the spheres in a scan, or take markers of motion capture in their place.
+    """Find the spheres in a scan, or read markers of motion capture instead.
 
     Several files are several views of one scan, in one frame or, with --register, each
     in its own. OUT receives spheres.csv (centre, covariance, radius, quality),
-    rejected.csv (each candidate that is no sphere, with the reason), covariance.npz (of
-    all centres together), points.npy (some of the points, mm), picture.png and
-    scan.html, the same to turn in a browser.
+    rejected.csv (each rejected candidate with the reason), covariance.npz (of all
+    centres together), points.npy (some of the points, mm), picture.png and scan.html
+    (an interactive view).
 
     Formats: .ply .pcd .xyz .xyzn .xyzrgb .txt .csv .tsv .asc .pts .ptx .dat .npy, after
     make formats also .las .laz .e57, and meshes: .ply with faces, .stl .obj .glb .3mf.
     Each scan of a PTS, PTX or E57 file is a view. In a mesh the radius that all spheres
     have in common is found; the notes state its error.
 
-    With --marker-sd-mm, SCAN is one .csv or .c3d file of markers that stand still. OUT
-    receives the same tables of them, and markers.csv with their names.
+    With --marker-sd-mm, SCAN is one .csv or .c3d file of markers at rest. OUT receives
+    the same tables for the markers, and markers.csv with their names.
 
     Example: morphtrack ingest a.ply b.ply --sphere-radius-mm 6 --unit mm --out found
     """
@@ -128,7 +130,7 @@ def pick(
     out: Annotated[Path, Option(metavar="FILE", help="Seeds file to write.")],
     unit: Annotated[str | None, Option(help=HELP["unit"])] = None,
     at: Annotated[
-        list[str] | None, Option(metavar="X Y Z", help="A place, mm.")
+        list[str] | None, Option(metavar="X Y Z", help="Position of a sphere, mm.")
     ] = None,
     decimal_comma: Annotated[
         bool, Option("--decimal-comma", help=HELP["decimal_comma"])
@@ -136,10 +138,10 @@ def pick(
 ) -> None:
     """Mark spheres by hand, in a window or by coordinates.
 
-    morphtrack ingest looks at the places in FILE (--seeds). A window of Open3D opens:
-    shift and left button picks a point on a sphere, shift and right button takes it
-    back, Q ends. Where no display is, or for a script, give the places with --at, each
-    on a sphere or at its centre.
+    morphtrack ingest searches at the positions in FILE (--seeds). A window of Open3D
+    opens: shift and left button picks a point on a sphere, shift and right button
+    undoes it, Q ends. Without a display, or in a script, give the positions with --at,
+    each on a sphere or at its centre.
 
     Example: morphtrack pick scan.ply --unit mm --out seeds.csv --at 12.5 -3 40
     """
@@ -156,7 +158,7 @@ def pick(
     points = np.concatenate(clouds)
     seeds = clicked(points) if places is None else np.array(places)
     if not len(seeds):
-        raise InputError("nothing was picked: no seeds file is written")
+        raise InputError("no sphere was picked, so no file is written: pick some")
     write_seeds(out, checked(seeds, points))
     print(f"{len(seeds)} seeds in {out}")
 
@@ -166,7 +168,7 @@ def _place(text: str) -> list[float]:
     try:
         x, y, z = map(float, shlex.split(text))
     except ValueError:
-        raise InputError(f"--at {text} is no place: give X Y Z, mm") from None
+        raise InputError(f"--at {text} is not a position: give X Y Z in mm") from None
     return [x, y, z]
 
 
@@ -222,12 +224,12 @@ def compare_series(
 ) -> None:
     """Compare a measured series with a simulation.
 
-    FILE holds markers, in columns such as time_s, tip_x_mm and tip_y_mm, or columns
-    quantity, at, value, u and part ("fit" or "held out"), each quantity a column of the
-    run's steps.csv; lines that begin with # are remarks. Each marker or other quantity
-    agrees or not by ASME V&V 20; --u, --u-simulated and --margin are in the unit of the
-    measured values. Writes series-verdicts.csv, series.csv (errors by quantity and
-    part, and of a baseline), series-curve.csv and series.pdf and .png.
+    FILE holds markers, in columns such as time_s, tip_x_mm and tip_y_mm, or the columns
+    quantity, at, value, u and part ("fit" or "held out"), where each quantity is a
+    column of the run's steps.csv. Lines that begin with # are comments. The verdict for
+    each quantity follows ASME V&V 20; --u, --u-simulated and --margin are in the unit
+    of the measured values. Writes series-verdicts.csv, series.csv (errors by quantity
+    and part, and of a baseline), series-curve.csv and series.pdf and .png.
 
     Example: morphtrack compare_series --measured tip.csv --simulated crawler
     --refined finer --u 0.3 --margin 1 --out tip
@@ -255,7 +257,7 @@ def _add_command(name: str, step: Step) -> None:
     known = {"simulated": options.Simulated, "spheres": options.Spheres}
     hints: dict[str, Any] = {
         role: known.get(
-            role, Annotated[Path, folder(options.result_folder, f"Folder: {role}.")]
+            role, Annotated[Path, folder(options.result_folder, f"Folder of {role}.")]
         )
         for role in (ROLES.get(one, one) for one in step.reads)
     }
@@ -304,7 +306,7 @@ def virtual_scan(
 ) -> None:
     """Scan a simulated end state in a virtual lab.
 
-    The scan is synthetic and stands in for a real one: binary PLY files, one a view, in
+    The scan is synthetic and replaces a real one: binary PLY files, one per view, in
     mm, in an arbitrary pose. Every file states that it is synthetic.
     """
     from pipeline.config.workflow_file import scanner_settings
@@ -349,15 +351,16 @@ def measured(
 ) -> None:
     """Compare a measured set with its prediction, or fit and predict it.
 
-    SET is a file of conf/measured without .yaml; --records holds records of the same
-    form as the shipped ones, called as these or listed in its records.csv. Of every
-    record the committed prediction is taken, or one is made from its inputs before the
-    measured values are read. Writes measured.csv, verdict.csv and verdict.json.
+    SET is a file of conf/measured without .yaml. --records holds records in the same
+    form as the shipped ones, with the same names or listed in its records.csv. For each
+    record, the committed prediction is used; if there is none, one is made from the
+    inputs before the measured values are read. Writes measured.csv, verdict.csv and
+    verdict.json.
 
-    --only predict fits the records that SET names for it, predicts every record from
-    its inputs alone, and writes prediction.csv (record, quantity, at, value, u by
+    --only predict fits the records that SET assigns to the fit, predicts every record
+    from its inputs alone, and writes prediction.csv (record, quantity, at, value, u by
     source, interval), prediction.json (key, SHA-256) and posterior.json. --only fit
-    writes the posterior alone.
+    writes posterior.json only.
     """
     from pipeline.cli import measured as parts
     from pipeline.config.config_files import project_folder

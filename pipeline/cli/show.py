@@ -38,7 +38,7 @@ def seen(directory: Path) -> Path:
         for path in files:
             if path.suffix == suffix:
                 return path
-    raise InputError(f"{shown_path(directory)} holds nothing to show, only numbers")
+    raise InputError(f"{shown_path(directory)} has only numbers and no shape to show")
 
 
 def write_vtk(directory: Path) -> Path:
@@ -54,7 +54,7 @@ def shape_of(directory: Path) -> MovingShape:
     """The shape of a run that moves."""
     shape = read_moving_shape(directory)
     if shape is None:
-        raise InputError(f"{shown_path(directory)} has no shape that moves")
+        raise InputError(f"{shown_path(directory)} has no moving shape: choose another")
     return shape
 
 
@@ -82,7 +82,7 @@ def write_fold_file(run: Path, out: Path, every: int = 1) -> int:
         raise InputError(f"every must be 1 or more, not {every}")
     arrays = read_arrays(run / "steps.npz") if (run / "steps.npz").is_file() else {}
     if not {"x", "rest", "triangles"} <= arrays.keys():
-        raise InputError(f"{run} has no folded sheet: give a finished run of one")
+        raise InputError(f"{run} has no folded sheet: give a finished folding run")
     x = arrays["x"]
     chosen = np.unique([*range(0, len(x), every), len(x) - 1])
     document = folded_document(arrays["rest"], arrays["triangles"].tolist(), x[chosen])

@@ -63,7 +63,7 @@ def with_case(words: Sequence[str]) -> list[str]:
     others = [word for word in words if word != file]
     for word in others:
         if word.startswith(("case=", "case.path=")):
-            raise InputError(f"{file} and {word} both name what runs: leave one out")
+            raise InputError(f"{file} and {word} both choose a case: leave one out")
     return [f"case={case_of(file)}", f"case.path={_quoted(file)}", *others]
 
 
@@ -107,7 +107,7 @@ Options:
   hydra.sweep.dir=results/study/NAME
                       call this study NAME
   --cfg job           print the configuration, run nothing
-  --hydra-help        what else Hydra takes
+  --hydra-help        list all options of Hydra
 
 Cases:
 """

@@ -61,7 +61,7 @@ def origin_of(what: str, results: Path) -> tuple[Found, str]:
 def link_lines(found: Found, links: Sequence[Link], results: Path) -> list[str]:
     """The lines that are printed, after what was asked for."""
     names = Variations(results)
-    lines = [f"  known by {found.by}"]
+    lines = [f"  identified by {found.by}"]
     if found.trouble:
         lines.append(f"  OUT OF DATE: {found.trouble}")
     studies: dict[str, list[Link]] = {}
@@ -89,7 +89,7 @@ def _called(link: Link, names: Variations) -> str:
 def _run(link: Link, mlflow_id: str, names: Variations) -> Iterator[str]:
     indent = "  " * (link.depth + 1)
     if link.record is None:
-        yield f"{indent[2:]}{link.role or 'the run behind it'}  run {link.key}"
+        yield f"{indent[2:]}{link.role or 'the run that made it'}  run {link.key}"
         yield from (f"{indent}OUT OF DATE: {trouble}" for trouble in link.troubles)
         return
     record = link.record
@@ -151,14 +151,14 @@ def _conclusion(found: Found, links: Sequence[Link]) -> str:
     troubles = own + ([f"{bad} of {len(links)} runs"] if bad else [])
     if troubles:
         return f"out of date: {', '.join(troubles)}"
-    return "up to date: every link holds"
+    return "up to date: nothing has changed"
 
 
 def trace(what: str, results: Path) -> None:
     """Print the chain behind one file or address."""
     if not (results / "runs").is_dir():
         raise InputError(
-            f"{results}/runs does not exist: run this in the project's folder, "
+            f"{results}/runs does not exist: run this in the project's top folder, "
             "after make figures"
         )
     found, first = origin_of(what, results)

@@ -29,7 +29,7 @@ def check_target(target: str, where: str) -> None:
         allowed = " and ".join(f"{module}*" for module in OWN_MODULES)
         raise InputError(f"{where}._target_ is {target}: name one of {allowed}")
     if pydoc.locate(target) is None:
-        raise InputError(f"{where}._target_ is {target}: there is no such object")
+        raise InputError(f"{where}._target_ {target} does not exist: correct it")
 
 
 def parameters_of(target: str) -> dict[str, inspect.Parameter]:

@@ -62,7 +62,7 @@ def _place(parts: tuple[int | str, ...]) -> str:
 
 def no_key(key: str, known: list[str]) -> str:
     """The message for a key that is none of `known`."""
-    return f"has no key {key!r}: it knows {', '.join(known)}{did_you_mean(key, known)}"
+    return f"has no key {key!r}: it has {', '.join(known)}{did_you_mean(key, known)}"
 
 
 def refuse_unknown(given: Iterable[str], known: list[str], where: str) -> None:
@@ -225,7 +225,7 @@ def folder_name(name: str, where: str) -> str:
     if SOUND.fullmatch(name) is None:
         raise InputError(
             f"{where}: {name!r} becomes the name of a folder: use letters, digits, "
-            "'_', '-', '.' and blanks only, first a letter or digit"
+            "'_', '-', '.' and blanks only, and begin with a letter or digit"
         )
     if len(name.encode()) > LONGEST:
         raise InputError(
@@ -242,6 +242,6 @@ def check_folder_names(names: Iterable[str], where: str) -> None:
         other = seen.setdefault(folder_name(name, where).casefold(), name)
         if other != name:
             raise InputError(
-                f"{where}: {other!r} and {name!r} are one folder on disks that ignore "
-                "case: rename one"
+                f"{where}: {other!r} and {name!r} differ only in case, and some disks "
+                "ignore case: rename one"
             )

@@ -93,7 +93,7 @@ def _at(key: str, config: Mapping[str, Any]) -> tuple[Any, str]:
         if isinstance(here, Sequence) and not isinstance(here, str):
             if not part.isdecimal() or int(part) >= len(here):
                 entries = f"{len(here)} entr{'y' if len(here) == 1 else 'ies'}"
-                return None, f"{where} has {entries}, counted from 0, and no {part}"
+                return None, (f"{where} has {entries}, counted from 0, and no {part}")
             here = here[int(part)]
         elif isinstance(here, Mapping):
             if part not in here:
@@ -101,7 +101,7 @@ def _at(key: str, config: Mapping[str, Any]) -> tuple[Any, str]:
                 return None, f"{where} has no key {part!r}: {remedy}"
             here = here[part]
         else:
-            return None, f"{where} is {here!r} and has no keys"
+            return None, f"{where} is {here!r} and has no keys: give a shorter key"
         path.append(part)
     return here, ""
 
@@ -115,7 +115,7 @@ def _remedy(
     taken = parameters_of(str(here.get("_target_", "")))
     defaults = [name for name in taken if name not in here]
     if part in defaults:
-        return f"it is at its default: add +{'.'.join([*path, part])}=..."
+        return f"to add it, write +{'.'.join([*path, part])}=..."
     if not path and part in here.get("case", {}):
         return f"did you mean case.{part}?"
     deeper = [".".join(keys) for keys in _below(config) if keys[-1] == part]
@@ -124,7 +124,7 @@ def _remedy(
     known = [str(key) for key in here if not str(key).startswith("_")] + defaults
     if part in FILE_NAMES and (other := FILE_NAMES.intersection(known)):
         return f"did you mean {'.'.join([*path, *other])}?"
-    return f"it knows {', '.join(known)}{did_you_mean(part, known)}"
+    return f"it has {', '.join(known)}{did_you_mean(part, known)}"
 
 
 def _below(here: Any) -> Iterator[list[str]]:
@@ -142,7 +142,7 @@ def conf_directory() -> Path:
     """The absolute path of conf, which Hydra needs."""
     if not CONF.is_dir():
         raise InputError(
-            f"no folder {CONF} in {Path.cwd()}: run from the project's own folder"
+            f"{Path.cwd()} has no folder {CONF}: run this in the project's top folder"
         )
     return CONF.resolve()
 
@@ -192,7 +192,7 @@ def hydra_errors() -> Iterator[None]:
         if error.errno is not None:  # OmegaConf's own has no number, nor the file
             raise
         raise InputError(
-            f"a file in conf/ is {str(error).rpartition(': ')[2]}, no mapping: give "
+            f"a file in conf/ is {str(error).rpartition(': ')[2]}, not a mapping: give "
             "lines of `key: value`"
         ) from error
 
@@ -292,8 +292,8 @@ def composed_file(path: Path) -> dict[str, Any]:
 
     if not path.is_file():
         raise InputError(
-            f"there is no {path} in {Path.cwd()}: check its name, or run from the "
-            "project's own folder"
+            f"{Path.cwd()} has no {path}: check the name, or run this in the project's "
+            "top folder"
         )
     folder = str(path.parent.resolve())
     try:

@@ -152,8 +152,8 @@ class Workflow(Entry):
         for figure in self.figures.values():
             for name in set(figure.comparisons) - self.comparisons.keys():
                 raise InputError(
-                    f"{WORKFLOW}: figures.{figure.name} shows the comparison {name!r}, "
-                    f"which is not there: choose among {', '.join(self.comparisons)}"
+                    f"{WORKFLOW}: figures.{figure.name} shows {name!r}, which does not "
+                    f"exist: choose from {', '.join(self.comparisons)}"
                 )
         return self
 

@@ -39,7 +39,7 @@ class Entry:
     template: str
     rows: Sequence[str] = ()
     needs: Sequence[str] = ()
-    remedy: str = "give a finished run of a case that has it"
+    remedy: str = "give a finished run of a case that writes this file"
 
 
 def figure_names() -> list[str]:
@@ -57,7 +57,7 @@ def _file(figure: str) -> Path:
 def entry_of(figure: str) -> Entry:
     """A figure by its name."""
     if figure not in figure_names():
-        raise no_such("there is no figure", figure, figure_names())
+        raise no_such("unknown figure", figure, figure_names())
     return _read(_file(figure))
 
 

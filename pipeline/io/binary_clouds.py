@@ -146,7 +146,7 @@ def _record(file: ScanFile, header: dict[str, list[str]]) -> np.dtype[np.void]:
     ):
         width, number = file.number_of(size, "SIZE"), file.number_of(many, "COUNT")
         if kind not in KINDS or width not in SIZES[kind] or not 0 < number <= 1 << 16:
-            raise _wrong_pcd(file, f"field {shown(name)} has no known type")
+            raise _wrong_pcd(file, f"field {shown(name)} has an unknown type")
         if name in AXES and number != 1:
             raise _wrong_pcd(file, f"field {name} has COUNT {number}, not 1")
         title = name if name in AXES else f"{index} {name}"  # fillers repeat "_"
@@ -209,13 +209,13 @@ def _lengths(of: ScanFile, offset: int, needed: int) -> tuple[int, int]:
     packed, unpacked = (int.from_bytes(data[i : i + 4], "little") for i in (0, 4))
     there = of.size - offset - 8
     if there < packed:
-        problem = f"its compressed data has {max(there, 0)} of {packed} bytes"
+        problem = f"its compressed data has only {max(there, 0)} of {packed} bytes"
         remedy = f"{AGAIN}, uncompressed if it happens again"
         raise of.refused("TRUNCATED", problem, remedy)
     if unpacked != needed:
         raise _wrong_pcd(of, f"its points need {needed} bytes, not {unpacked}")
     if unpacked > packed * LARGEST_RATIO:
-        raise _wrong_pcd(of, f"{packed} bytes cannot unpack to {unpacked}")
+        raise _wrong_pcd(of, f"{packed} compressed bytes cannot hold {unpacked} bytes")
     return packed, unpacked
 
 
@@ -226,7 +226,7 @@ def read_npy(file: ScanFile) -> Source:
     """The first three columns of an (n, 3 or more) array of numbers."""
     shape, by_column, kind, offset = _npy_header(file)
     if kind.kind not in "fiu" or kind.itemsize > 8:
-        raise _wrong_npy(file, f"holds {shown(str(kind))}, not real numbers")
+        raise _wrong_npy(file, f"contains {shown(str(kind))}, not real numbers")
     if len(shape) != 2 or shape[0] < 0 or not 3 <= shape[1] <= COLUMNS:
         raise _wrong_npy(file, f"has shape {shown(str(shape))}, not (n, 3)")
     promised, columns = map(int, shape)  # numpy takes True for 1
@@ -282,10 +282,10 @@ def _las_blocks(path: Path, promised: int) -> Iterator[Floats]:
         for points in file.chunk_iterator(LAS_BLOCK):
             read += len(points)
             if read > promised:
-                raise ValueError("more points than promised")
+                raise ValueError("the file has more points than its header declares")
             yield np.column_stack([points.x, points.y, points.z]).astype(np.float64)
     if read < promised:
-        raise EOFError(f"{read} of {promised} points")
+        raise EOFError(f"the file has {read} of {promised} declared points")
 
 
 E57_BLOCK = 1 << 20  # points
@@ -301,7 +301,7 @@ def read_e57(file: ScanFile) -> list[Source]:
         headers = [pye57.ScanHeader(scans[k]) for k in range(len(scans))]
         found = [_scan(file, image, header) for header in headers]
     if not found:
-        raise file.refused("EMPTY", "holds no scan")
+        raise file.refused("EMPTY", "contains no scan")
     return found
 
 
@@ -309,7 +309,7 @@ def _scan(file: ScanFile, image: Any, header: Any) -> Source:
     count = file.packed_points(int(header.point_count))
     there = [n for n, axes in SYSTEMS.items() if f"{n}{axes[0]}" in header.point_fields]
     if not there:
-        raise file.refused("FORMAT", "a scan has no coordinates")
+        raise file.refused("FORMAT", "a scan has no coordinates: export Cartesian ones")
     posed = header.has_pose()
     turn = _rotation(file, header.rotation) if posed else np.eye(3)
     place = np.asarray(header.translation, np.float64) if posed else np.zeros(3)

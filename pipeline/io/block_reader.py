@@ -221,7 +221,7 @@ def promised(file: ScanFile, parsed: Iterator[Floats], count: int) -> Iterator[F
     for block in parsed:
         found += len(block)
         if found > count and not file.salvage:
-            problem = f"the header promises {count} points, more follow"
+            problem = f"the header declares {count} points, but the file has more"
             remedy = f"{AGAIN}, or keep them all with --salvage"
             raise file.refused("FORMAT", problem, remedy)
         yield block

@@ -143,7 +143,7 @@ def _copy(
     """A copy of an element within copies of those that are named."""
     if next(made) > MOST:
         raise ValueError(
-            f"the SVG file's <use> give more than {MOST} elements: use fewer"
+            f"the SVG file's <use> elements create more than {MOST} elements: use fewer"
         )
     if tag_of(element) != "use":
         copy = ElementTree.Element(element.tag, element.attrib)
@@ -237,8 +237,8 @@ def svg_entries(text: str) -> dict[str, Any]:
         many = "1 line has" if len(bare) == 1 else f"{len(bare)} lines have"
         called = ", ".join(repr(name) for name in dict.fromkeys(bare))
         raise ValueError(
-            f"{many} a class without a stroke ({called[:80]}): give the stroke in the "
-            "file's <style> or on the lines"
+            f"{many} a class without a stroke colour ({called[:80]}): set the stroke "
+            "in the file's <style> or on the lines"
         )
     return stroke_entries(strokes, "lines in red, blue or black")
 
@@ -457,7 +457,7 @@ def _path(text: str) -> list[Floats]:
             if own == "m" and k == 0:
                 lines.append([])
             elif not lines or not lines[-1]:
-                raise ValueError("a path of the SVG file does not begin with M")
+                raise ValueError("a path of the SVG file must begin with M")
             lines[-1].append([x, y])
     return [np.array(line) for line in lines if len(line) > 1]
 

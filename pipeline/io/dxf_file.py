@@ -148,7 +148,7 @@ def _document(path: str) -> Any:
         problem = not_installed("DXF", "ezdxf", "save the drawing as SVG")
         raise ValueError(problem) from None
     if not Path(path).is_file():
-        raise ValueError("No such file: give a drawing")
+        raise ValueError("the file does not exist: give the path of a drawing")
     try:
         return ezdxf.readfile(path)
     except ValueError as error:
@@ -195,7 +195,7 @@ def _piece(document: Any, entity: Any) -> DxfPiece:
     places = np.array([tuple(place) for place in line.control_vertices()])
     if len(places) < 2 or not np.diff(places, axis=0).any(axis=1).all():
         raise ValueError(
-            f"the drawing has a {kind} of no length on layer {layer!r}: leave it out"
+            f"the drawing has a {kind} of length 0 on layer {layer!r}: leave it out"
         )
     closed = len(places) > 3 and bool(line.is_closed)
     return DxfPiece(
@@ -236,9 +236,8 @@ def _letter_of_layer(layer: str) -> str | None:
     kinds = [LAYERS[word] for word in WORDS if word in words]
     if len(kinds) > 1:
         raise ValueError(
-            f"the drawing's layer {layer!r} matches two crease types: name it after "
-            "one of "
-            f"{', '.join(WORDS)}"
+            f"the drawing's layer {layer!r} matches two crease types: use only one of "
+            f"the words {', '.join(WORDS)} in its name"
         )
     return kinds[0] if kinds else None
 

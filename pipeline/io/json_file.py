@@ -43,7 +43,7 @@ def _check(path: Path, content: bytes) -> None:
         where = f"{path}, line {mark.line + 1 if mark else 0}"
         tag = getattr(event, "tag", None)
         if tag not in (None, "!"):
-            raise InputError(f"{where}: the tag {tag} is not read: take it out")
+            raise InputError(f"{where}: the tag {tag} is not supported: remove it")
         if isinstance(event, yaml.CollectionStartEvent):
             written += 1
             within.append((event.anchor, 1, 1))
@@ -71,8 +71,8 @@ def _check(path: Path, content: bytes) -> None:
     _, values, depth = within[0]
     if values - written > MOST_UNFOLDED:
         raise InputError(
-            f"{path}: its aliases (*name) stand for {values - written:,} values, more "
-            f"than {MOST_UNFOLDED:,}"
+            f"{path}: its aliases (*name) expand to {values - written:,} values, more "
+            f"than {MOST_UNFOLDED:,}: use fewer aliases"
         )
     if depth > DEEPEST + 1:
         raise InputError(
@@ -105,14 +105,14 @@ def read_entries(path: str, what: str, holds: str) -> Content:
     except json.JSONDecodeError as error:
         raise ValueError(
             f"{path} is not JSON: {error.msg} in line {error.lineno}: correct it, or "
-            "name the file .yaml if it holds YAML"
+            "name the file .yaml if it contains YAML"
         ) from None
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
     except RecursionError:
         raise ValueError(f"{path} is nested too deep: give a {what}") from None
     if not isinstance(content, dict):
-        raise ValueError(f"{path} is no {what}: give an object with {holds}")
+        raise ValueError(f"{path} is not a {what}: give an object with {holds}")
     if holds in KINDS and holds.strip("`") not in content:
         for key, (kind, case) in KINDS.items():
             if key.strip("`") in content:
@@ -132,7 +132,7 @@ def read_text(path: str, what: str, form: str = "") -> str:
     except OSError as error:
         raise ValueError(f"{path}: {error.strerror}: give a {what}") from None
     except UnicodeDecodeError:
-        raise ValueError(f"{path} is not a text: give a {what}{form}") from None
+        raise ValueError(f"{path} is not a text file: give a {what}{form}") from None
 
 
 def _from_json(text: str) -> object:
@@ -150,7 +150,7 @@ def _from_yaml(path: str) -> object:
 
 def _integer(text: str) -> int:
     if len(text) > 18:
-        raise ValueError(f"a number is {text[:18]}...: at most 18 digits can be read")
+        raise ValueError(f"number {text[:18]}... is too long: give up to 18 digits")
     return int(text)
 
 
@@ -159,7 +159,7 @@ def _each_key_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
     if len(content) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"`{twice}` is there twice: give it once")
+        raise ValueError(f"the key `{twice}` appears twice: give it once")
     return content
 
 
@@ -191,11 +191,11 @@ def case_of(path: str) -> str:
         folder = file.parent if file.parent.is_dir() else Path()
         known = [str(p) for p in sorted(folder.iterdir()) if is_file_name(str(p))]
         near = close_to(path, known) or "check its name"
-        raise InputError(f"there is no file {path}: {near}")
+        raise InputError(f"the file {path} does not exist: {near}")
     suffix = file.suffix.lower()
     if suffix not in SUFFIXES:
         raise InputError(
-            f"{path}: no case reads {suffix or 'such'} files: give one of "
+            f"{path}: {suffix or 'such'} files are not supported: give one of "
             f"{', '.join(SUFFIXES)}"
         )
     if suffix in DRAWINGS:

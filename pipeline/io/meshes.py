@@ -62,14 +62,14 @@ def read_stl(file: ScanFile) -> Source:
     if start.lstrip().lower().startswith(b"solid") and not binary and is_text:
         return _ascii_stl(file, start)
     if len(start) < STL_HEADER:
-        problem = f"{file.size} bytes are too few for an STL header"
+        problem = f"the file has {file.size} bytes, too few for an STL header"
         raise file.refused("FORMAT", problem, "is it an STL mesh? export it again")
     count = file.whole_records(STL_HEADER, 50, triangles)
     comments = (start[:80].decode("latin-1").strip("\0 "),)
     blocks, faces = _once(_stl_corners(file.path, count))
     notes: tuple[str, ...] = ()
     if count < triangles:
-        notes = (f"salvaged {count} of {triangles} promised triangles",)
+        notes = (f"salvaged {count} of {triangles} declared triangles",)
     return Source("stl binary", blocks, 3 * count, None, comments, notes, faces=faces)
 
 
@@ -176,7 +176,7 @@ def _check_glb(file: ScanFile) -> None:
         remedy = "export it without compression and quantization, or as PLY"
         raise file.refused("FORMAT", problem, remedy)
     if promised > file.size:
-        problem = f"declares {promised} values, too many for {file.size} bytes"
+        problem = f"declares {promised} values, more than {file.size} bytes can hold"
         raise file.refused("TRUNCATED", problem, "copy or export it again")
 
 
@@ -243,7 +243,7 @@ def _pose(placed: Any) -> Floats:
 def _source(kind: str, file: ScanFile, vertices: Floats, triangles: Ints) -> Source:
     if not len(vertices):
         remedy = "export the scan as a mesh or points"
-        raise file.refused("EMPTY", "holds no mesh", remedy)
+        raise file.refused("EMPTY", "contains no mesh", remedy)
     blocks = iter([vertices.astype(np.float64)])
     whole = triangles.astype(np.int64).reshape(-1, 3)
     return Source(kind, blocks, len(vertices), faces=lambda: whole)

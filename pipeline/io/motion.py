@@ -124,9 +124,9 @@ def read_c3d(path: Path) -> "MarkerMotion":
     many = places.shape[1]
     if unit not in METRES or not 0.0 < rate < np.inf or len(names) < many:
         raise InputError(
-            f"{path}: POINT:UNITS is {unit or 'missing'}, the frame rate {rate:g} Hz, "
-            f"{len(names)} of {many} markers have names: give m, cm or mm, a rate, and "
-            "all names"
+            f"{path}: units {unit or 'missing'}, frame rate {rate:g} Hz, {len(names)} "
+            f"of {many} markers named: export it with m, cm or mm, a frame rate, and a "
+            "name for every marker"
         )
     places[(places == 0.0).all(axis=2)] = np.nan  # lost frames are often filled so
     own = np.flatnonzero(~np.isin(names[:many], derived))
@@ -198,7 +198,7 @@ def read_motion(path: Path) -> MarkerMotion:
         raise InputError(f"{path}: markers are read from .csv, .c3d: export one")
     motion = reader(path)
     if not motion.names:
-        raise InputError(f"{path} has no marker in its frames: export markers")
+        raise InputError(f"no frame of {path} has a marker: export it with markers")
     check_even(motion.time, path)
     return motion
 
@@ -209,7 +209,7 @@ def check_even(time: Floats, path: Path) -> None:
         raise InputError(f"{path} has {len(time)} frames: a motion needs two or more")
     if not np.isfinite(time).all():
         row = int(np.argmax(~np.isfinite(time)))
-        raise InputError(f"{path}, frame {row + 1}: its time is no finite number")
+        raise InputError(f"{path}, frame {row + 1}: the time is not finite: correct it")
     with np.errstate(over="ignore", invalid="ignore"):  # of times near 1e308
         steps = np.diff(time)
         usual = float(np.median(steps))
@@ -217,8 +217,8 @@ def check_even(time: Floats, path: Path) -> None:
     if usual <= 0 or odd.any():
         row = int(np.argmax(odd)) if usual > 0 else int(np.argmin(steps))
         raise InputError(
-            f"{path}: the time goes from {time[row]:g} s to {time[row + 1]:g} s after "
-            f"frame {row + 1}, where {usual:g} s is usual: give frames without a gap"
+            f"{path}: after frame {row + 1} the time jumps from {time[row]:g} to "
+            f"{time[row + 1]:g} s (usual step {usual:g} s): give frames without gaps"
         )
 
 
@@ -256,7 +256,7 @@ def _markers(
                 f"it as tip_x_m; units are {known}"
             )
         if units.setdefault(match["marker"], match["unit"]) != match["unit"]:
-            raise InputError(f"{path}: marker {match['marker']} has two units")
+            raise InputError(f"{path}: marker {match['marker']} has two units: use one")
     for name, unit in units.items():
         for axis in "xyz":
             if f"{name}_{axis}_{unit}" not in columns:
@@ -283,7 +283,7 @@ def read_series(path: Path) -> pd.DataFrame:
             )
         return check_series(table, path.name)
     except (pd.errors.ParserError, pd.errors.EmptyDataError) as error:
-        raise InputError(f"{path.name} is no table: {one_line(error)}") from error
+        raise InputError(f"{path.name} is not a table: {one_line(error)}") from error
     except ValueError as error:
         raise InputError(str(error)) from error
 
@@ -294,7 +294,7 @@ def _of_markers(path: Path) -> pd.DataFrame:
     for column in header:
         if column != TIME and not COORDINATE.fullmatch(column):
             raise ValueError(
-                f"{path.name}: the column {column} is no coordinate: name it as "
+                f"{path.name}: the column {column} is not a coordinate: name it as "
                 "tip_x_mm, or give quantity, at, value, u, part"
             )
     table = numbers(read_columns(path, header), path, gaps=True)
@@ -321,7 +321,7 @@ def refuse_gaps(path: Path, time: Floats, shortest: float, longest: float) -> No
         k = int(np.argmax(odd))
         remedy = "give each time once, in order"
         if steps[k] > 0.0:
-            remedy = f"others are {frame:g} s apart: fill the gap, or begin after it"
+            remedy = f"other steps are {frame:g} s: fill the gap, or start after it"
         raise InputError(
             f"{path}, row {k + 3}: time_s goes from {time[k]:g} to {time[k + 1]:g}: "
             f"{remedy}"

@@ -281,7 +281,7 @@ def _counted(
 
 def no_face(file: ScanFile, where: str, line: str) -> ScanFileError:
     """A line of a face that holds none."""
-    problem = f"{where} holds no corners of a face: {shown(line)}"
+    problem = f"{where} is not a face: {shown(line)}"
     remedy = "export the mesh again, or keep the good faces with --salvage"
     return file.refused("FORMAT", problem, remedy)
 

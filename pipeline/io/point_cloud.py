@@ -304,7 +304,7 @@ def _cloud(
         left = thinned(source.blocks, replace(thinning, voxel=thinning.voxel / unit.mm))
         points, read, finite = left.points, left.read, left.finite
         thinned_to = (
-            f"thinned from {finite} to {len(points)} points, one per voxel of "
+            f"{finite} points were thinned to {len(points)}, one per voxel of "
             f"{left.voxel * unit.mm:.3g} mm",
         )
     else:
@@ -387,16 +387,16 @@ def _finite(block: Floats) -> Floats:
 def _notes(path: Path, source: Source, read: int, dropped: int) -> tuple[str, ...]:
     """Remarks on what was lost; an error if that is too much."""
     if read == 0:
-        raise refused("EMPTY", path, "holds no point", "is it a point cloud?")
+        raise refused("EMPTY", path, "contains no point", "is it a point cloud?")
     if dropped > DROPPED_LIMIT * read:
         problem = f"{dropped} of {read} points are not finite"
         raise refused("NONFINITE", path, problem, f"{AGAIN}, without invalid points")
     notes = list(source.notes)
     promised = read if source.promised is None else source.promised
     if read < promised and not source.gaps:
-        notes.append(f"salvaged {read} of {promised} promised points")
+        notes.append(f"salvaged {read} of {promised} declared points")
     if read > promised:
-        notes.append(f"salvaged {read} points where {promised} were promised")
+        notes.append(f"salvaged {read} points; the header declares {promised}")
     if dropped > DROPPED_WARNING * read:
         notes.append(f"{dropped} of {read} points are not finite and were dropped")
     return tuple(notes)
@@ -411,7 +411,7 @@ def _in_mm(
     if largest > SIZE.largest_mm:
         if not choices.salvage:
             problem = f"has a coordinate of {largest:.1e} mm"
-            remedy = "is it damaged, or in another unit? --salvage leaves it out"
+            remedy = "is it in another unit, or damaged? --salvage drops this point"
             raise refused("RANGE", path, problem, remedy)
         points = points[(np.abs(points) * unit.mm <= SIZE.largest_mm).all(axis=1)]
     if unit is not Unit.MM:

@@ -66,9 +66,7 @@ class ScanFile:
 
     def cut_short(self, promised: int, what: str, held: int) -> ScanFileError:
         """Fewer of something than the header says."""
-        problem = (
-            f"the header promises {promised} {what}, the file holds {held} of them"
-        )
+        problem = f"the header declares {promised} {what}, but the file has {held}"
         remedy = f"{AGAIN}, or keep the good ones with --salvage"
         return self.refused("TRUNCATED", problem, remedy)
 
@@ -88,7 +86,7 @@ class ScanFile:
         promised : records, by the header
         """
         if promised == 0:
-            raise self.refused("EMPTY", "the header promises 0 points")
+            raise self.refused("EMPTY", "the header declares 0 points")
         held = max(self.size - offset, 0) // size
         if held >= promised:
             return promised
@@ -102,7 +100,7 @@ class ScanFile:
             problem = f"declares {promised} points, too many for {self.size} bytes"
             raise self.refused("TRUNCATED", problem, "copy or export it again")
         if promised == 0:
-            raise self.refused("EMPTY", "the header promises 0 points")
+            raise self.refused("EMPTY", "the header declares 0 points")
         return promised
 
     @contextmanager
@@ -166,9 +164,9 @@ def file_size(path: Path) -> int:
     if path.is_symlink() and not there:
         raise refused("MISSING", path, "is a broken link", remedy)
     if not there:
-        raise refused("MISSING", path, "there is no such file", remedy)
+        raise refused("MISSING", path, "the file does not exist", remedy)
     if not path.is_file():
-        raise refused("FORMAT", path, "is no regular file", remedy)
+        raise refused("FORMAT", path, "is not a regular file", remedy)
     if not os.access(path, os.R_OK):
         raise refused("MISSING", path, "is not readable", "change its permissions")
     size = path.stat().st_size
@@ -192,7 +190,7 @@ def _check_written(path: Path, size: int) -> None:
         else:
             return
         if at and there < size / 2:
-            problem = f"of its {size} bytes only {there} were ever written"
+            problem = f"only {there} of its {size} bytes were written"
             raise refused("TRUNCATED", path, problem, "copy the file again")
 
 
@@ -233,7 +231,7 @@ def check_memory(path: Path, need: float, what: str, remedy: str) -> None:
     """Refuse what takes more bytes than there are."""
     there = available_bytes()
     if need > there:
-        problem = f"{what} takes {need / 1e9:.1f} GB, {there / 1e9:.1f} GB are free"
+        problem = f"{what} needs {need / 1e9:.1f} GB, but {there / 1e9:.1f} GB are free"
         raise refused("MEMORY", path, problem, f"{remedy}, or use a larger machine")
 
 

@@ -35,7 +35,7 @@ def _pattern(value: Any) -> str:
     try:
         return str(re.compile(value).pattern)
     except (re.error, TypeError, OverflowError, RecursionError) as error:
-        raise ValueError(f"is {value!r}, which is no pattern: {error}") from error
+        raise ValueError(f"is {value!r}, not a regular expression: {error}") from error
 
 
 def _texts(value: Any) -> dict[str, str]:
@@ -172,7 +172,7 @@ def _a_table(path: Path) -> Iterator[None]:
     except OSError as error:
         raise InputError(f"{path} cannot be read: {one_line(error)}") from error
     except pd.errors.ParserError as error:
-        raise InputError(f"{path} is no table: {one_line(error)}") from error
+        raise InputError(f"{path} is not a table: {one_line(error)}") from error
 
 
 def read_columns(path: Path, names: Sequence[str]) -> pd.DataFrame:
@@ -236,7 +236,7 @@ def find_records(
         where this user may not list it
     """
     if not folder.is_dir():
-        raise InputError(f"{folder} is no folder: give the folder of the records")
+        raise InputError(f"{folder} is not a folder: give the folder of the records")
     listed = _listed(folder)
     found: dict[str, FoundRecord] = {}
     for source in sources:
@@ -258,7 +258,7 @@ def find_records(
     needed = f", but not all inputs: give the columns {' or '.join(ways)}"
     odd = {
         Path(n).stem: f"{folder / RECORDS} names {n}"
-        + (needed if n in there else ", which is not there")
+        + (needed if n in there else ", which does not exist")
         for n in listed
         if n not in known
     }
@@ -348,8 +348,8 @@ def _name(path: Path, telling: Sequence[str], inputs: Mapping[str, str]) -> str:
     name = "_".join(inputs[column] for column in telling)
     if len(name) > LONGEST:
         raise InputError(
-            f"{path}: the record's name, of {' and '.join(telling)}, has {len(name)} "
-            f"letters: shorten it to {LONGEST}"
+            f"{path}: the record's name, built from {' and '.join(telling)}, has "
+            f"{len(name)} characters: shorten it to {LONGEST}"
         )
     return name
 

@@ -83,7 +83,7 @@ from sim.rods.plane.rod import PASSIVE
 
 def _of_some_length(axis: Point) -> Point:
     if not np.linalg.norm(axis) > 0.0:
-        raise ValueError(f"is {list(axis)}, of no length: give its direction")
+        raise ValueError(f"is {list(axis)}, which has length 0: give its direction")
     return axis
 
 
@@ -105,7 +105,7 @@ def _sized(value: Any, dimension: int, before: str) -> tuple[Any, ...]:
         raise ValueError(f"must be a list, not {value!r}")
     if len(value) != dimension + bool(before):
         axes = "x, y and z in space" if dimension == 3 else "x and y in the plane"
-        space = "" if dimension == 3 else ", or say `dimension: 3` for rods in space"
+        space = "" if dimension == 3 else ", or set `dimension: 3` for rods in space"
         raise ValueError(
             f"is {list(value)}, {len(value)} numbers: give {before}{axes}{space}"
         )
@@ -469,7 +469,7 @@ class PulseEntry(Entry):
 def _name(value: str) -> str:
     if not re.fullmatch(r"[A-Za-z]\w*", value):
         raise ValueError(
-            f"is {value!r}: begin with a letter, go on with letters or digits"
+            f"is {value!r}: begin with a letter, and use only letters and digits"
         )
     return value
 

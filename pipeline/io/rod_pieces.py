@@ -113,7 +113,7 @@ def joints_of(
     for k, (_, axis) in zip(at, hinges, strict=True):
         if turning.setdefault(int(group[k]), axis) != axis:
             raise ValueError(
-                f"hinges: there are two at {shown(points[k])} m: leave one out"
+                f"hinges: two hinges are at {shown(points[k])} m: remove one"
             )
     chosen = shared | np.isin(group, list(turning))
     names = {g: j for j, g in enumerate(dict.fromkeys(group[chosen].tolist()))}
@@ -187,7 +187,7 @@ def _turning(
         k = int(np.argmin(apart))
         place = f"{shown(at)} m"
         if apart[k] > NEAR * longest:
-            raise ValueError(f"hinges: no rod has a node at {place}: give such a node")
+            raise ValueError(f"hinges: no rod has a node at {place}: move the hinge")
         if k in ends and not shared[k]:
             raise ValueError(
                 f"hinges: only one rod ends at {place}, so nothing rotates against it: "
@@ -246,7 +246,7 @@ def natural_of(
     for k, entry in enumerate(entries):
         if entry.rod >= many:
             raise ValueError(
-                f"natural[{k}]: there is no rods[{entry.rod}]: rods are counted from 0"
+                f"natural[{k}]: no rods[{entry.rod}]: rods are counted from 0"
             )
         for name in ("bend", "twist"):
             rows = np.array(getattr(entry, name) or [(0.0, 0.0)])
@@ -364,22 +364,22 @@ def _piece_of(
     """The piece that a tendon runs in, and from where to where in it, m."""
     own = [k for k, piece in enumerate(pieces) if piece.rod == entry.rod]
     if not own:
-        raise ValueError(f"there is no rods[{entry.rod}]: rods are counted from 0")
+        raise ValueError(f"rods[{entry.rod}] does not exist: rods are counted from 0")
     ends = [pieces[k].start + pieces[k].length for k in own]
     begin, slack = metre * entry.begin, 1e-9 * ends[-1]
     end = ends[-1] if entry.end is None else metre * entry.end
     if not begin < end <= ends[-1] + slack:
         raise ValueError(
-            f"it goes from {entry.begin:g} to {end / metre:g} along its rod, which is "
-            f"{ends[-1] / metre:g} long: give `begin` < `end`, within the rod"
+            f"the range {entry.begin:g} to {end / metre:g} does not fit its rod of "
+            f"length {ends[-1] / metre:g}: give `begin` < `end`, both on the rod"
         )
     k, last = next(
         (k, last) for k, last in zip(own, ends, strict=True) if last > begin + slack
     )
     if end > last + slack:
         raise ValueError(
-            f"it goes from {entry.begin:g} to {end / metre:g} of rods[{entry.rod}], "
-            f"which is joined to others at {last / metre:g}: end it there"
+            f"the range {entry.begin:g} to {end / metre:g} of rods[{entry.rod}] passes "
+            f"the joint at {last / metre:g}: end it there"
         )
     return k, begin - pieces[k].start, min(end, last) - pieces[k].start
 

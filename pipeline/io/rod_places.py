@@ -168,7 +168,7 @@ class RodPlaces:
         """Loads along rods, of which each has these edges."""
         found = []
         for given in self.content.distributed_loads:
-            message = "distributed_loads: there is no rod {}"
+            message = "distributed_loads: rod {} does not exist"
             refuse_missing(message, [given.rod], len(edges), "choose")
             force = given.force or (0.0, 0.0)
             along = given.along, given.across
@@ -272,8 +272,8 @@ class RodPlaces:
     def _refuse_many(self, rod: RodEntry, nodes: float) -> None:
         if not self.many + nodes <= MOST_NODES:
             raise ValueError(
-                f"spacing {(rod.spacing or self.content.spacing) / self.finer:g} asks "
-                f"for more than {MOST_NODES} nodes: make it larger"
+                f"a spacing of {(rod.spacing or self.content.spacing) / self.finer:g} "
+                f"needs more than {MOST_NODES} nodes: increase the spacing"
             )
 
 
@@ -308,7 +308,7 @@ def refuse_apart(rods: Sequence[Sequence[int]], points: Floats, unit: str) -> No
     what = "that" if node in (rods[b][0], rods[b][-1]) else "a node"
     raise ValueError(
         f"the end of rods[{-minus_a}] is {distance:.2g} {unit} from {what} of "
-        f"rods[{b}]: join them, by the same point in the line or curve of both"
+        f"rods[{b}]: to join them, give both the same point in line or curve"
     )
 
 
@@ -338,8 +338,8 @@ def refuse_overlap(
                 x, y = points[node]
                 raise ValueError(
                     f"rods[{one}] and rods[{other}] start in the same direction at "
-                    f"({x:.6g}, {y:.6g}) {unit}: change one of them (an arc by its "
-                    "`end`), or list the point under hinges"
+                    f"({x:.6g}, {y:.6g}) {unit}: change the direction of one (an arc "
+                    "by its `end`), or add a hinge at this point"
                 )
 
 

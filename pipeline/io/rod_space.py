@@ -92,16 +92,17 @@ class SpaceRobot(DrawnFile):
         """What starts within what, as a file names it."""
         own, rod = self.rods[error.edge], self.world["rod"]
         at = rod.nodes[rod.edges[error.edge, 0]]
-        where = f"at the start rods[{own}] is {error.depth:.3g} m"
+        begin = f"at the start rods[{own}] penetrates"
+        by = f"by {error.depth:.3g} m, near {shown(at)} m"
         body = body_of(error.other)
         if 0 <= body < len(self.bodies):
-            return f"{where} within bodies[{body}], near {shown(at)} m: move them apart"
+            return f"{begin} bodies[{body}] {by}: move them apart"
         if error.other < 0:
-            return f"{where} below the ground, near {shown(at)} m: lift it"
+            return f"{begin} the ground {by}: lift it"
         return (
-            f"{where} within rods[{self.rods[error.other]}], near {shown(at)} m: move "
-            "them apart, make them thinner, join them at 60 degrees or more, or "
-            "remove `ground` (without ground there is no contact)"
+            f"{begin} rods[{self.rods[error.other]}] {by}: move them apart, make them "
+            "thinner, join them at 60 degrees or more, or remove `ground` (contact "
+            "needs a ground)"
         )
 
 
@@ -233,8 +234,8 @@ class DrawnInSpace(RodPlaces):
         """As `way`, which turns about an axis."""
         if (driven.turns is None) != (driven.axis is None):
             raise ValueError(
-                f"{where}: turns are about an axis, such as `axis: [0, 0, 1]`: give "
-                "both, or neither"
+                f"{where}: turns need an axis, such as `axis: [0, 0, 1]`: give both or "
+                "neither"
             )
         return self.way(where, driven)
 

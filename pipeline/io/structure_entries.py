@@ -334,7 +334,7 @@ def _length(where: str, structure: Structure, ends: Sequence[int]) -> float:
         if table.owners and any(set(ends) <= set(body) for body in structure.bodies):
             return float(np.linalg.norm(np.subtract(*structure.r0[list(ends)])))
         raise ValueError(
-            f"{where} names the edge {ends[0]}-{ends[1]}, which is no link: list it "
+            f"{where} names the edge {ends[0]}-{ends[1]}, which is not a link: list it "
             "under `links` or `dist`, or make both nodes part of one body"
         )
     return float(np.sqrt(table.constant[found[0]]))
@@ -386,7 +386,9 @@ def growths_of(content: Any, rows: Sequence[Sequence[int]]) -> tuple[Growth, ...
             for part in parts:
                 if (kind, part) in seen:
                     other = seen[kind, part]
-                    raise ValueError(f"{where}: growth[{other}] has {part} already")
+                    raise ValueError(
+                        f"{where}: {part} is in growth[{other}] too: remove one"
+                    )
                 seen[kind, part] = i
                 if kind == "links" and len(rows[part]) != 1:
                     raise ValueError(
@@ -403,8 +405,8 @@ def _growth(entry: GrowthEntry, name: str, rows: Sequence[Sequence[int]]) -> Gro
     given = turns, bool(entry.turn), bool(grows), bool(entry.strain)
     if given not in ((True, True, False, False), (False, False, True, True)):
         raise ValueError(
-            f"{name}: give either links, springs or panels with `strain`, or hinges "
-            "with `turn` (both have rows [field, value, u])"
+            f"{name}: give links, springs or panels with `strain`, or hinges with "
+            "`turn`; rows of both are [field, value, u]"
         )
     springs, hinges, panels = (
         np.array(part, dtype=np.int64)

@@ -110,12 +110,12 @@ def check_start(structure: Structure) -> None:
         length = float(apart[np.searchsorted(links, i)])
         if table.owners and table.owners[i]:
             raise ValueError(
-                f"{begin} has the length {np.sqrt(constant):.4g} for nodes "
-                f"{length:.4g} apart: move its nodes, or leave out the length"
+                f"{begin} has the length {np.sqrt(constant):.4g}, but its nodes are "
+                f"{length:.4g} apart: move the nodes, or leave out the length"
             )
         raise ValueError(
-            f"{begin} is {constant:.4g} for nodes {length:.4g} apart: dist takes "
-            f"squared lengths, here {length**2:.4g}; use `links`, or move its nodes"
+            f"{begin} is {constant:.4g}, but its nodes are {length:.4g} apart: dist "
+            f"needs the square, {length**2:.4g}; use `links`, or move its nodes"
         )
     if table.kind[i] in (ConstraintKind.PAR, ConstraintKind.COIN):
         own = linear.c[table.first_row[i] : table.first_row[i + 1]]
@@ -142,9 +142,9 @@ def _check_squares(structure: Structure, c: Floats) -> None:
     if (as_length <= LIKELIER * as_square).all():
         i = int(links[off][0])
         raise ValueError(
-            f"{table.name(i)} is {given[off][0]:.6g} for nodes {apart[0]:.6g} apart "
-            f"(and so in {int(off.sum())} rows): dist takes squared lengths, here "
-            f"{square[off][0]:.6g}; use `links` for lengths"
+            f"{table.name(i)} is {given[off][0]:.6g}, but its nodes are {apart[0]:.6g} "
+            f"apart (rows like this: {int(off.sum())}): dist needs squared lengths, "
+            f"here {square[off][0]:.6g}; use `links` for lengths"
         )
 
 
@@ -214,8 +214,8 @@ def aim_of(structure: Structure, target: Target | None) -> Target:
         return target
     if structure.goals is None:
         raise ValueError(
-            "the case has no target and its structure no goals: give one, in a "
-            "structure file as `target: {nodes: [[node, x, y, z]]}`"
+            "the case has no target and its structure has no goals: give a target, in "
+            "a structure file as `target: {nodes: [[node, x, y, z]]}`"
         )
     return Goals(structure.goals)
 
@@ -283,7 +283,7 @@ def _refuse_common_mistakes(path: str, entries: Mapping[str, Any]) -> None:
         )
     if isinstance(fix, list) and fix and all(isinstance(node, int) for node in fix):
         raise InputError(
-            f"{path}: fix holds rows [node, axis, coordinate], not nodes: did you mean "
+            f"{path}: fix has rows [node, axis, coordinate], not nodes: did you mean "
             f"`fixed: {fix}`?"
         )
 
@@ -373,9 +373,11 @@ def _aims(content: StructureFile) -> tuple[list[int] | None, Floats | None]:
 
 def _check_leading(content: StructureFile) -> None:
     if content.goals is not None and content.leading is None:
-        raise ValueError("`goals` without `leading`: name the nodes they are for")
+        raise ValueError("`goals` without `leading`: name their nodes in `leading`")
     if content.leading == []:
-        raise ValueError("`leading` is empty: name a node, or remove it to lead all")
+        raise ValueError(
+            "`leading` is empty: name a node, or omit it to lead all nodes"
+        )
 
 
 def _owners(content: StructureFile) -> list[str]:
@@ -388,7 +390,7 @@ def _owners(content: StructureFile) -> list[str]:
         for kind, i in rows:
             if kind not in names or not 0 <= i < len(names[kind]):
                 raise ValueError(
-                    f"owners.{owner} names {kind}[{i}], which is not there"
+                    f"owners.{owner} names {kind}[{i}], which does not exist"
                 )
             names[kind][i] = owner
     return [owner for owners in names.values() for owner in owners]

@@ -46,7 +46,7 @@ def read_ptx(file: ScanFile) -> list[Source]:
     marks = block_reader.counts(file)
     starts = [a for a, b in pairwise(marks) if b.line == a.line + 1]
     if not starts or len(marks) != 2 * len(starts) or starts[0] is not marks[0]:
-        raise _wrong(file, 1, "must be a scan's number of columns, before its rows")
+        raise _wrong(file, 1, "must be a column count, and line 2 a row count")
     stops = [*(mark.start for mark in starts[1:]), file.size]
     return [
         _scan(file, columns, down, stop)
@@ -96,7 +96,7 @@ def _pose(file: ScanFile, start: Count) -> Floats:
     wrong = np.abs(rotation @ rotation.T - np.eye(3)).max()
     ends = np.array_equal(matrix[:, 3], [0.0, 0.0, 0.0, 1.0])
     if not (wrong < RIGID and ends and np.linalg.det(rotation) > 0):
-        raise _wrong(file, start.line + 6, "starts a matrix that is not a rigid motion")
+        raise _wrong(file, start.line + 6, "starts a pose that is not a rigid motion")
     return matrix[:, :3]
 
 
@@ -231,11 +231,11 @@ def _columns(names: str, delimiter: str | None) -> tuple[int, int, int] | None:
 def _no_points(file: ScanFile, head: list[str]) -> ScanFileError:
     data = [line for line in head if block_reader.holds_point(line, Layout())]
     if not data:
-        return file.refused("EMPTY", "holds no point")
+        return file.refused("EMPTY", "contains no point")
     commas = [cell for cell in re.split(r"[;\s]+", data[-1].strip()) if cell]
     if not file.choices.decimal_comma and all(map(DECIMAL_COMMA.match, commas)):
         problem = f"writes decimal commas: {shown(data[-1])}"
-        return file.refused("DECIMAL", problem, "say so with --decimal-comma")
+        return file.refused("DECIMAL", problem, "add the option --decimal-comma")
     number = head.index(data[-1]) + 1
     problem = f"line {number} does not hold three numbers: {shown(data[-1])}"
     return file.refused("FORMAT", problem, "give one point x y z per line")
@@ -252,7 +252,9 @@ def _refuse_ambiguous(file: ScanFile, data: list[str], layout: Layout) -> None:
     whole = all(re.fullmatch(r"[-+]?\d+", cell) for row in cells for cell in row)
     even = all(len(row) >= 6 and len(row) % 2 == 0 for row in cells)
     if layout.delimiter == "," and whole and even:
-        problem = f"may hold decimal commas between commas: {shown(data[0])}"
+        problem = (
+            f"may have decimal commas, and commas between columns: {shown(data[0])}"
+        )
         remedy = "separate the columns by semicolons or blanks"
         raise file.refused("DECIMAL", problem, remedy)
 

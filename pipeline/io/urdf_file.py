@@ -65,7 +65,7 @@ def robot_joints(text: str) -> list[UrdfJoint]:
     for what, names in (("link", links), ("joint", [one.name for one in joints])):
         for name in names:
             if names.count(name) > 1:
-                raise ValueError(f"{what} {name!r} is there twice: name each once")
+                raise ValueError(f"{what} {name!r} appears twice: give each name once")
     ordered = _from_the_root(links, joints)
     if all(joint.kind == "fixed" for joint in ordered):
         raise ValueError("all joints of the robot are fixed: give one that moves")
@@ -83,7 +83,7 @@ def _robot(text: str) -> ElementTree.Element:
         raise ValueError("the file is xacro: expand it, as `xacro FILE > robot.urdf`")
     if robot.tag != "robot":
         raise ValueError(
-            f"the file holds <{robot.tag}>: a URDF file begins with <robot>"
+            f"the file begins with <{robot.tag}>: a URDF file begins with <robot>"
         )
     return robot
 
@@ -176,7 +176,7 @@ def _from_the_root(links: list[str], joints: list[UrdfJoint]) -> list[UrdfJoint]
         for link in (joint.parent, joint.child):
             if link not in links:
                 raise ValueError(
-                    f"joint {joint.name!r} names the link {link!r}, which is not there"
+                    f"joint {joint.name!r} names link {link!r}, which does not exist"
                 )
         if joint.child in above:
             raise ValueError(
@@ -188,8 +188,8 @@ def _from_the_root(links: list[str], joints: list[UrdfJoint]) -> list[UrdfJoint]
     roots = [link for link in links if link not in above]
     if len(roots) != 1:
         raise ValueError(
-            f"the robot has the roots {', '.join(roots) or 'none'}: join its links to "
-            "one tree"
+            f"the robot has several or no root links ({', '.join(roots) or 'none'}): "
+            "connect its links to one tree"
         )
     ordered: list[UrdfJoint] = []
     reached = roots

@@ -86,7 +86,7 @@ def read_blocks(folder: Path) -> BlockGeometry:
     ends = ["block_a", "block_b", "corner_a", "corner_b"]
     found = numbers(read_columns(path, ends), path).to_numpy(np.int64)
     if found[:, :2].max() >= len(corners):
-        raise InputError(f"{path} names block {found[:, :2].max()}, not in {outlines}")
+        raise InputError(f"{path} has block {found[:, :2].max()}: {outlines} lacks it")
     words = read_columns(path, ["direction"])["direction"]
     wrong = sorted(set(words) - set(AXES))
     if wrong:
@@ -329,13 +329,14 @@ def words_of(record: FoundRecord) -> dict[str, str]:
     loading = loading or next((word for word in OUTLINE if word in name), "")
     if not loading:
         raise InputError(
-            f"{record.path}: its loading is unknown: give centre_clamp in records.csv"
+            f"{record.path}: unknown loading: set loading to centre_clamp in "
+            "records.csv"
         )
     how = re.sub(r"[^a-z]", "", loading)
     clamps = re.sub(r"[^a-z]", "", given.get("clamps", "")) + name
     if "counterrot" in clamps + how:
         raise InputError(
-            f"{record.path}: counter-rotating clamps are not supported: leave it out"
+            f"{record.path}: counter-rotating clamps are not supported: omit it"
         )
     if not re.search("cent(re|er)clamp|freefloat", how):
         raise InputError(
@@ -424,7 +425,7 @@ def _check_unit_of_force(
     size, own = (float(np.abs(q.value).max()) for q in (found, predicted))
     if not own / OTHER_FORCE < size < own * OTHER_FORCE:
         raise InputError(
-            f"{path}: force_N reaches {size:.4g}, predicted are about {own:.3g} N: "
+            f"{path}: force_N reaches {size:.4g}, but about {own:.3g} N is predicted: "
             "give it in N"
         )
     there = np.interp(found.at, predicted.at, predicted.value)

@@ -80,7 +80,7 @@ def _only_fitted(at: SetAtHand, records: Records) -> Records:
     """The records that the fit uses; one that cannot be read stops it."""
     for name, reason in records.refused.items():
         if at.is_fitted(name) or records.found[name].broken:
-            raise InputError(f"{name}, which is fitted, cannot be predicted: {reason}")
+            raise InputError(f"the fitted record {name} cannot be predicted: {reason}")
     chosen = {n: one for n, one in records.inputs.items() if at.is_fitted(n)}
     return replace(records, inputs=chosen)
 
@@ -114,7 +114,7 @@ def measured_and_predicted(
     first = {n: at.predict(at.start, one) for n, one in chosen.inputs.items()}
     rows, refused = measured_rows(at, chosen, first)
     for name, reason in refused.items():
-        raise InputError(f"{name}, which is fitted, has no measured values: {reason}")
+        raise InputError(f"the fitted record {name} has no measured values: {reason}")
     at = replace(at, repeat_sd=between_repeats(at, chosen, rows))
     apart = [at.repeat_sd.get(family, 0.0) for family in rows["family"]]
     rows["u"] = np.hypot(rows["u"], apart)

@@ -45,7 +45,7 @@ class SphereScans(Experiment):
         there = {path.stem: path for path in sorted(Path(self.scans).glob("*.xyz"))}
         path = there.get(record.name.removesuffix(".xyz"))
         if path is None:
-            raise no_such(f"{record.path}: there is no scan", record.name, there)
+            raise no_such(f"{self.scans} has no scan", record.name, there)
         return RecordInputs(record.name, state={"points": points_mm(path, "m")})
 
     def predict(

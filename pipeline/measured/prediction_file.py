@@ -159,7 +159,7 @@ def unpacked(path: Path) -> bytes:
         return gzip.decompress(held) if path.suffix == PACKED else held
     except (OSError, EOFError, zlib.error) as error:
         raise InputError(
-            f"{path} cannot be read ({one_line(error)}): restore it, or predict anew"
+            f"{path} cannot be read ({one_line(error)}): restore it, or predict again"
         ) from error
 
 
@@ -178,16 +178,16 @@ def read_prediction(folder: Path) -> Prediction:
         if now != entries["sha256"]:
             raise InputError(
                 f"{path} has changed since it was made (SHA-256 {now[:12]}, not "
-                f"{entries['sha256'][:12]}): restore it, or predict anew"
+                f"{entries['sha256'][:12]}): restore it, or predict again"
             )
         table = pd.read_csv(BytesIO(text), dtype={"record": str, "quantity": str})
         if list(table.columns) != list(COLUMNS):
-            raise InputError(f"{path} does not have the columns {', '.join(COLUMNS)}")
+            raise InputError(f"{path} needs columns {', '.join(COLUMNS)}: restore it")
         entries = {"notes": {}, "code": ""} | entries
         known = {name: kind(entries[name]) for name, kind in KINDS.items()}
         return Prediction(table, **known)
     except (KeyError, TypeError, ValueError) as error:
-        raise InputError(f"{folder} holds no prediction: {one_line(error)}") from error
+        raise InputError(f"{folder} has no prediction: {one_line(error)}") from error
 
 
 def committed(folder: Path) -> Prediction | None:
@@ -234,7 +234,9 @@ def read_posterior(path: Path) -> Posterior:
             **arrays,
         )
     except (KeyError, TypeError, ValueError) as error:
-        raise InputError(f"{path} is no posterior: {one_line(error)}") from error
+        raise InputError(
+            f"{path} is not a posterior: {one_line(error)}: give another"
+        ) from error
 
 
 TEXTS = (".md", "")  # suffixes of what is read by people only

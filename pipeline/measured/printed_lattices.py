@@ -91,7 +91,7 @@ class LatticeTracks(Experiment):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not self.temperatures or (np.diff(self.temperatures) <= 0).any():
-            raise ValueError(f"temperatures must rise: {list(self.temperatures)}")
+            raise ValueError(f"temperatures must increase: {list(self.temperatures)}")
 
     def inputs(self, record: FoundRecord) -> RecordInputs:
         """Design and temperatures."""

@@ -305,8 +305,8 @@ def shortened(
         there, of = (len(q[over[key]].at) for q in (found, predicted))
         if there < of:
             why[key] = (
-                f"measured at {there} of {of} predicted points: give a record of the "
-                "full travel in both directions, or state its travel"
+                f"only {there} of {of} predicted points are measured: give a record of "
+                "the full travel in both directions, or state its travel"
             )
     return why
 
@@ -324,7 +324,9 @@ def _rows(
         cells = *words, on.at, on.value, np.hypot(on.u, family.noise)
         tables.append(pd.DataFrame(dict(zip(COLUMNS, cells, strict=True))))
     if not tables:
-        raise InputError(f"{record.path}: nothing is measured of {record.name}")
+        raise InputError(
+            f"{record.path}: no quantity of {record.name} is measured: add one"
+        )
     return pd.concat(tables, ignore_index=True)
 
 

@@ -72,7 +72,7 @@ class ModelErrorEntry(Entry):
     @model_validator(mode="after")
     def _says_where_sd_is_from(self) -> "ModelErrorEntry":
         if self.sd and not self.sd_source:
-            raise ValueError(f"sd is {self.sd}: say in sd_source where it is from")
+            raise ValueError(f"sd is {self.sd}: give its source in sd_source")
         return self
 
 
@@ -114,7 +114,7 @@ class QuantityEntry(Entry):
     @model_validator(mode="after")
     def _says_where_u_is_from(self) -> "QuantityEntry":
         if self.u and not self.u_source:
-            raise ValueError(f"u is {self.u}: say in u_source where it is from")
+            raise ValueError(f"u is {self.u}: give its source in u_source")
         return self
 
 
@@ -229,19 +229,19 @@ class MeasuredSet(Entry):
         if "_target_" not in self.model:
             raise ValueError("model has no _target_: name a class of pipeline.cases")
         if not self.quantities:
-            raise ValueError("quantities is empty: name what is compared")
+            raise ValueError("quantities is empty: name the compared quantities")
         if any(one.fitted for one in self.inputs.values()) and not self.records.fitted:
-            raise ValueError("inputs are fitted, but records.fitted names no record")
+            raise ValueError("inputs are fitted, but records.fitted is empty: fill it")
         for entry in self.quantities.values():
             if entry.model_error_from and entry.model_error_from not in self.quantities:
                 raise no_such(
-                    "there is no quantity", entry.model_error_from, self.quantities
+                    "unknown quantity", entry.model_error_from, self.quantities
                 )
         for model in self.unfitted.values():
             if model.of not in self.quantities:
-                raise no_such("there is no quantity", model.of, self.quantities)
+                raise no_such("unknown quantity", model.of, self.quantities)
             for name in model.inputs.keys() - self.inputs:
-                raise no_such("there is no input", name, self.inputs)
+                raise no_such("unknown input", name, self.inputs)
         return self
 
     def family(

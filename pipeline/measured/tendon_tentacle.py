@@ -71,7 +71,7 @@ def torques_of(level: str) -> tuple[float, float]:
         found = [float(f"0.{word[2:]}") for word in both.groups() if word]
         return found[0], found[-1]
     raise InputError(
-        f"{level}: its torques are unknown: name it as m1_u018, or give "
+        f"{level}: its torques are unknown: name the file like m1_u018, or give "
         f"{' and '.join(TORQUES)} in records.csv"
     )
 
@@ -171,9 +171,9 @@ class TendonTentacle(Experiment):
         below = -float(places[0, 2])
         if far > FARTHEST or not FIRST_BELOW[0] < below < FIRST_BELOW[1]:
             raise InputError(
-                f"{record.path}: marker 1 is {below:g} below the root, the farthest "
-                f"marker {far:g} away: give metres, y down in frames (with time_s), z "
-                "up in means"
+                f"{record.path}: marker 1 is {below:g} below the root, and the "
+                f"farthest marker is {far:g} away: give metres, with y downwards in "
+                "frames (with time_s) or z upwards in means"
             )
         if frames:
             _refuse_unrest(record)
@@ -275,7 +275,7 @@ def _refuse_unrest(record: FoundRecord) -> None:
     apart = lasts / max(len(table) - 1, 1)
     if lasts < SWING or apart > SWING / 2.0:
         raise InputError(
-            f"{record.path}: {len(table)} frames in {lasts:.3g} s cannot show rest: "
+            f"{record.path}: {len(table)} frames in {lasts:.3g} s do not show rest: "
             f"give {SWING:g} s or more, with frames at most {SWING / 2.0:g} s apart"
         )
     moved = (table[half:].mean() - table[:half].mean()).drop("time_s").abs()

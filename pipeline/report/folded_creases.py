@@ -27,7 +27,9 @@ def crease_groups(path: Path, lines: Ints) -> tuple[dict[str, Ints], dict[str, I
     asked = reached + table["missing_deg"].to_numpy(np.float64)
     wrong_way = table["wrong_way"] == 1
     table["over"] = over_folds(asked, reached)
-    table["held"] = ("held by " + table["held_by"]).mask(wrong_way, "on the wrong side")
+    table["held"] = ("limited by " + table["held_by"]).mask(
+        wrong_way, "on the wrong side"
+    )
 
     def nodes(rows: pd.DataFrame) -> Ints:
         return lines[np.isin(lines[:, 2], rows["crease"])][:, :2]

@@ -44,7 +44,7 @@ class MovingShape(Drawing):
     def __post_init__(self) -> None:
         many = np.count_nonzero(np.isfinite(self.r).all(axis=2), axis=1)
         if not len(many) or not many.min():
-            raise ValueError("a step has no node")
+            raise ValueError("a step has no nodes")
         for nodes in (self.links, self.faces, self.inner, self.creases[:, :2]):
             if nodes.size and not 0 <= nodes.min() <= nodes.max() < self.r.shape[1]:
                 raise ValueError(f"no node {nodes.max()}: only {self.r.shape[1]} exist")
@@ -65,7 +65,7 @@ def read_moving_shape(directory: Path) -> MovingShape | None:
         ValueError,
     ) as error:
         raise InputError(
-            f"{directory} holds no shape that moves ({one_line(error)}): {REMEDY}"
+            f"{directory} has no moving shape ({one_line(error)}): {REMEDY}"
         ) from error
 
 
@@ -201,7 +201,7 @@ def step_numbers(directory: Path) -> dict[str, Floats]:
         columns = list(zip(*rows, strict=True))
     except (ValueError, csv.Error) as error:
         raise InputError(
-            f"{path} is no table of steps ({one_line(error)}): {REMEDY}"
+            f"{path} is not a table of steps ({one_line(error)}): {REMEDY}"
         ) from error
     found = {}
     for name, cells in zip(names, columns, strict=False):

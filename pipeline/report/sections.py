@@ -140,13 +140,13 @@ def compared_scene(
     """
     parts = _parts(states, compare)
     if parts is None:
-        return "", "its simulation or its ingest is not there"
+        return "", "its simulation or its ingest is missing"
     simulated, ingest = parts
     placed = read_as("deviation", compare, states) or {}
     try:
         scene = scene_of(simulated["directory"], most)
         if scene is None:
-            return "", f"{simulated['directory']} holds no steps that can be shown"
+            return "", f"{simulated['directory']} has no steps to show"
         scene["scan"] = scan_over(
             compare["directory"],
             simulated["directory"],
@@ -197,7 +197,7 @@ def cases_alone(
         except READING as error:
             scene, why = "", f"{type(error).__name__}: {one_line(error)}"
         else:
-            why = "" if scene else "nothing of it moves in space"
+            why = "" if scene else "it has no moving shape"
         sections.append(
             {
                 "name": job["name"],

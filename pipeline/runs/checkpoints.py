@@ -182,7 +182,7 @@ def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
 
 
 def _none_of_a_run(path: Path, error: Exception) -> InputError:
-    return InputError(f"{path} holds no arrays of a run ({one_line(error)}): {REMEDY}")
+    return InputError(f"{path} has no arrays of a run ({one_line(error)}): {REMEDY}")
 
 
 def _check_sizes(path: Path) -> None:
@@ -196,4 +196,4 @@ def _check_sizes(path: Path) -> None:
             with packed.open(entry) as member:
                 shape, _, kind = HEADERS[npy.read_magic(member)](member)
             if math.prod(shape) * kind.itemsize > entry.file_size:
-                raise ValueError(f"{entry.filename} is shorter than its {shape}")
+                raise ValueError(f"{entry.filename} is shorter than its shape {shape}")

@@ -71,7 +71,7 @@ def chain(keys: Iterable[str], results: Path, job_now: JobNow | None) -> list[Li
 def _link(key: str, depth: int, results: Path, job_now: JobNow | None) -> Link:
     directory = finished(key, results)
     if directory is None:
-        return Link(key, depth, None, (f"{results}/runs/{key} is not here",))
+        return Link(key, depth, None, (f"{results}/runs/{key} does not exist",))
     try:
         record = run_record(directory)
         troubles = [*_edited(directory, record), *changes(record, job_now, results)]
@@ -101,7 +101,7 @@ def changes(record: Record, job_now: JobNow | None, results: Path) -> list[str]:
     except InputError as error:
         return [f"file: {one_line(error)}"]
     if job_now is not None and now is None:
-        found.append("config: no entry of conf requests it any more")
+        found.append("config: conf no longer contains this run")
     return found
 
 
@@ -155,8 +155,8 @@ def find_origin(file: Path, results: Path) -> Found:
     if known is not None:
         return Found(known, "its SHA-256, which a run recorded", digest)
     raise InputError(
-        f"{file} leads to no run: it has no sidecar {file.stem}{SUFFIX}, no id in its "
-        "metadata, and no run here wrote this content"
+        f"no run is found for {file}: it has no sidecar {file.stem}{SUFFIX}, no id in "
+        "its metadata, and no run here wrote this content"
     )
 
 
@@ -165,7 +165,7 @@ def _in_a_run(file: Path, digest: str) -> Found:
     recorded = run_keys.recorded_digests(file.parent).get(file.name)
     trouble = "it was edited since the run wrote it"
     if recorded is None:
-        trouble = "the run left no digest of it"
+        trouble = "the run recorded no digest of it"
     same = recorded == digest or file.name == run_keys.DIGESTS
     return Found(Origin(run=key), "the run it is in", digest, "" if same else trouble)
 
@@ -182,7 +182,7 @@ def _origin_in_metadata(file: Path) -> Origin:
         with Image.open(file) as picture:
             return origin_in(str(picture.info.get("Description", "")))
     except (UnidentifiedImageError, OSError, ValueError, SyntaxError) as error:
-        raise InputError(f"{file} is no PNG that can be read: {error}") from error
+        raise InputError(f"{file} is not a readable PNG: {error}") from error
 
 
 def _origin_of_digest(digest: str, results: Path) -> Origin | None:

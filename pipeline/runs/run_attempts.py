@@ -181,7 +181,7 @@ def close_dead(directory: Path, results: Path) -> Path | None:
         if record is None:  # killed before it wrote its record
             shutil.rmtree(directory, ignore_errors=True)
             return None
-        record |= {"status": "killed", "reason": "its process is gone"}
+        record |= {"status": "killed", "reason": "its process has ended"}
         write_json(directory / "run.json", record | {"ended": _ended(directory)})
     for name in ("owner.json", *([] if done else [run_keys.DIGESTS])):
         (directory / name).unlink(missing_ok=True)

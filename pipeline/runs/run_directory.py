@@ -106,11 +106,11 @@ def run_record(directory: Path) -> RunRecord:
             raise
         raise InputError(f"{error}: {REMEDY}") from error
     record: dict[str, Any] = read if isinstance(read, dict) else {}
-    wrong = "" if record else "nothing by name"
+    wrong = "" if record else "no keys"
     wrong = wrong or next(_of_another_kind(record), "")
     if wrong:
         raise InputError(
-            f"{directory}/run.json is not the record of a run, it has {wrong}: {REMEDY}"
+            f"{directory}/run.json is not the record of a run: it has {wrong}: {REMEDY}"
         )
     return RunRecord(directory, record)
 
@@ -257,13 +257,13 @@ def found_run(
             for file in path.iterdir():
                 if file.is_symlink():  # through which it would be written elsewhere
                     raise InputError(
-                        f"{file} is a link, and no run leaves one: remove it"
+                        f"{file} is a link, and runs do not write links: remove it"
                     )
             return path
     known = [
         p.name for place in places for p in sorted((results / place).glob("[!.]*"))
     ]
-    raise no_such("there is no run", name, list(dict.fromkeys(known)))
+    raise no_such("unknown run", name, list(dict.fromkeys(known)))
 
 
 def simulated_run(name: str) -> Path:
@@ -281,6 +281,6 @@ def printable_run(name: str) -> Path:
     if (path / "pattern.fold").is_file():
         other = "write the sheet by `morphtrack show RUN --fold FILE.fold`"
     raise InputError(
-        f"{path} has no nodes to print and scan: give the run of a mechanism, as of "
+        f"{path} has no nodes to print and scan: give the run of a mechanism, such as "
         f"case=structure_file; or {other}"
     )

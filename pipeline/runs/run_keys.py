@@ -268,7 +268,7 @@ def edits(directory: Path) -> list[str]:
     if not recorded:
         return [f"{DIGESTS} is missing"]
     return [
-        f"{name} {'was edited' if (directory / name).is_file() else 'is gone'}"
+        f"{name} {'was edited' if (directory / name).is_file() else 'is missing'}"
         for name, digest in recorded.items()
         if not (directory / name).is_file() or file_digest(directory / name) != digest
     ]

@@ -42,19 +42,19 @@ def read_simulated(directory: Path) -> SimulatedRun:
     record = record_or_empty(directory)
     if record.get("status", "finished") != "finished":
         raise InputError(
-            f"{directory}: the run {record.get('status')}: compare a finished one"
+            f"{directory}: the run {record.get('status')}: choose a finished run"
         )
     if not (directory / "steps.npz").is_file():
         raise InputError(f"{directory} has no steps.npz: run morphtrack simulate first")
     arrays = read_arrays(directory / "steps.npz")
     if "r" not in arrays:
-        raise InputError(f"{directory}/steps.npz has no array r: is it a morph run?")
+        raise InputError(f"{directory}/steps.npz has no array r: choose a morph run")
     r = np.asarray(arrays["r"], dtype=np.float64)
     vertices = arrays.get("target_vertices", np.empty((0, 3)))
     edges = arrays.get("target_edges", np.empty((0, 2)))
     if r.ndim != 3 or r.shape[2] != 3 or len(r) == 0 or not np.isfinite(r).all():
         raise InputError(
-            f"{directory}/steps.npz: r has shape {r.shape} or holds nan: it must be "
+            f"{directory}/steps.npz: r has shape {r.shape} or contains nan: it must be "
             "(steps, nodes, 3) of finite numbers"
         )
     structure = read_json(directory / "structure.json")

@@ -122,14 +122,14 @@ def read_sidecar(file: Path) -> tuple[Origin, str] | None:
         origin = Origin(_words(value["keys"]), str(value["run"]), str(value["study"]))
     except (KeyError, TypeError, AttributeError) as error:
         raise InputError(
-            f"{path} is no sidecar of a figure ({error}): remove it"
+            f"{path} is not a sidecar of a figure ({error}): remove it"
         ) from error
     return None if digest is None else (origin, str(digest))
 
 
 def _words(value: Sequence[Any]) -> tuple[str, ...]:
     if not isinstance(value, list):
-        raise TypeError("keys is no list")
+        raise TypeError("keys is not a list")
     return tuple(str(word) for word in value)
 
 
@@ -160,7 +160,7 @@ def content_digest(folder: Path) -> str:
     person put into the folder of a run does not count.
     """
     if not folder.is_dir():
-        raise InputError(f"{folder} is no folder: give one that a step wrote")
+        raise InputError(f"{folder} is not a folder: give one that a step wrote")
     names = sorted(recorded_digests(folder))
     paths = [folder / name for name in names] or sorted(folder.rglob("*"))
     files = {
@@ -261,7 +261,7 @@ def link_files(run: Path, out: Path) -> None:
     for name in sorted(names - {DIGESTS} - earlier.keys()):
         if (out / name).exists() and not _is_same(run / name, out / name):
             raise InputError(
-                f"{out / name} exists and is not of a run: give another folder"
+                f"{out / name} exists and was not written by a run: give another folder"
             )
     for name in earlier.keys() - names:
         (out / name).unlink(missing_ok=True)

@@ -47,8 +47,8 @@ def _values(value: Any) -> Values:
         try:
             return Range(**value)
         except TypeError as error:
-            raise ValueError(f"is no range: {one_line(error)}") from error
-    raise ValueError(f"is {value!r}: give a list of values, or low and high of a range")
+            raise ValueError(f"is not a range: {one_line(error)}") from error
+    raise ValueError(f"is {value!r}: give a list of values, or a range (low, high)")
 
 
 class Study(Entry):
@@ -92,9 +92,9 @@ class Study(Entry):
         is_search = self.design is Design.ADAPTIVE
         is_sampled = self.design not in (Design.LIST, Design.GRID)
         wrong = {
-            "the design is list, but `runs` is empty: name some": is_list
+            "the design is list, but `runs` is empty: add runs": is_list
             and not self.runs,
-            "nothing varies: name values under vary": not (is_list or self.vary),
+            "nothing varies: list values under vary": not (is_list or self.vary),
             f"samples must be 1 or more, not {self.samples}": is_sampled
             and self.samples < 1,
             "an adaptive study needs an objective: name a number of the result, such "
@@ -127,7 +127,7 @@ class Study(Entry):
         many = math.prod(counts) if self.design is Design.GRID else self.samples
         if many > MOST_RUNS:
             raise InputError(
-                f"{self._file}: it asks for {many:,} runs, more than {MOST_RUNS:,}: "
+                f"{self._file}: the study has {many:,} runs, more than {MOST_RUNS:,}: "
                 "give fewer values or samples"
             )
         with refusing(ValueError, place=str(self._file)):

@@ -44,20 +44,20 @@ UNITS = {name: unit for unit, names in NUMBER_UNITS.items() for name in names.sp
 OF_A_FILE = ("EquilibriumCase",)  # in the units of a structure file instead
 DEFINITIONS = {  # once, below the numbers that it is about
     "E": "E is the rms distance of all nodes from their goals (0 for nodes without a "
-    "goal), S the spread of the nodes, both divided by L, their size at rest",
-    "strain_energy": "strain_energy is of panels and creases, contact_energy of "
+    "goal), S the spread of the nodes, both divided by L, their initial size",
+    "strain_energy": "strain_energy belongs to panels and creases, contact_energy to "
     "contacts",
-    "largest_strain": "largest_strain is of panels and creases, in plane or by "
-    "bending, panel_strain of panels only",
-    "displacement": "displacement is of the watched coordinate, since the last phase "
-    "began",
+    "largest_strain": "largest_strain covers panels and creases, in plane and in "
+    "bending; panel_strain covers panels only",
+    "displacement": "displacement is that of the watched coordinate since the start "
+    "of the last phase",
     "x_c": "x_c and the like are the centre of mass at the end",
 }
 BY_STOP = {
     "change": "it has converged",
     "gradient": "no small admissible motion brings it nearer",
     "duration": "the requested time is over",
-    "minimum": "everything is in balance, and stable",
+    "minimum": "a stable equilibrium is reached",
 }
 
 
@@ -75,7 +75,7 @@ def summary_lines(record: Mapping[str, Any]) -> list[str]:
     lines = [", ".join(_numbers(record)) or "no numbers"]
     at_target = result.get("target_reached", False)
     why = f": {BY_STOP[stop]}" if stop in BY_STOP and not at_target else ""
-    lines.append(f"stopped by: {stop or 'its end'}, after {', '.join(ended)}{why}")
+    lines.append(f"stopped by: {stop or 'end of run'}, after {', '.join(ended)}{why}")
     lines += _aimed(result)
     if "start_moved" in result:
         moved = f"{short(result['start_moved'])} {result.get('unit', '')}".rstrip()
@@ -125,7 +125,7 @@ def _rest(result: Mapping[str, Any]) -> str:
     fastest = f"the fastest node at {short(result['largest_speed'])} m/s"
     if result["at_rest"]:
         return f"; at rest: {fastest}"
-    return f"; still moving: {fastest}; for twice the time: {result['runs_on']}"
+    return f"; still moving: {fastest}; to run twice as long: {result['runs_on']}"
 
 
 def definitions(record: Mapping[str, Any]) -> list[str]:
@@ -232,8 +232,8 @@ def _fit(result: Mapping[str, Any], directory: Path) -> list[str]:
     lines.append(f"chi2: {result['chi2']:.4g}, degrees of freedom {result['dof']}")
     if result["u_enlarged"] > 1.0:
         lines.append(
-            f"u enlarged by {result['u_enlarged']:.3g}: the residuals are larger than "
-            "the stated u explain"
+            f"u was multiplied by {result['u_enlarged']:.3g}, because the residuals "
+            "are larger than the stated u"
         )
     errors = _rows(directory / ERRORS)
     for row in errors:
@@ -321,7 +321,7 @@ def _left_out(directory: Path) -> str:
         return ""
     which = f"node {lost[0]}" if len(lost) == 1 else f"nodes {', '.join(lost)}"
     return (
-        f" (no sphere at {which}: S, E and distances, also those simulated, use the "
+        f" (no sphere at {which}: S, E and distances of scan and simulation use the "
         f"other {len(rows) - len(lost)} nodes)"
     )
 

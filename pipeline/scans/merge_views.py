@@ -92,7 +92,7 @@ def check_views_differ(clouds: list[Cloud], radius_mm: float) -> None:
         common = len(np.intersect1d(of_a, of_b, assume_unique=True))
         if common > REPEAT.same * max(min(len(of_a), len(of_b)), 1):
             raise InputError(
-                f"E-REPEATED {b.path}: has the points of {a.path}: name each view once"
+                f"E-REPEATED {b.path}: repeats {a.path}: name each view once"
             )
 
 
@@ -278,7 +278,7 @@ def check_overlap(clouds: list[Cloud], seen: Bools) -> None:
 def blind_views(clouds: list[Cloud], seen: Bools) -> list[str]:
     """A note on each view in which there is no sphere."""
     without = np.flatnonzero(~seen.any(axis=0))
-    return [f"{clouds[v].name}: no sphere is seen in it" for v in without]
+    return [f"{clouds[v].name}: no sphere was found in this view" for v in without]
 
 
 def settled(points: Floats, view: Ints, motions: Sequence[ViewMotion]) -> Floats:

@@ -30,18 +30,18 @@ def no_sphere_hint(
         extent = " x ".join(f"{side:.3g}" for side in np.ptp(points, axis=0))
         to = "" if options.radius_max_mm is None else f" to {options.radius_max_mm:g}"
         what = (
-            f"no sphere of radius {R:g}{to} mm among {len(points)} points that fill "
-            f"{extent} mm"
+            f"no sphere of radius {R:g}{to} mm was found among {len(points)} points "
+            f"(extent {extent} mm)"
         )
     elif picks.noise > HINT.rough * R:
         what = (
-            f"{many} spheres of radius {R:g} mm with {picks.noise:.2g} mm rms, too "
+            f"{many} candidates of radius {R:g} mm have {picks.noise:.2g} mm rms, too "
             "rough for spheres"
         )
     elif many < HINT.fewest and (
         hint := other_unit(points, unit, options, HINT.fewest)
     ):
-        return f"E-UNIT {many} spheres of radius {R:g} mm, but {hint}"
+        return f"E-UNIT only {many} spheres of radius {R:g} mm were found, but {hint}"
     else:
         return _wrong_radius(picks, R)
     hint = other_unit(points, unit, options, 1) or other_radius(picks, points, options)
@@ -102,9 +102,9 @@ def unnoticed_radius(picks: Picks, options: PickOptions) -> list[str]:
     share = 100.0 * sd / used
     seen, refused = (100 * HINT.odd, 100 * HINT.wrong)
     return [
-        f"common errors give the radius a standard deviation of {share:.2g} %: radius "
-        f"errors below {max(HINT.sure * share, seen):.2g} % are not noticed, below "
-        f"{max(HINT.certain * share, refused):.2g} % not refused"
+        f"shared errors give the radius a standard deviation of {share:.2g} %: a "
+        f"radius error below {max(HINT.sure * share, seen):.2g} % gives no warning, "
+        f"one below {max(HINT.certain * share, refused):.2g} % no error"
     ]
 
 
@@ -136,8 +136,8 @@ def other_unit(points: Floats, unit: Unit, options: PickOptions, fewest: int) ->
     if len(found[best].spheres) < fewest:
         return ""
     return (
-        f"in {best.value} there are {len(found[best].spheres)}: rerun with --unit "
-        f"{best.value} if that is the file's unit"
+        f"in {best.value} {len(found[best].spheres)} spheres are found: rerun with "
+        f"--unit {best.value} if that is the file's unit"
     )
 
 
@@ -145,7 +145,7 @@ def other_radius(picks: Picks, points: Floats, options: PickOptions) -> str:
     """A remark on the radius that the scan's spheres have, or nothing."""
     size = other_size(points, picks, options.radius_mm)
     if size is not None:
-        return f"it has {size}: rerun with that radius if it is the printed one"
+        return f"it has {size}: rerun with that radius if the print has it"
     low = HINT.smallest * options.radius_mm
     high = HINT.largest * (options.radius_max_mm or options.radius_mm)
     wide = dataclasses.replace(options, radius_mm=low, radius_max_mm=high)
@@ -156,7 +156,7 @@ def other_radius(picks: Picks, points: Floats, options: PickOptions) -> str:
     common = radii[np.abs(radii - np.median(radii)) < 0.1 * np.median(radii)]
     spread = np.std(common, ddof=1) if len(common) > 1 else spheres[0].free_radius_sd
     size = OtherSize(float(common.mean()), float(spread), len(common))
-    return f"it has {size}: rerun with that radius if it is the printed one"
+    return f"it has {size}: rerun with that radius if the print has it"
 
 
 def left_out(picks: Picks, points: Floats, options: PickOptions) -> str:

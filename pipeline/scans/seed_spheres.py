@@ -90,7 +90,7 @@ def _connect_to_display() -> None:
     """Refuse a missing display, where Open3D would wait for ever."""
     name = os.environ.get("DISPLAY")
     if not name:
-        raise InputError("there is no display for a window: give places with --at")
+        raise InputError("a window needs a display: give positions with --at")
     try:
         x11 = ctypes.CDLL("libX11.so.6")
     except OSError:

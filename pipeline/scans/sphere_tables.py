@@ -219,9 +219,9 @@ def label_scan(
         factor = wrong_unit(mechanism, table.centres_mm, table.covariances_mm2, options)
         if factor is not None and factor != 1:
             raise InputError(
-                f"the spheres fit the structure when the scan is multiplied by "
+                "the spheres fit the structure when the scan is multiplied by "
                 f"{factor:g}: check the `unit` of the structure's file, --scale-mm "
-                f"({scale_mm / factor:g} in place of {scale_mm:g}) and --unit"
+                f"({scale_mm / factor:g} instead of {scale_mm:g}) and --unit"
             )
         _check_scale(mechanism, table, options, scale_mm)
         _check_mirror(mechanism, table, options, len(labels.labelled))
@@ -246,8 +246,8 @@ def _why_few(mechanism: Mechanism, labels: Labels) -> str:
     if any(ambiguous):
         return f"{listed(np.flatnonzero(ambiguous))} fit several spheres equally well"
     return (
-        f"links and bodies fix {known} of the {n * (n - 1) // 2} distances between "
-        "nodes, too few without the missing spheres"
+        f"links and bodies determine only {known} of the {n * (n - 1) // 2} distances "
+        "between nodes, too few because spheres are missing"
     )
 
 
@@ -258,8 +258,8 @@ def _check_scale(
     scale = wrong_scale(mechanism, table.centres_mm, table.covariances_mm2, options)
     if scale is not None and abs(scale - 1.0) > SAME_SCALE:
         raise InputError(
-            f"links come out {scale:.3f} times as long as simulated: --scale-mm "
-            f"{scale * scale_mm:.4g} in place of {scale_mm:g}?"
+            f"links are {scale:.3f} times as long as simulated: did you mean "
+            f"--scale-mm {scale * scale_mm:.4g} instead of {scale_mm:g}?"
         )
 
 

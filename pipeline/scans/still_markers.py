@@ -37,7 +37,7 @@ class StillMarkers(Checked):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not self.start_s < self.end_s:
-            raise ValueError(f"no frame lies from {self.start_s} to {self.end_s} s")
+            raise ValueError(f"no frame is between {self.start_s} and {self.end_s} s")
 
 
 def run_step(config: StillMarkers, path: Path, out: Path) -> dict[str, object]:
@@ -51,8 +51,8 @@ def run_step(config: StillMarkers, path: Path, out: Path) -> dict[str, object]:
     among = (motion.time >= config.start_s) & (motion.time <= config.end_s)
     if not among.any():
         raise InputError(
-            f"{path} has no frame from {config.start_s:g} to {config.end_s:g} s: it "
-            f"goes from {motion.time[0]:g} to {motion.time[-1]:g} s"
+            f"{path} has no frame from {config.start_s:g} to {config.end_s:g} s: "
+            f"choose times within {motion.time[0]:g} to {motion.time[-1]:g} s"
         )
     still = replace(motion, time=motion.time[among], places=motion.places[among])
     places = [MM * still.marker(name) for name in motion.names]

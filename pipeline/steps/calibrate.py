@@ -76,8 +76,8 @@ def folders_of(comparison: Path) -> PoseFolders:
     """The folders behind a comparison that make figures made."""
     if not (comparison / "run.json").is_file():
         raise InputError(
-            f"{comparison} has no run.json, so what it compared is not known: give "
-            "--pose COMPARISON SPHERES SIMULATED"
+            f"{comparison} has no run.json, so its inputs are not known: give --pose "
+            "COMPARISON SPHERES SIMULATED"
         )
     record = run_record(comparison)
     if record.get("step") != "compare":
@@ -91,8 +91,8 @@ def folders_of(comparison: Path) -> PoseFolders:
         directory = finished(key, results)
         if directory is None:
             raise InputError(
-                f"{comparison} compared {role} that are no longer in {results} "
-                f"(run {key})"
+                f"{comparison} compared {role} that {results} no longer has (run "
+                f"{key}): repeat the comparison"
             )
         found[role] = directory
     return PoseFolders(str(record["name"]), comparison, **found)
@@ -123,8 +123,8 @@ def check_names(
     for name, node in left_out:
         if name not in many:
             raise InputError(
-                f"there is no pose {name} to leave node {node} out of: there are "
-                f"{', '.join(many)}"
+                f"pose {name} does not exist, so its node {node} cannot be left out: "
+                f"choose from {', '.join(many)}"
             )
 
 
@@ -134,8 +134,8 @@ def without(pose: ScannedPose, left_out: Sequence[tuple[str, int]]) -> ScannedPo
     centres = pose.pose.nodes_mm.copy()
     if max(nodes, default=0) >= len(centres):
         raise InputError(
-            f"there is no node {max(nodes)} in {pose.folders.name} to leave out: its "
-            f"last one is {len(centres) - 1}"
+            f"{pose.folders.name} has no node {max(nodes)} to leave out: its last node "
+            f"is {len(centres) - 1}"
         )
     centres[nodes] = np.nan
     return replace(pose, pose=replace(pose.pose, nodes_mm=centres))
@@ -149,8 +149,8 @@ def read_pose(folders: PoseFolders, nodes: int) -> ScannedPose:
     labels = _table(folders.comparison / "labels.csv", "sphere")
     if len(labels) != nodes:
         raise InputError(
-            f"{folders.comparison} has labels for {len(labels)} nodes, the structure "
-            f"{nodes}: give poses of one mechanism"
+            f"{folders.comparison} has labels for {len(labels)} nodes, but the "
+            f"structure has {nodes}: give poses of one mechanism"
         )
     place = {name: i for i, name in enumerate(table.names)}
     given = [str(name) for name in labels["sphere"]]
@@ -191,7 +191,7 @@ def structure_of(simulated: Path) -> Structure:
     """The structure of a run, from its structure.json."""
     path = simulated / "structure.json"
     if not path.is_file():
-        raise InputError(f"{path} does not exist: is {simulated} a morph run?")
+        raise InputError(f"{path} does not exist: give a morph run, not {simulated}")
     with refusing(ValueError, place=str(path)):
         return structure_file(str(path))
 
@@ -255,7 +255,7 @@ def compared_again(
         run_in(simulated, planned(f"{folders.name}-as-built", config))
     except RunFailedError as error:
         raise RunFailedError(
-            f"{folders.name} does not converge with the lengths as built: {error}"
+            f"{folders.name} does not converge with the as-built lengths: {error}"
         ) from error
     settings = replace(
         settings_of(pose), printing_sd_mm=printing_sd_mm, print_scale_sd=0.0
@@ -374,7 +374,7 @@ def write_as_built(
 ) -> None:
     """Write the structure with its constants as estimated, in the case's unit."""
     made = built(nominal, found.model, found.model.constants(found.theta), scale_mm)
-    note = f"as built: calibrated constants of a mechanism with {len(nominal.r0)} nodes"
+    note = f"as-built (calibrated) mechanism with {len(nominal.r0)} nodes"
     write_json(path, {"description": note, **document(made)})
 
 

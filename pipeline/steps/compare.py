@@ -43,7 +43,7 @@ from pipeline.terminal import InputError
 from sim.core.arrays import Floats
 
 SOURCES = {
-    error_sources.CENTRES: "the scan itself, as the ingest says",
+    error_sources.CENTRES: "the scan itself, from the ingest",
     error_sources.SCATTER: "rigid lengths in the scan",
     error_sources.STOP: "last steps of the simulation",
     error_sources.INPUT: "sampled prints, simulated",
@@ -85,7 +85,7 @@ def draw_labels(spheres: Path, compared: Path) -> None:
         labels = pd.read_csv(compared / "labels.csv")
     except (OSError, KeyError, ValueError) as error:
         raise InputError(
-            f"{spheres} is no ingest ({error}): run morphtrack ingest first"
+            f"{spheres} is not an ingest folder ({error}): run morphtrack ingest first"
         ) from error
     seen = labels.dropna(subset=["sphere"])
     node = dict(zip(seen["sphere"].astype(int), seen["node"].astype(int), strict=True))
@@ -203,8 +203,8 @@ def _other_unit(scale_mm: float, simulated: Path) -> str:
         return ""
     mm = unit_named(unit).mm
     return (
-        f"; the structure is written in {unit}: --scale-mm {mm:g} in place of "
-        f"{scale_mm:g}, a factor of {mm / scale_mm:g}?"
+        f"; the structure is written in {unit}: did you mean --scale-mm {mm:g} instead "
+        f"of {scale_mm:g} (a factor of {mm / scale_mm:g})?"
     )
 
 
@@ -329,7 +329,7 @@ def nodes_table(judged: Judged) -> pd.DataFrame:
     distance, u = np.full(n, np.nan), np.full(n, np.nan)
     distance[judged.used] = np.linalg.norm(c.alignment.difference, axis=1)
     u[judged.used] = c.node_u_mm
-    seen = np.where(judged.nodes.completed, "completed by its body", "seen")
+    seen = np.where(judged.nodes.completed, "computed from its rigid body", "seen")
     places = {"simulated": simulated, "scanned": judged.nodes.positions_mm}
     columns = {
         f"{what}_{name}_mm": at[:, axis]

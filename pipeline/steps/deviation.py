@@ -47,7 +47,7 @@ def morph_case(simulated: Path) -> MorphCase:
     """The case of a finished morph run; another one is refused."""
     case = sound_case(run_record(simulated)["config"])
     if not isinstance(case, MorphCase):
-        raise InputError(f"{simulated} is not the run of a morphing case")
+        raise InputError(f"{simulated} is not the run of a morphing case: give one")
     return case
 
 

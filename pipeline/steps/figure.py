@@ -116,8 +116,8 @@ def caption_in(directory: Path) -> str:
 
 OF_STUDY = "="  # in the label of a row that a study gives: what varies, and its value
 SYNTHETIC = "Synthetic data: computed by simulation, not measured"
-COMPUTED = "All is computed; nothing is measured."
-TIMED = "Run times are measured; all else is computed."
+COMPUTED = "All data are computed; none are measured."
+TIMED = "Run times are measured; all other data are computed."
 
 
 def caption_of(
@@ -134,8 +134,8 @@ def caption_of(
         text = filled(template, {**known, **more})
     except (ValueError, TypeError, KeyError) as error:
         raise InputError(
-            f"the caption of {figure} cannot be filled ({error}): give the runs that "
-            "conf/workflow.yaml gives the figure"
+            f"the caption of {figure} cannot be filled ({error}): use the runs listed "
+            "for this figure in conf/workflow.yaml"
         ) from error
     return " ".join(filter(None, (text, known["nature"], known["named"])))
 

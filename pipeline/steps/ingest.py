@@ -95,8 +95,8 @@ def _placed_picks(
     if wrong:
         names = ", ".join(clouds[v].name for v in wrong)
         warning = (
-            f"{names}: the measured side of spheres is not visible from the stated "
-            "scanner positions: they are not used"
+            f"{names}: the stated scanner positions are not used, because the scanned "
+            "side of the spheres is not visible from them"
         )
         return pick(points, view, config, options), [warning]
     return picks, []
@@ -108,8 +108,8 @@ def _places(config: Ingest, clouds: list[Cloud]) -> Floats | None:
         return merge_views.stated_places(clouds)
     if len(clouds) > 1:
         raise InputError(
-            f"scanner_at_mm is one place, and {len(clouds)} views were read: give "
-            "one scan, or files that hold their poses (E57, PTX)"
+            f"scanner_at_mm is one position, but {len(clouds)} views were read: give "
+            "one scan, or files that contain their poses (E57, PTX)"
         )
     return np.array([config.scanner_at_mm], dtype=np.float64)
 
@@ -135,7 +135,7 @@ def pick(
     if not near.any():
         raise InputError(
             f"{config.seeds_path}: no point of the scan is within "
-            f"{CROP_REACH * largest:g} mm of a seed: are the seeds in mm?"
+            f"{CROP_REACH * largest:g} mm of a seed: give seeds in mm"
         )
     crop = None if view is None else view[near]
     if crop is not None and places is not None:

@@ -45,8 +45,8 @@ def run_step(config: InputUncertainty, simulated: Path, out: Path) -> dict[str, 
         shapes = list(draw_shapes(closing, solve, sd, config.draws, rng))
     except ValueError as error:
         raise InputError(
-            f"a print with length errors of {config.length_sd_mm:.2g} mm cannot "
-            f"start: {error}; or lower printing_sd_mm and joint_play_sd_mm"
+            f"a print with length errors of {config.length_sd_mm:.2g} mm cannot be "
+            f"assembled: {error}; or lower printing_sd_mm and joint_play_sd_mm"
         ) from error
     found = [x for x in shapes if x is not None]
     lost = config.draws - len(found)

@@ -130,8 +130,8 @@ def mechanism(case: MorphCase, parts: Parts) -> PrintedMechanism:
             case = replace(case, structure=done.structure)  # which closes its loops
         except ValueError as error:
             raise ValueError(
-                f"with lengths that differ by {parts.spacing_mm:g} mm: {error}, or "
-                "lower spacing_mm"
+                f"with lengths that differ by {parts.spacing_mm:g} mm the structure "
+                f"cannot be assembled: {error}, or lower spacing_mm"
             ) from error
     z = closed(system_of(case.structure), case.structure, case.residual)
     nodes = parts.scale_mm * z[: len(case.structure.r0)]
@@ -148,7 +148,7 @@ def links_of_all(structure: Structure) -> Any:
 def run_step(parts: Parts, case: Any, out: Path) -> dict[str, Any]:
     """Make all parts of a case; write them into `out`."""
     if not isinstance(case, MorphCase):
-        raise InputError("this case has no links to print: choose one of morphing")
+        raise InputError("this case has no links to print: choose a morphing case")
     with refusing(ValueError):
         made = mechanism(case, parts)
         found, whole = _pieces(made, parts)
@@ -188,7 +188,7 @@ def run_step(parts: Parts, case: Any, out: Path) -> dict[str, Any]:
         bars = bars_of_target(wires, made.ends_mm, parts.sizes)
         numbers["target_fragments"] = fragments(bars, parts.sizes.target_radius_mm)
     if late:
-        numbers["warning"] = f"at the end of the morph {late[0]}"
+        numbers["warning"] = f"parts collide at the end of the morph: {late[0]}"
     return numbers | _cost(case, made)
 
 

@@ -201,7 +201,7 @@ class Search:
             if math.isfinite(value):
                 trial.report(value, int(next(iter(numbers.values()))))
                 if trial.should_prune():
-                    raise PrunedError(f"{column} is {value:g}: others were better")
+                    raise PrunedError(f"{column} is {value:g}: other runs are better")
 
         every = job.config.get("record_every", 1)
         case = sound_case(job.config)
@@ -224,8 +224,8 @@ class Search:
         counts = {name: states.count(state) for name, state in STATES.items()}
         if not counts["finished"]:
             raise RunFailedError(
-                f"none of the {sum(counts.values())} trials of {self.study.name} came "
-                "to its end"
+                f"none of the {sum(counts.values())} runs of {self.study.name} "
+                "finished: change its values, or see results/failed"
             )
         best = self._optuna.best_trial
         assert best.value is not None  # it is complete

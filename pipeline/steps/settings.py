@@ -58,7 +58,7 @@ class Ingest:
         if at is not None and not (len(at) == 3 and all(map(math.isfinite, at))):
             raise ValueError(f"scanner_at_mm is {self.scanner_at_mm}: give x, y, z")
         if self.register and self.seeds_path is not None:
-            raise ValueError("seeds do not fit views that register moves: give one")
+            raise ValueError("seeds exclude --register, which moves views: omit one")
 
     @property
     def options(self) -> "PickOptions":
@@ -105,12 +105,12 @@ class Deviation(Checked):
 
 @dataclass(frozen=True)
 class InputUncertainty(Checked):
-    """Compute what printing errors do to a simulated shape.
+    """Compute how printing errors change a simulated shape.
 
-    Runs the case of a finished simulation again with other link lengths, --draws times,
-    and writes the covariance of the last configurations, and that of their nodes'
-    distances from the target, to input_covariance.npz, which morphtrack compare takes
-    into the budget.
+    Runs the case of a finished simulation --draws times with other link lengths. Writes
+    the covariance of the last configurations, and of the distances of their nodes from
+    the target, to input_covariance.npz. morphtrack compare adds it to the uncertainty
+    budget.
 
     Parameters
     ----------
@@ -215,7 +215,7 @@ HELP = {
     "largest_radius_mm": "Upper limit of the sphere radius; see --sphere-radius-mm.",
     "registration_mm": "Standard deviation of a view's place in a merged cloud.",
     "repeatability_mm": "Standard deviation of centres among repeated scans.",
-    "decimal_comma": "Numbers are written as 1,25.",
+    "decimal_comma": "The file uses decimal commas, as in 1,25.",
     "register": "Register views in separate frames by the spheres they share.",
     "salvage": "Keep the good points of damaged files.",
     "seeds_path": "Search only at the positions in this file of `morphtrack pick`.",
@@ -227,12 +227,14 @@ HELP = {
     "S_margin": "Largest acceptable error of S.",
     "node_margin_mm": "Largest acceptable root mean square of the node distances.",
     "E_margin": "Largest acceptable error of E.",
-    "registration_sd_mm": "Sd of a sphere's centre by merging views, besides ingest's.",
+    "registration_sd_mm": (
+        "Standard deviation of a centre by merging views, besides ingest's."
+    ),
     "scan_scale_sd": "Relative standard deviation of the scanner's scale.",
-    "scan_form_sd_mm": "Sd of a sphere's centre, per axis, by distortion of the scan.",
+    "scan_form_sd_mm": ("Standard deviation of centres, per axis, by scan distortion."),
     "print_scale_sd": "Relative standard deviation of the printer's scale.",
-    "printing_sd_mm": "Sd of a node's position on its bodies, per axis.",
-    "joint_play_sd_mm": "Sd of a node in the directions that rigid bodies leave free.",
+    "printing_sd_mm": "Standard deviation of a node on its bodies, per axis.",
+    "joint_play_sd_mm": ("Standard deviation of a node where bodies leave it free."),
     "draws": "Number of simulated prints.",
     "seed": "Seed of the random numbers.",
     # compare_series
@@ -242,11 +244,11 @@ HELP = {
     "u_simulated": "Standard uncertainty of a simulated value (modulus, mesh, ...).",
     "margin": "Largest acceptable error, root mean square.",
     # calibrate
-    "links": "Link lengths: own, equal (per nominal length) or nominal.",
-    "bodies": "Edge lengths of bodies: own, equal or nominal.",
-    "joints": "Offsets of joints: own, equal or nominal.",
-    "link_play": "Links have play, different in each pose.",
-    "joint_play": "Joints have play too.",
+    "links": ("Link lengths to estimate: own, equal (per nominal length) or nominal."),
+    "bodies": ("Edge lengths of bodies to estimate: own, equal or nominal."),
+    "joints": "Offsets of joints to estimate: own, equal or nominal.",
+    "link_play": "Estimate the play of links, different in each pose.",
+    "joint_play": "Estimate the play of joints too.",
     "scatter": "Estimate an extra scatter of the sphere centres.",
     "scale": "Estimate the scanner's scale from a --reference.",
     "again": "Simulate and compare every pose again.",
@@ -321,7 +323,7 @@ class CalibrationSettings(Checked):
 def _pair(text: str) -> tuple[int, int]:
     a, _, b = str(text).partition("-")
     if not (a.isdigit() and b.isdigit()):
-        raise ValueError(f"the reference {text!r} is no pair of nodes: give {PAIR}")
+        raise ValueError(f"the reference {text!r} is not a pair of nodes: give {PAIR}")
     return int(a), int(b)
 
 

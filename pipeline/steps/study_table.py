@@ -83,7 +83,7 @@ def shortfalls(study: Mapping[str, Any], table: pd.DataFrame) -> Iterator[str]:
     for reason, count in reasons[:MOST_REASONS].items():
         yield f"{count} of {len(table)} runs failed: {reason}"
     if len(reasons) > MOST_REASONS:
-        yield f"{len(reasons) - MOST_REASONS} reasons more are in table.csv"
+        yield f"{len(reasons) - MOST_REASONS} more reasons are in table.csv"
     absent = dict.fromkeys(study["response"]).keys() - responses(study, table)
     finished = (table["status"] == "finished").any()
     if finished and absent and tuple(study["response"]) != RESPONSE:
@@ -106,8 +106,8 @@ def print_table(name: str, results: Path = RESULTS) -> None:
         print(f"note: {line}")
     if not (table["status"] == "finished").any():
         raise RunFailedError(
-            f"no run of the study {name} has finished: change its values, or run again "
-            f"what failed: morphtrack study {name} --retry-failed"
+            f"no run of the study {name} has finished: change its values, or run the "
+            f"failed runs again: morphtrack study {name} --retry-failed"
         )
 
 

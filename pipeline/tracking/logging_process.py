@@ -101,8 +101,8 @@ def _conclude(process: Process, seconds: float) -> None:
         print(line, file=sys.stderr if line.startswith("warning: ") else sys.stdout)
     if process.returncode:
         _warn(
-            "the process that logs to MLflow failed, results/mlflow/log.txt says why: "
-            "run `morphtrack track` later"
+            "logging to MLflow failed; see results/mlflow/log.txt: run `morphtrack "
+            "track` later"
         )
 
 

@@ -247,14 +247,14 @@ def open_pages(port: int) -> NoReturn:
             print(f"warning: {note}", file=sys.stderr)
     if not file.is_file():
         raise InputError(
-            f"{shown_store(uri)} is not there, no run was logged: run make demo, or "
-            "morphtrack track if there are results"
+            f"{shown_store(uri)} does not exist, so no run was logged: run make demo, "
+            "or morphtrack track if results exist"
         )
     _check_port(port)
     for name, number, runs in run_counts(file):
         page = PAGE.format(server=f"http://{LOOPBACK}:{port}", id=number)
         print(f"{name:12} {runs:5} runs  {page}")
-    print("this machine only; Ctrl-C ends it", flush=True)
+    print("only this machine can open the pages; Ctrl-C stops the server", flush=True)
     words = ["-m", "mlflow", "ui", "--backend-store-uri", uri]
     words += ["--host", LOOPBACK, "--port", str(port)]
     environment = {**os.environ, "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false"}

@@ -61,7 +61,7 @@ def make_step(
     def body(folder: Path) -> Numbers:
         numbers = perform(first, reads or {}, folder)
         if job().identity != first.identity:
-            raise EditedError(f"{step} {name}: an input")
+            raise EditedError(f"an input of {step} {name}")
         return numbers
 
     run = run_once(first, body, RESULTS)

@@ -164,7 +164,7 @@ def plan_of(config: Mapping[str, Any]) -> "Plan":
     """The plan of what `snakemake --config` was given."""
     for key in config:
         if key not in ("set", "study"):
-            raise no_such("snakemake --config takes no", key, ("set", "study"))
+            raise no_such("snakemake --config has no key", key, ("set", "study"))
     return Plan(config.get("set", ""), study=config.get("study", ""))
 
 
@@ -235,7 +235,7 @@ class Plan:
     def _composed(self, step: str, name: str) -> Config:
         if step == "simulate":
             if name not in self.simulations:
-                raise no_such(f"{WORKFLOW} names no simulation", name, self.simulations)
+                raise no_such(f"{WORKFLOW} has no simulation", name, self.simulations)
             return self.composer.compose("simulate", self.simulations[name])
         if step == "calibrate":
             from pipeline.steps.calibration_file import FOLDER, composed
@@ -356,7 +356,7 @@ class Plan:
         """The simulation that a result is made from."""
         if step == "parts":
             if name not in self.parts:
-                raise no_such(f"{WORKFLOW}: no figure shows parts", name, self.parts)
+                raise no_such(f"{WORKFLOW} has no parts", name, self.parts)
             return self.parts[name]
         return scanned_run(entry, entry.scan.of if step == "virtual_scan" else "")
 

@@ -74,8 +74,8 @@ def run_snakemake(
     files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     if files < LEAST_FILES:
         raise InputError(
-            f"this shell lets {files} files be open at once, and Snakemake takes "
-            f"{LEAST_FILES}: raise the limit (ulimit -n)"
+            f"this shell allows {files} open files, but Snakemake needs {LEAST_FILES}: "
+            "raise the limit (ulimit -n)"
         )
     line = [sys.executable, "-m", "snakemake", *targets, "--profile", str(profile)]
     line += ["--quiet", "rules", "host", "reason"]

@@ -75,7 +75,7 @@ class StudyPlan:
         """The points that a batch runs."""
         if batch not in self.batches:
             raise InputError(
-                f"study {self.study.name} has no batch {batch}: it has "
+                f"study {self.study.name} has no batch {batch}: choose "
                 f"{self.batches[0]} to {self.batches[-1]}"
             )
         number, _, count = batch.partition("-of-")

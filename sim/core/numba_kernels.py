@@ -236,7 +236,9 @@ def _words(part: Any) -> Iterator[int]:
     elif isinstance(part, int):
         yield part % 2**64
     else:
-        raise TypeError(f"argument is {type(part).__name__}: give arrays and numbers")
+        raise TypeError(
+            f"an argument is a {type(part).__name__}: give arrays and numbers"
+        )
 
 
 class PointedType(types.Type):

@@ -358,9 +358,9 @@ def stationary(structure: Structure, target: Target, options: NewtonOptions) -> 
         return Saddle(end, 0, np.empty(0), empty)
     if 3 * len(z) > LARGEST:
         raise ValueError(
-            f"f decreases along {negative} motions at the end of the morph; to follow "
-            f"them, at most {LARGEST} unknowns are supported, not {3 * len(z)}: use "
-            "fewer nodes"
+            f"E decreases along {negative} motions at the end of the morph, but "
+            f"following them needs at most {LARGEST} unknowns and the structure has "
+            f"{3 * len(z)}: use fewer nodes"
         )
     J, used = dense_jacobian(problem.system, z)
     null = null_space(J)

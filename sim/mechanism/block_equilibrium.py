@@ -94,7 +94,7 @@ class BlockProblem:
         self.assembly = assembly
         self.hinges: HingeArrays = hinge_arrays(assembly)
         if not (self.hinges.stretch > 0.0).any():
-            raise ValueError("no hinge resists stretching: give one a stiffness")
+            raise ValueError("no hinge resists stretching: give a stretching stiffness")
         self.lever = float(np.linalg.norm(self.hinges.arms, axis=2).mean())
         self.unit = float((self.hinges.stretch * self.hinges.length).max())
         self.slots = np.array([grip.block for grip in assembly.grips], dtype=np.int64)

@@ -141,8 +141,8 @@ def search(sought: "MorphObjective", change: Floats) -> Iterator[DesignStep]:
         scale = float(np.clip(moved @ moved / max(change_of_slope, 1e-300), 1e-3, 1e3))
         change, here = change + moved, after
     raise NotConvergedError(
-        f"after {options.max_steps} steps, changes of {left:.1e} still lower F, above "
-        f"{options.tolerance:.0e}: raise max_steps or tolerance",
+        f"no convergence in {options.max_steps} steps: a change of {left:.1e} still "
+        f"lowers F (tolerance {options.tolerance:.0e}); raise max_steps or tolerance",
         best=change,
     )
 
@@ -171,9 +171,9 @@ def _line_search(
         return found.point
     if unclosed is not None:
         raise NotConvergedError(
-            f"with {sought.variables.name} that lower F = {here.F:.3e} further, the "
-            f"structure cannot be assembled ({unclosed}): choose targets that it can "
-            "reach, or remove links from its loops",
+            f"changing {sought.variables.name} to lower F = {here.F:.3e} further makes "
+            f"the structure impossible to assemble ({unclosed}): choose targets that "
+            "it can reach, or remove links from its loops",
             best=change,
         )
     raise NotConvergedError(
@@ -271,7 +271,8 @@ def links_of(structure: Structure, symmetries: Sequence[str] = ()) -> Links:
     ]
     if not chosen:
         raise ValueError(
-            "no links between bodies can change: add some, or set `places`"
+            "the structure has no link between two bodies whose length can change: add "
+            "such links, or set `places`"
         )
     ends = np.sort(table.nodes[chosen, :2], axis=1)
     alike = [_images(structure.r0, ends, axes) for axes in symmetries]
@@ -286,7 +287,7 @@ def links_of(structure: Structure, symmetries: Sequence[str] = ()) -> Links:
 def _images(r0: Floats, ends: Ints, axes: str) -> Ints:
     """(l,) the link that is the image of each."""
     if not axes or set(axes) - set("xyz"):
-        raise ValueError(f"{axes!r} is no symmetry: name axes among x, y and z")
+        raise ValueError(f"{axes!r} is not a symmetry: name axes among x, y and z")
     d = r0 - r0.mean(axis=0)
     image = d * [-1.0 if axis in axes else 1.0 for axis in "xyz"]
     found = cKDTree(d).query(image)
@@ -340,7 +341,7 @@ def design(
 ) -> Iterator[DesignStep]:
     """Yield ever better lengths or places, the structure's own first."""
     if not targets:
-        raise ValueError("no target to design for: give one or more")
+        raise ValueError("the design has no target: give one or more")
     refuse_redundant(structure)
     sought = MorphObjective(structure, targets, variables, options)
     yield from search(sought, np.zeros(variables.count))
@@ -350,8 +351,8 @@ def refuse_redundant(structure: Structure) -> None:
     """Rows that hang on each other hold lengths to each other, too."""
     if len(mobility(structure).redundant):
         raise ValueError(
-            "redundant constraints: lengths and places cannot change independently; "
-            "remove the constraints that `morphtrack mobility` lists as redundant"
+            "redundant constraints: lengths cannot change independently; remove the "
+            "constraints that `morphtrack mobility` lists as redundant"
         )
 
 

@@ -174,7 +174,7 @@ def _attempt(end: MorphStep, steps: int) -> Attempt:
     if end.stop is not None:
         return Attempt(end.start, -1, end.E, end.S, end.gradient, steps, "")
     nan = float("nan")
-    reason = f"not at rest after {steps} steps: the gradient is {end.gradient:.1e}"
+    reason = f"no convergence in {steps} steps: the gradient is {end.gradient:.1e}"
     return Attempt(end.start, -1, nan, nan, nan, 0, reason)
 
 

@@ -154,9 +154,13 @@ class Grip:
     def __post_init__(self) -> None:
         for name, value in (("stiffness", self.stiffness), ("turning", self.turning)):
             if not value >= 0.0:
-                raise ValueError(f"{name} of the grip on block {self.block} is {value}")
+                raise ValueError(
+                    f"grip on block {self.block}: {name} must be 0 or more, not {value}"
+                )
         if not np.isfinite([*self.point, *self.motion]).all():
-            raise ValueError(f"point or motion of the grip on block {self.block}")
+            raise ValueError(
+                f"grip on block {self.block}: point and motion must be finite"
+            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,10 +183,10 @@ class BlockAssembly:
         unknown = [k for k in [*self.hinges.blocks.ravel(), *held] if not self.has(k)]
         if unknown:
             raise ValueError(
-                f"there is no block {unknown[0]}: they are 0 to {len(self) - 1}"
+                f"block {unknown[0]} does not exist: choose 0 to {len(self) - 1}"
             )
         if len(set(held)) < len(held):
-            raise ValueError("two grips hold one block: give it one")
+            raise ValueError("two grips hold one block: give it one only")
         turned = [k for k, outline in enumerate(self.corners) if not area(outline) > 0]
         if turned:
             raise ValueError(

@@ -199,8 +199,8 @@ def limited(
     distance = float(np.linalg.norm(d))
     if not 0.0 <= least < distance < most:
         raise ValueError(
-            f"nodes {a} and {b} are {distance:g} apart, which must lie between the "
-            f"limits, not {least:g} and {most:g}"
+            f"nodes {a} and {b} are {distance:g} apart, outside the limits {least:g} "
+            f"to {most:g}: change the limits, or move a node"
         )
     upper, lower = 0.5 * (most + least), 0.5 * (most - least)
     along = (distance**2 + upper**2 - lower**2) / (2.0 * distance)
@@ -226,8 +226,8 @@ class JointLimits(NamedTuple):
         near = share * (self.most - self.least)
         distance = float(np.linalg.norm(np.subtract(*r[list(self.nodes)])))
         if distance <= self.least + near:
-            return f"least of {self.least:.6g}"
-        return f"most of {self.most:.6g}" if distance >= self.most - near else ""
+            return f"lower limit of {self.least:.6g}"
+        return f"upper limit of {self.most:.6g}" if distance >= self.most - near else ""
 
 
 def limits_of(table: ConstraintTable) -> list[JointLimits]:
@@ -248,8 +248,8 @@ def check_plane(r: Floats, nodes: Plane) -> None:
     area = float(np.linalg.norm(np.cross(d, e)))
     if area <= 1e-9 * max(float(d @ d), float(e @ e)):
         raise ValueError(
-            f"nodes {nodes[0]}, {nodes[1]} and {nodes[2]} are on one line: "
-            "a body or plane needs three that are not"
+            f"nodes {nodes[0]}, {nodes[1]} and {nodes[2]} are on one line: name three "
+            "nodes that span a plane"
         )
 
 
@@ -314,7 +314,7 @@ class Ranges:
             refuse_missing(name, nodes.tolist(), n)
             if (nodes[::2] == nodes[1::2]).any():
                 raise ValueError(
-                    f"the range of {self.name(i)} has an edge from a node to itself"
+                    f"the range of {self.name(i)} joins a node to itself: name two"
                 )
             least, most = self.least[i], self.most[i]
             if np.isnan([least, most]).any() or np.isinf([least, most]).all():
@@ -324,7 +324,7 @@ class Ranges:
             if not least < most:
                 interval = f"{self.shown(i, least):g} to {self.shown(i, most):g}"
                 raise ValueError(
-                    f"the range of {self.name(i)} is {interval}: it is empty"
+                    f"range of {self.name(i)} is empty ({interval}): give least < most"
                 )
 
     def activation(self, L: float) -> Floats:

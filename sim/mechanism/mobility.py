@@ -144,7 +144,7 @@ def _motions(structure: Structure, z: Floats, rank: int) -> Floats:
     unknowns = 3 * system.n + system.k
     if unknowns > LARGEST:
         raise ValueError(
-            f"{unknowns} unknowns, at most {LARGEST} are supported: use fewer nodes"
+            f"{unknowns} unknowns are above the limit of {LARGEST}: use fewer nodes"
         )
     linear = linearise(system, z)
     J = unit_rows(linear)[:, _used(system.n, system.k)]
@@ -278,7 +278,7 @@ def tangent(system: ConstraintSystem, z: Floats) -> Tangent:
     unknowns = 3 * system.n + system.k
     if unknowns > LARGEST:
         raise ValueError(
-            f"{unknowns} unknowns, at most {LARGEST} are supported: use fewer nodes"
+            f"{unknowns} unknowns are above the limit of {LARGEST}: use fewer nodes"
         )
     J, used = dense_jacobian(system, z)
     left, sizes, right = np.linalg.svd(J)
@@ -429,9 +429,10 @@ def warning(table: ConstraintTable, found: NearDependence | None) -> dict[str, s
     names = "; ".join(found.names(table))
     return {
         "warning": f"{names} are nearly redundant (smallest singular value "
-        f"{found.singular_value[0]:.1e}: dead centre or infinitesimal mechanism), so "
-        f"their forces depend on the residual of {found.residual:.0e} and are omitted: "
-        "lower it at a dead centre, change lengths in an infinitesimal mechanism"
+        f"{found.singular_value[0]:.1e}: dead centre or infinitesimal mechanism). "
+        f"Their forces depend on the residual of {found.residual:.0e} and are "
+        "omitted: lower the residual at a dead centre, or change lengths in an "
+        "infinitesimal mechanism"
     }
 
 

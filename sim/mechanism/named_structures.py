@@ -73,7 +73,7 @@ def triangle_sheet(
 def _check(rows: int, columns: int, side: float, link: float, variation: float) -> None:
     if not (is_count(rows) and is_count(columns)):
         raise ValueError(
-            f"a sheet of {rows} rows and {columns} columns: give at least 1 of each"
+            f"a sheet has {rows} rows and {columns} columns: give at least 1 of each"
         )
     if not (is_positive(side) and is_positive(link)):
         raise ValueError(f"side {side} and link {link} of a sheet must be positive")
@@ -208,7 +208,7 @@ def _grid(
 ) -> tuple[Floats, list[tuple[int, ...]], list[tuple[int, int]]]:
     """Nodes (n, 3) about the origin, bodies, and links to the next body each way."""
     if not all(is_count(count) for count in counts):
-        raise ValueError(f"a grid of {counts} bodies: give at least 1 each way")
+        raise ValueError(f"a grid has {counts} bodies: give at least 1 each way")
     if not (is_positive(radius) and is_positive(link)):
         raise ValueError(f"radius {radius} and link {link} must be positive")
     x, y, z = np.meshgrid(*(np.arange(c) for c in counts), indexing="ij")
@@ -270,7 +270,8 @@ def triangle_lattice(rows: int, columns: int, spacing: float) -> TriangleLattice
     """Rows of `columns` nodes, between each two of them a row of one node less."""
     if not (is_count(rows) and is_count(columns) and columns > 1):
         raise ValueError(
-            f"{rows} rows of {columns} nodes: give at least 1 row and 2 nodes in it"
+            f"the structure has {rows} rows of {columns} nodes: give at least 1 row "
+            "and 2 nodes per row"
         )
     if not is_positive(spacing):
         raise ValueError(f"spacing is {spacing}: it must be positive")

@@ -343,7 +343,7 @@ def _not_converged(at: _Place, no_step: bool) -> NotConvergedError:
     """With the best state; where rows lose their rank, or goals jump, it says so."""
     problem, point, options = at.problem, at.point, at.problem.options
     if no_step:
-        what = f"no step lowers E; the gradient {at.forces.size / problem.L:.1e} along"
+        what = f"no step lowers E; its gradient {at.forces.size / problem.L:.1e} along"
         what += f" the constraints is above {options.tolerance:.0e}"
         remedy = "raise tolerance, or move the target a little"
     else:

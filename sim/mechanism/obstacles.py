@@ -72,6 +72,7 @@ NEAR = 0.0002  # at the last, of those whose own reach is less
 THIN = 0.008  # of L, reach of their own below which bodies are thin; then, in motion
 KEPT = 4  # sparsity patterns, each of one set of pairs
 ROUGH = 1e-2  # gradient / sqrt(kappa) that is enough for all but the last
+SIDES = {"least": "lower limit", "most": "upper limit"}  # in words
 ROUGH_IN_VALLEYS = 1e-3  # where steps follow flat valleys: easiest while walls are soft
 
 
@@ -186,7 +187,9 @@ class Obstacles:
                 f"start with them apart (pairs of parts that overlap: {len(found)})"
             )
         for one, other in self.meetings.pierced(r):
-            raise ValueError(f"the {one} goes through the {other} at the start")
+            raise ValueError(
+                f"the {one} passes through the {other} at the start: move them apart"
+            )
 
     def overlaps(self, r: Floats) -> int:
         """How many pairs of parts overlap."""
@@ -296,7 +299,7 @@ def _touched_bounds(
             ]
             side = least_angle[word] if ranges.is_angle(i) else word
             bound = ranges.shown_bound(i, getattr(ranges, word)[i])
-            name = f"{ranges.name(i)} at its {side}"
+            name = f"{ranges.name(i)} at its {SIDES[side]}"
             yield Touch(name, float(clearance[i]), force, bound)
 
 

@@ -266,12 +266,12 @@ class EnvelopeSearch:
         self.system: ConstraintSystem = system_of(self.structure)
         if self.system.m > LARGEST:
             raise ValueError(
-                f"the structure has {self.system.m} constraints, at most {LARGEST} are "
-                "supported: use fewer nodes"
+                f"the structure has {self.system.m} constraints, but at most {LARGEST} "
+                "are supported: use fewer nodes"
             )
         self.L = characteristic_length(self.structure.r0)
         if self.L == 0.0:
-            raise ValueError("all nodes are at one place: move one of them")
+            raise ValueError("all nodes coincide: move one of them")
         self.z0 = closed(self.system, self.structure, TOLERANCE)
         self.obstacles = None
         if len(self.structure.solids) or len(self.structure.ranges):

@@ -85,7 +85,7 @@ def _check_constraints(r0: Floats, table: ConstraintTable) -> None:
     used = np.arange(6) < NODES[table.kind][:, None]
     refuse_first(
         (used & ((nodes < 0) | (nodes >= n))).any(axis=1),
-        lambda i: f"{table.name(i)} names a node that is not among 0 to {n - 1}",
+        lambda i: f"{table.name(i)} names a node outside 0 to {n - 1}: correct it",
     )
     refuse_first(
         ~np.isfinite(constant),
@@ -98,7 +98,7 @@ def _check_constraints(r0: Floats, table: ConstraintTable) -> None:
     )
     refuse_first(
         link & ((constant <= 1e-24 * size**2) | (nodes[:, 0] == nodes[:, 1])),
-        lambda i: f"{table.name(i)} has length zero: merge its nodes, or add coin",
+        lambda i: f"{table.name(i)} has length zero: merge its nodes, or use `coin`",
     )
     _check_loops(table)
     _check_edges(r0, table, size)
@@ -137,7 +137,7 @@ def _check_edges(r0: Floats, table: ConstraintTable, size: float) -> None:
 
 
 def _check_leading(r0: Floats, leading: Ints, goals: Floats | None) -> None:
-    refuse_missing("leading node {} is not there", leading.tolist(), len(r0))
+    refuse_missing("leading node {} does not exist", leading.tolist(), len(r0))
     if len(np.unique(leading)) != len(leading):
         raise ValueError("a leading node is named twice: name each once")
     if goals is None:

@@ -313,7 +313,7 @@ class Draft:
         )
 
     def _check(self, *nodes: int) -> None:
-        refuse_missing("node {} is not there", nodes, len(self.r))
+        refuse_missing("node {} does not exist", nodes, len(self.r))
 
     def _check_axis(self, axis: Pair) -> None:
         """An axis goes through two nodes that are apart."""
@@ -329,7 +329,7 @@ class Draft:
         if bodies is None:
             raise ValueError("a joint needs the two `bodies` it connects, or `other`")
         refuse_missing(
-            "body {} is not there", bodies, len(self.bodies), "the structure has bodies"
+            "unknown body {}", bodies, len(self.bodies), "the structure has bodies"
         )
         if bodies[0] == bodies[1]:
             raise ValueError(f"body {bodies[0]} is joined to itself: name two bodies")
@@ -437,7 +437,7 @@ def _rigid(r: Floats, nodes: Sequence[int]) -> list[Constraint]:
     along = r[b] - r[a]
     length = float(np.linalg.norm(along))
     if length == 0.0:
-        raise ValueError(f"the nodes {list(nodes)} of a body are at one place")
+        raise ValueError(f"nodes {list(nodes)} of a body coincide: move one")
     area = {i: float(np.linalg.norm(np.cross(r[i] - r[a], along))) for i in nodes}
     c = max(nodes, key=lambda i: area[i])
     if area[c] > 1e-9 * length**2:

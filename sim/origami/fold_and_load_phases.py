@@ -54,7 +54,7 @@ class Moments(PhaseOptions):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not self.creases:
-            raise ValueError("moments has no creases: list those that are loaded")
+            raise ValueError("moments without creases: list the loaded creases")
         if len(self.moments) != len(self.creases):
             raise ValueError(
                 f"{len(self.moments)} moments for {len(self.creases)} creases: give "
@@ -63,10 +63,10 @@ class Moments(PhaseOptions):
         for crease, moment in zip(self.creases, self.moments, strict=True):
             if not is_finite(moment):
                 raise ValueError(
-                    f"crease {crease}: {moment} among moments is not finite"
+                    f"the moment of crease {crease} must be finite, not {moment}"
                 )
             if list(self.creases).count(crease) > 1:
-                raise ValueError(f"crease {crease} is listed twice: add its moments up")
+                raise ValueError(f"crease {crease} is listed twice: sum its moments")
 
     def targets(self, mesh: BarHingeMesh) -> Floats:
         """(e,) moment on each edge, N m, zero where none is given."""
@@ -132,7 +132,7 @@ class Fold(PhaseOptions):
         for crease, angle in zip(self.creases, self.angles, strict=False):
             if not 0 <= angle <= 2:
                 raise ValueError(
-                    f"rest angle {angle} of crease {crease} must be from 0 to 2"
+                    f"rest angle {angle} of crease {crease} must be 0 to 2 (times pi)"
                 )
         if any(not speed > 0 for speed in self.speeds):
             raise ValueError(f"speeds must be positive, not {list(self.speeds)}")
@@ -150,7 +150,7 @@ class Fold(PhaseOptions):
         if not self.creases:
             assigned = np.asarray(mesh.pattern.assignment, dtype=np.float64)
             if not len(assigned):
-                raise ValueError("fold names no creases, and the pattern assigns none")
+                raise ValueError("fold and the pattern name no creases: name some")
             folds = mesh.pattern.creases
             out[folds] = np.pi * (1 + self.fraction * assigned[folds])
             return out
@@ -320,4 +320,4 @@ def over_and_short(over: Floats, unit: str) -> str:
     """The largest of `over_folds` in degrees either way, in words."""
     most = {"over": over.max(initial=0.0), "short": (-over).max(initial=0.0)}
     parts = [f"{far:.0f}{unit} {way}" for way, far in most.items() if far > 0.0]
-    return f"{', '.join(parts)} at most"
+    return f"at most {', '.join(parts)}"

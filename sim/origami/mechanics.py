@@ -312,9 +312,9 @@ def _check_repeats(flat: Floats, folded: Floats, periods: Sequence[Pair]) -> Non
         worst = int(np.argmax(np.linalg.norm(off, axis=1)))
         if np.linalg.norm(off[worst]) > limit:
             raise ValueError(
-                f"once folded, vertices {one[worst]} and {other[worst]} differ in "
-                f"distance or direction from {i} and {j}: name vertices one period "
-                "apart, of a sheet that stays straight"
+                f"the sheet is not periodic: after folding, vertices {one[worst]} and "
+                f"{other[worst]} differ in distance or direction from {i} and {j}; "
+                "name vertices one period apart, in a sheet that stays straight"
             )
 
 

@@ -26,8 +26,8 @@ def refuse_table(name: str, times: Floats, values: Floats, unit: str) -> None:
     if values[0].any() or times[0] < 0.0:
         first = " and ".join(f"{value:g} {unit}" for value in values[0])
         raise ValueError(
-            f"{name}: the first row is {first} at {times[0]:g} s: start with 0, the "
-            "shape at rest, at 0 s or later"
+            f"{name}: the first row is {first} at {times[0]:g} s: begin with the value "
+            "0 (undeformed shape) at a time of 0 s or later"
         )
 
 
@@ -51,12 +51,12 @@ class PrescribedMotion:
 
     def __post_init__(self) -> None:
         if len(self.times) != len(self.angles) or len(self.times) == 0:
-            raise ValueError("turns: give an angle for each time, one or more")
+            raise ValueError("turns: give one or more times, and an angle for each")
         angles = np.degrees(np.array(self.angles, dtype=np.float64))
         refuse_table("turns", np.array(self.times), angles[:, None], "degrees")
         rows = np.array(self.moves, dtype=np.float64)
         if rows.ndim != 2 or rows.shape[1] != 4:
-            raise ValueError("moves: give rows of time, x, y and z, one or more")
+            raise ValueError("moves: give one or more rows of time, x, y and z")
         refuse_table("moves", rows[:, 0], rows[:, 1:], "m")
 
     def refuse_far(self, h: float) -> None:
@@ -66,8 +66,8 @@ class PrescribedMotion:
         most = float(np.degrees(np.abs(ends[0] - ends[1]).max()))
         if most > MOST * (1.0 + 1e-9):
             raise ValueError(
-                f"turns: it turns by {most:g} degrees in a step of {h:g} s: "
-                f"choose h so that it is {MOST:g} at most"
+                f"turns: the end turns by {most:g} degrees in a step of {h:g} s, above "
+                f"the limit of {MOST:g}: choose a smaller h"
             )
 
     @property

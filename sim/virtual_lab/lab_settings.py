@@ -90,7 +90,7 @@ class VirtualLab(Sizes):
         for name in settings:
             if name not in names:
                 raise ValueError(
-                    f"the virtual lab has no {name!r}: it knows {', '.join(names)}"
+                    f"the virtual lab has no {name!r}: it has {', '.join(names)}"
                 )
         for name in names:
             if name not in settings:

@@ -115,9 +115,9 @@ def assembly(
         rod = PrintedRod(float(np.linalg.norm(nodes[j] - nodes[i])), (ends[0], ends[1]))
         if not rod.fits(sizes):
             raise ValueError(
-                f"the rod {i}-{j} is {rod.length:.2f} mm long, its spheres and seats "
-                f"take {2.0 * sizes.seat_mm:.2f} mm: enlarge scale_mm or use smaller "
-                "spheres"
+                f"the rod {i}-{j} is {rod.length:.2f} mm long, but its spheres and "
+                f"seats need {2.0 * sizes.seat_mm:.2f} mm: enlarge scale_mm, or use "
+                "smaller spheres"
             )
         rods.append(PlacedRod((i, j), rod, name))
     return Assembly(nodes, spheres, owner, tuple(rods))
@@ -312,8 +312,8 @@ def laid_out(
     for name, _, width, depth in boxes:
         if width > bed[0] or depth > bed[1]:
             raise ValueError(
-                f"{name} takes {width:.0f} x {depth:.0f} mm, the bed has "
-                f"{bed[0]:g} x {bed[1]:g}: enlarge bed_mm or lower scale_mm"
+                f"{name} needs {width:.0f} x {depth:.0f} mm, but the bed has "
+                f"{bed[0]:g} x {bed[1]:g} mm: enlarge bed_mm or lower scale_mm"
                 + (", or leave it out with target: false" * (name == "target"))
             )
     copies = [box for box in boxes for _ in range(box.copies)]

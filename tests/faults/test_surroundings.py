@@ -34,7 +34,11 @@ DONE = {
 }
 TOLD = {
     "files of 1 kB": (f"ulimit -f 1; {COMMAND}", 1, "raise the limit of a file's size"),
-    "a file": (f"touch results; {COMMAND}", 2, "a file or a broken link stands"),
+    "a file": (
+        f"touch results; {COMMAND}",
+        2,
+        "a file or a broken link has the name of a needed folder",
+    ),
     "a broken link": (f"ln -s /none results; {COMMAND}", 2, "a file or a broken link"),
     "read only": (f"mkdir -m 555 results; {ANYBODY}", 2, "access rights"),
     "of another user": (

@@ -118,7 +118,9 @@ def test_a_file_of_another_origin_is_not_replaced(tmp_path):
         (folder / "steps.csv").write_text(text)
     (run / "run.json").write_text("{}")
     write_digests(run)
-    with pytest.raises(InputError, match=r"steps\.csv exists and is not of a run"):
+    with pytest.raises(
+        InputError, match=r"steps\.csv exists and was not written by a run"
+    ):
         link_files(run, out)
     (out / "steps.csv").unlink()
     link_files(run, out)

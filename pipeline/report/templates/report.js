@@ -150,7 +150,7 @@ class Scene extends Shown {
         marker: { size: 2.5, symbol: "x", color: quiet } });
     }
     this.missing.forEach((m, k) => traces.push({ type: "scatter3d", mode: "lines",
-      name: "fold off, " + m.name, ...xyz(this.missingAt(m, this.frame)), hoverinfo: "skip",
+      name: "fold error, " + m.name, ...xyz(this.missingAt(m, this.frame)), hoverinfo: "skip",
       line: { color: MISSING[k % MISSING.length], width: 7 } }));
     if (d.fixed) {
       traces.push({ type: "scatter3d", mode: "lines", name: d.fixed_name,

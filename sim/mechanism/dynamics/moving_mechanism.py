@@ -76,15 +76,15 @@ class MotionLaw:
 
     def __post_init__(self) -> None:
         if not is_finite(self.rate):
-            raise ValueError(f"the rate of a driver is {self.rate}: give a number")
+            raise ValueError(f"the rate of a driver must be finite, not {self.rate}")
         rows = np.array(self.table, dtype=np.float64).reshape(-1, 2)
         if len(rows) and (
             len(rows) < 2
             or not (np.isfinite(rows).all() and (np.diff(rows[:, 0]) > 0.0).all())
         ):
             raise ValueError(
-                f"the table of a driver is {rows.tolist()}: give two rows or more "
-                "(time, change), with times that rise"
+                f"the table of a driver is {rows.tolist()}: give two or more rows "
+                "(time, change) in order of increasing time"
             )
 
     @cached_property
@@ -140,9 +140,9 @@ class Driver:
             or (self.kind is DriverKind.PLACE and self.nodes[1] not in (0, 1, 2))
         ):
             raise ValueError(
-                f"the driver {self.kind.value} of {list(self.nodes)}: name "
-                f"{NODES[self.kind]} different nodes from 0 to {len(r0) - 1}; for a "
-                "place, a node and an axis from 0 to 2"
+                f"the driver {self.kind.value} has nodes {list(self.nodes)}: name "
+                f"{NODES[self.kind]} different nodes from 0 to {len(r0) - 1} (for a "
+                "place: a node and an axis from 0 to 2)"
             )
         if self.kind is not DriverKind.ANGLE:
             return
@@ -150,7 +150,7 @@ class Driver:
         shorter = min(float(np.linalg.norm(a - (a @ n) * n)) for a in (u, v))
         if not shorter > 1e-9 * max(np.linalg.norm(u), np.linalg.norm(v)):
             raise ValueError(
-                f"the driver {self.name} has a side parallel to its normal: change it"
+                f"the driver {self.name} has a normal along one of its sides: turn it"
             )
 
     def start(self, r0: Floats) -> float:
@@ -245,9 +245,9 @@ class MovingMechanism:
                 f"gravity is {self.gravity.tolist()}: give the acceleration [x, y, z]"
             )
         if self.loaded.spring.any():
-            raise ValueError("a motion has no target: remove the springs to it")
+            raise ValueError("motions support no springs to a target: remove them")
         if not self.masses:
-            raise ValueError("nothing has a mass: give `masses`")
+            raise ValueError("no node or body has a mass: give `masses`")
         if self.loaded.structure.is_limited and not is_positive(self.contact_energy):
             raise ValueError(
                 f"contact_energy is {self.contact_energy}, but bodies and ranges need "

@@ -67,7 +67,7 @@ class RigidMass:
         if np.abs(A @ M @ A.T - G).max() > CARRIED * np.abs(G).max():
             raise ValueError(
                 f"{self.name} has its centre or inertia outside the line or plane of "
-                "its nodes: add a node of the body outside it"
+                "its nodes: name a node of the body that lies off it"
             )
         return M
 
@@ -114,7 +114,7 @@ class RigidMass:
         p = len(self.nodes)
         if p > 4 or np.linalg.matrix_rank(A, tol=1e-9) < p:
             raise ValueError(
-                f"{self.name} is no rod, triangle or tetrahedron: give centre and "
+                f"{self.name} is not a rod, triangle or tetrahedron: give centre and "
                 "inertia"
             )
         uniform: Floats = self.mass * (1.0 + np.eye(p)) / (p * (p + 1))

@@ -170,8 +170,8 @@ def _refuse_rounding(
         more = f", or raise residual ({options.residual:.0e}) to {left:.0e}"
         more = more if left <= ROUGHEST else ""
         raise ValueError(
-            f"rounding of the constraints reaches {left:.1e}, as nodes are {far:.3g} "
-            f"from the origin: put the origin in their middle{more}"
+            f"rounding errors in the constraints reach {left:.1e} because nodes are "
+            f"{far:.3g} from the origin: move it to their centre{more}"
         )
 
 
@@ -199,7 +199,7 @@ def _start_velocities(
     if left > 1e-8 * scale:
         raise ValueError(
             "initial velocities violate the constraints or drivers by "
-            f"{left / scale:.1e} of the largest velocity: correct or remove some"
+            f"{left / scale:.1e} of the largest velocity: correct them"
         )
     return v
 

@@ -98,7 +98,7 @@ class Coordinates:
         ):
             if not all(0 <= node < n for node in rows) or len(set(rows)) < len(rows):
                 raise ValueError(
-                    f"{name} cannot be damped: name different nodes from 0 to {n - 1}"
+                    f"{name} cannot be damped: give different nodes from 0 to {n - 1}"
                 )
 
     def slopes(self, r: Floats) -> Floats:
@@ -129,7 +129,7 @@ def _nodes(name: str, rows: Sequence[Sequence[int]], count: int) -> Ints:
     for row in rows:
         whole = all(isinstance(node, int | np.integer) for node in row)
         if len(row) != count or not whole:
-            raise ValueError(f"{name} has {row}: give {count} nodes by number")
+            raise ValueError(f"{name} has the nodes {row}: give {count} node numbers")
     return np.array(rows, dtype=np.int64).reshape(-1, count)
 
 
@@ -414,7 +414,7 @@ class StepEquations:
             if self.forces.passes(span.z0, there.z1):
                 return there
             share = 0.5 * share
-        raise StepFailedError("bodies are in the way")
+        raise StepFailedError("bodies block the motion")
 
     def _residual(self, span: Span, forces: StepForces) -> Floats:
         rows, time, lam, mu, h = self.rows, span.time, span.lam, span.mu, span.h

@@ -72,7 +72,7 @@ class Panels:
         refuse_first(
             ~((self.poisson > -1.0) & (self.poisson < 1.0)),
             lambda i: (
-                f"Poisson's ratio {self.poisson[i]:g} of panel {i} is not in -1 to 1"
+                f"Poisson's ratio {self.poisson[i]:g} of panel {i} must be in (-1, 1)"
             ),
         )
         refuse_first(
@@ -324,7 +324,7 @@ class Elastic:
         refuse_first(
             (apart == 0.0) & (self.rest_length > 0.0),
             lambda i: (
-                f"elastic link {i} joins nodes at one place: give it the rest length 0"
+                f"elastic link {i} joins nodes that coincide: give it the rest length 0"
             ),
         )
         for i, (a, j, k, b) in enumerate(self.hinges.tolist()):
@@ -334,7 +334,7 @@ class Elastic:
                 if not area > 1e-9 * size * np.linalg.norm(axis):
                     raise ValueError(
                         f"elastic hinge {i} has node {wing} on its axis {j}-{k}: "
-                        "choose a node beside it"
+                        "choose a node off the axis"
                     )
 
 
@@ -342,10 +342,10 @@ def _check_nodes(name: str, elements: Ints, n: int) -> None:
     for i, nodes in enumerate(elements.tolist()):
         if not all(0 <= node < n for node in nodes):
             raise ValueError(
-                f"elastic {name} {i} names a node that is not among 0 to {n - 1}"
+                f"elastic {name} {i} names a node outside 0 to {n - 1}: correct it"
             )
         if len(set(nodes)) < len(nodes):
-            raise ValueError(f"elastic {name} {i} names a node twice")
+            raise ValueError(f"elastic {name} {i} names a node twice: name others")
 
 
 class Deformed(NamedTuple):
@@ -474,7 +474,7 @@ def hinged_sheet(rows: int, columns: int, *, side: float = 1.0) -> Structure:
     """
     if not (is_count(rows) and is_count(columns)):
         raise ValueError(
-            f"a sheet of {rows} rows and {columns} columns: give at least 1 of each"
+            f"a sheet has {rows} rows and {columns} columns: give at least 1 of each"
         )
     if not is_positive(side):
         raise ValueError(f"side {side} of a sheet must be positive")

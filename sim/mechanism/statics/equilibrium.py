@@ -194,10 +194,10 @@ def _not_converged(
     unbalanced = at.problem.unbalanced(at.point)
     if found.end is End.SADDLE:
         message = (
-            f"after {found.saddles} saddle points, {found.negative} motions still "
-            f"lower the energy, most of all {described(lowest_motion(at))}: fix these "
-            "nodes that way (`planar: z` fixes all along z), or start closer to a "
-            "stable equilibrium"
+            f"no stable equilibrium found: after {found.saddles} saddle points, "
+            f"{found.negative} motions still lower the energy, most of all "
+            f"{described(lowest_motion(at))}; fix these nodes in that direction "
+            "(`planar: z` fixes all along z), or start closer to a stable equilibrium"
         )
     elif found.end is End.NO_STEP:
         message = (
@@ -460,8 +460,8 @@ def _refuse_far(problem: PotentialEnergy, point: LoadedConfiguration) -> None:
         along = (moved[node] / far).round(3) + 0.0  # no -0
         direction = ", ".join(f"{a:.2g}" for a in along)
         raise NotConvergedError(
-            f"nothing resists the loads on node {node} along ({direction}), it moved "
-            f"by {far:.1e}: add a support or a spring, or balance the loads",
+            f"nothing resists the loads on node {node} along ({direction}), so it "
+            f"moved by {far:.1e}: add a support or a spring, or balance the loads",
             best=point.z[:n],
         )
 

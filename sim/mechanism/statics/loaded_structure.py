@@ -62,12 +62,12 @@ class LoadedStructure:
         self.elastic.check(self.structure.r0)
         refuse_first(
             ~np.isfinite(self.force).all(axis=1),
-            lambda node: f"the load on node {node} is not finite",
+            lambda node: f"the load on node {node} is not finite: correct it",
         )
         if not (np.isfinite(self.spring) & (self.spring >= 0.0)).all():
             raise ValueError("springs to the target must have a stiffness of 0 or more")
         if self.spring.any() and self.target is None:
-            raise ValueError("springs to a target need one: add a target")
+            raise ValueError("springs to a target need a target: add one")
 
     @property
     def size(self) -> float:
@@ -201,7 +201,8 @@ class GrowthLaw:
         low, high = float(self.field[0]), float(self.field[-1])
         if not low <= value <= high:
             raise ValueError(
-                f"the field {value:g} is outside its table, {low:g} to {high:g}"
+                f"the field {value:g} is outside its table, {low:g} to {high:g}: "
+                "choose a value within it, or extend the table"
             )
         strain, u = (
             float(np.interp(value, self.field, c)) for c in (self.strain, self.u)
@@ -337,7 +338,7 @@ def thermal_links(r: Floats, links: Ints, struts: Strut) -> Elastic:
     refuse_first(
         L - d <= 0.0,
         lambda i: (
-            f"node_diameter {d[i]:g} is not below the length {L[i]:g} of strut {i}"
+            f"node_diameter {d[i]:g} of strut {i} must be below its length {L[i]:g}"
         ),
     )
     free = (L - d) * struts.stretch

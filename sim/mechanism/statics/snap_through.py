@@ -49,7 +49,7 @@ class Drive(Checked):
             raise ValueError(f"axis is {self.axis}: it must be 0, 1 or 2")
         if not 0.0 < abs(self.distance) < np.inf:
             raise ValueError(
-                f"distance is {self.distance}: say how far the node is moved"
+                f"distance is {self.distance}: give how far to move the node"
             )
 
 
@@ -91,7 +91,7 @@ def driven(loaded: LoadedStructure, drive: Drive, moved: float) -> LoadedStructu
     structure = loaded.structure
     if not 0 <= drive.node < len(structure.r0):
         raise ValueError(
-            f"node {drive.node} is driven, but the structure has nodes 0 to "
+            f"node {drive.node} is driven but does not exist: name a node from 0 to "
             f"{len(structure.r0) - 1}"
         )
     table = structure.constraints

@@ -411,7 +411,7 @@ class CloudTarget:
     def __post_init__(self) -> None:
         if self.points.ndim != 2 or self.points.shape[1:] != (3,):
             raise ValueError(
-                f"a cloud of shape {self.points.shape}: give (p, 3) points"
+                f"the point cloud has shape {self.points.shape}: give (p, 3) points"
             )
         if len(self.points) == 0:
             raise ValueError("the target has no points: is it a point cloud?")
@@ -425,7 +425,7 @@ class CloudTarget:
         if self.norm not in (1, 2):
             raise ValueError(f"norm of the target is {self.norm}: choose 1 or 2")
         if self.normals is not None and self.norm == 1:
-            raise ValueError("the 1-norm has no use for normals: leave them out")
+            raise ValueError("norm 1 does not use normals: leave them out")
 
     @cached_property
     def _tree(self) -> cKDTree:
@@ -456,7 +456,8 @@ def normals_of(points: Floats, neighbours: int = 12) -> Floats:
     """(p, 3) unit normals of the planes that fit the neighbours of each point best."""
     if len(points) <= neighbours:
         raise ValueError(
-            f"{len(points)} points are too few for normals from {neighbours} neighbours"
+            f"{len(points)} points are too few for normals from {neighbours} "
+            "neighbours: give more points, or fewer neighbours"
         )
     _, near = cKDTree(points).query(points, k=neighbours + 1)
     local = points[near] - points[near].mean(axis=1, keepdims=True)
@@ -482,12 +483,12 @@ class MeshTarget:
 
     def __post_init__(self) -> None:
         if len(self.triangles) == 0:
-            raise ValueError("the target has no triangles: is it a mesh?")
+            raise ValueError("the target has no triangles: give a mesh")
         if not np.isfinite(self.vertices).all():
             raise ValueError("the target has vertices that are not finite: drop them")
         if self.triangles.min() < 0 or self.triangles.max() >= len(self.vertices):
             last = len(self.vertices) - 1
-            raise ValueError(f"a triangle names a vertex that is not among 0 to {last}")
+            raise ValueError(f"a triangle has a vertex outside 0 to {last}: correct it")
 
     @cached_property
     def _corners(self) -> Floats:

@@ -58,7 +58,7 @@ class Imperfections(Checked):
         if not (all(map(is_count, stages)) and stages == sorted({*stages})):
             raise ValueError(
                 f"imperfections: draws is {self.draws}: give a whole number from 1 up, "
-                "or increasing ones, the total after each stage"
+                "or a list of increasing totals, one for each stage"
             )
         super().__post_init__()
         ends = list(self.reach)

@@ -48,9 +48,9 @@ class FoldVerdict(Enum):
 
     FOLDED = "folded"
     CONTACT = "stopped by contact"
-    POPPED = "popped"
-    OPEN = "not rigidly foldable there"
-    NOTHING = "nothing asked"
+    POPPED = "snapped to the wrong assignment"
+    OPEN = "not rigidly foldable"
+    NOTHING = "no folds are assigned"
 
 
 class HeldBy(Enum):
@@ -224,8 +224,8 @@ def _verdict(
         here, aim = np.degrees(reached[c]), np.degrees(asked[c])
         at = f"{crease} from {pattern.place(a)} to {pattern.place(b)} is at {here:.0f}"
         if aim == 0.0:
-            return f"{at} degrees, asked to stay flat"
-        return f"{at} degrees, asked for {aim:.0f}"
+            return f"{at} degrees, target 0 degrees (flat)"
+        return f"{at} degrees, target {aim:.0f} degrees"
 
     def by(kind: HeldBy) -> Bools:
         return np.array([h is kind for h in held], dtype=bool)
@@ -233,7 +233,7 @@ def _verdict(
     if not np.nan_to_num(asked).any():
         return FoldVerdict.NOTHING, ""
     if wrong.any():
-        why = f"{worst(wrong)}; {wrong.sum()} on the wrong side"
+        why = f"{worst(wrong)}; creases on the wrong side: {wrong.sum()}"
         return FoldVerdict.POPPED, why + _does_not_close(pattern, there)
     if by(HeldBy.CONTACT).any():
         pair = pressed_pair(sheet, phases[step.phase], step.x)
@@ -245,7 +245,7 @@ def _verdict(
         return FoldVerdict.OPEN, worst(bent)
     soft = by(HeldBy.COMPLIANCE)
     if soft.any():
-        return FoldVerdict.OPEN, f"{worst(soft)}, held by compliance"
+        return FoldVerdict.OPEN, f"{worst(soft)}, limited by compliance"
     return FoldVerdict.FOLDED, ""
 
 
@@ -254,7 +254,7 @@ def _does_not_close(pattern: CreasePattern, there: RigidFolds) -> str:
     if not there.open_vertices:
         return ""
     at = there.open_vertices[0]
-    return f"; rigid panels do not fold as asked at vertex {at}, {pattern.place(at)}"
+    return f"; rigid panels cannot fold so at vertex {at}, {pattern.place(at)}"
 
 
 def pressed_pair(sheet: Sheet, phase: Phase, x: Floats) -> str:

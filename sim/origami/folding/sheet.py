@@ -98,8 +98,8 @@ class Contact(Checked):
         for name in ("d0_edge", "d0_centre", "thickness"):
             if (getattr(self, name) or 0.0) >= panel:
                 raise ValueError(
-                    f"{name} of contact is {getattr(self, name):g} m, but a panel only "
-                    f"{panel:.3g} m long: give less, in m"
+                    f"{name} of contact is {getattr(self, name):g} m, but a panel is "
+                    f"only {panel:.3g} m long: give a smaller value in m"
                 )
         reach = REACH_SHARE * panel
         return replace(
@@ -344,8 +344,8 @@ def check_start(
     if pivots.min() < FREE * abs(pivots).max():
         node, axis = np.argwhere(model.unknown == pivots.argmin())[0]
         raise StartError(
-            f"the sheet can move without resistance, node {node} along "
-            f"{'xyz'[axis]} for one: add supports"
+            f"the sheet can move without resistance, for example node {node} along "
+            f"{'xyz'[axis]}: add supports"
         )
     if problem.safe:
         _check_apart(mesh, problem)

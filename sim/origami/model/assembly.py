@@ -96,7 +96,7 @@ def support_table(rows: Sequence[Sequence[float]], nodes: int, name: str) -> Flo
     table = np.zeros((nodes, 3))
     for row in rows:
         if len(row) != 4:
-            raise ValueError(f"{name} {list(row)}: give the node, then x, y and z")
+            raise ValueError(f"{name} is {list(row)}: give the node, then x, y and z")
         node = int(row[0])
         refuse_missing(f"{name} names node {{}}", [node], nodes, "the mesh has nodes")
         table[node] = row[1:]

@@ -248,8 +248,8 @@ def compliant_mesh(pattern: CreasePattern, material: SheetMaterial) -> BarHingeM
     """
     if len(pattern.joints):
         raise ValueError(
-            f"{len(pattern.joints)} lines that divide panels that are not convex have "
-            "no width: set `compliant: false`, creases as single hinges"
+            f"{len(pattern.joints)} lines divide non-convex panels and have no width: "
+            "set `compliant: false` (creases as single hinges)"
         )
     parts = MeshBuilder(pattern)
     thickness = material.thicknesses(len(pattern.panels))

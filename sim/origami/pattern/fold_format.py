@@ -105,7 +105,7 @@ def _check_near(vertices: Floats) -> None:
     """Refuse a sheet so far from (0, 0) that its places are known too coarsely."""
     size, far = float(np.ptp(vertices, axis=0).max()), float(np.abs(vertices).max())
     if size < np.finfo(float).tiny:
-        raise ValueError(f"the sheet is {size:.3g} long: scale its coordinates up")
+        raise ValueError(f"the sheet is only {size:.3g} long: enlarge its coordinates")
     if far > FARTHEST * size:
         raise ValueError(
             f"the sheet is {size:.3g} long and {far:.3g} from (0, 0), in units of the "
@@ -117,8 +117,8 @@ def _check_one_sheet(faces: Sequence[Sequence[int]]) -> None:
     many = parts_of_sheet(faces)
     if many > 1:
         raise ValueError(
-            f"the sheet is in {many} parts that share no edge: leave all but one out, "
-            "or join them by edges that are no cuts"
+            f"the sheet has {many} parts that share no edge: keep one part, or join "
+            "them by edges other than cuts"
         )
 
 
@@ -128,7 +128,7 @@ def _frame_of(document: Mapping[str, Any], number: int | None) -> Mapping[str, A
     if number is not None:
         if not 0 <= number < len(frames):
             raise ValueError(
-                f"the FOLD file has frames 0 to {len(frames) - 1}, no frame {number}"
+                f"frame {number} does not exist: give one of 0 to {len(frames) - 1}"
             )
         return _inherited(frames, number)
     whole = [_inherited(frames, i) for i in range(len(frames))]
@@ -194,7 +194,7 @@ def _lines(content: Mapping[str, Any], vertices: int) -> dict[Pair, DrawnLine]:
             )
         if not (0 <= a < vertices and 0 <= b < vertices):
             raise ValueError(
-                f"edge {a}-{b} names a vertex that is not among 0 to {vertices - 1}"
+                f"edge {a}-{b} names a vertex outside 0 to {vertices - 1}: correct it"
             )
         if angle and letter in ("M", "V") and angle * LETTERS[letter] < 0.0:
             raise ValueError(
@@ -219,7 +219,7 @@ def _faces(content: Mapping[str, Any], vertices: int) -> list[Sequence[int]]:
     for number, face in enumerate(content["faces_vertices"]):
         bad = [v for v in face if not 0 <= v < vertices]
         if bad or len(set(face)) < max(len(face), 3):
-            why = f"names vertex {bad[0]}" if bad else "repeats a corner or has too few"
+            why = f"names vertex {bad[0]}" if bad else "repeats a corner or has under 3"
             raise ValueError(
                 f"face {number} {why}: {list(face)}; give three or more different "
                 f"vertices from 0 to {vertices - 1}"

@@ -176,10 +176,10 @@ def vertex(sectors: Sequence[float], *, radius: float) -> CreasePattern:
     if len(given) < 3 or not (given > 0).all() or abs(given.sum() - 360.0) > 1e-9:
         raise ValueError(
             f"sectors of the vertex are {list(sectors)}: give three or more positive "
-            "ones, 360 degrees in all"
+            "angles that sum to 360 degrees"
         )
     if given.max() >= 180.0:
-        raise ValueError(f"a sector of {given.max():g} degrees is not below 180")
+        raise ValueError(f"every sector must be below 180 degrees, not {given.max():g}")
     angles = np.concatenate([[0.0], np.cumsum(given)[:-1]])
     places = [(0.0, 0.0), *(_on_circle(radius, a) for a in angles)]
     panels: list[list[int]] = []

@@ -182,8 +182,8 @@ def _neighbours(arrangement: Arranged) -> dict[int, list[int]]:
         if letter in (*FOLDED, *RIM):
             at = ", ".join(f"{x:.6g}" for x in arrangement.vertices[a])
             raise ValueError(
-                f"a line ({letter}) ends free at ({at}): extend it to another line, "
-                "and draw the whole rim of the sheet"
+                f"a line ({letter}) has a free end at ({at}): extend it to another "
+                "line, and draw the complete outline of the sheet"
             )
         near[a].clear()
         near[b].discard(a)
@@ -202,7 +202,7 @@ def _neighbours(arrangement: Arranged) -> dict[int, list[int]]:
 
 def _check_one_part(arrangement: Arranged, around: Mapping[int, Sequence[int]]) -> None:
     if not around:
-        raise ValueError("the lines enclose nothing: draw the rim of the sheet as well")
+        raise ValueError("the lines enclose no area: draw the outline of the sheet too")
     pairs = [(a, b) for a, near in around.items() for b in near]
     _, part = connected(np.array(pairs, dtype=np.int64), max(around) + 1)
     start = next(iter(around))

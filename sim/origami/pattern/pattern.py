@@ -54,10 +54,10 @@ class CreasePattern:
             )
         refuse_first(
             ~np.isfinite(vertices).all(axis=1),
-            lambda i: f"vertex {i} is not a finite position",
+            lambda i: f"vertex {i} is not at a finite position: correct it",
         )
         if not self.panels:
-            raise ValueError("the pattern has no panels: creases alone do not fold")
+            raise ValueError("the pattern has no panels: add faces")
         for number, panel in enumerate(self.panels):
             self._check_panel(number, panel)
         self._check_orientation()
@@ -98,7 +98,7 @@ class CreasePattern:
                 if (a, b) in seen:
                     raise ValueError(
                         f"panels {seen[a, b]} and {number} pass edge {a}-{b} in the "
-                        f"same sense: list the corners of panel {number} backwards"
+                        f"same direction: reverse the corners of panel {number}"
                     )
                 seen[a, b] = number
 

@@ -115,9 +115,9 @@ class Pulses(Checked):
         """A ValueError where a limb is named that is none of so many."""
         if self.limbs and not count:
             raise ValueError(
-                "actuation: no rod has a limb: give them limbs, or leave pulses out"
+                "actuation: no rod has a limb: give rods limbs, or remove pulses"
             )
-        refuse_missing("actuation: there is no limb {}", self.limbs, count, "choose")
+        refuse_missing("actuation: limb {} does not exist", self.limbs, count, "choose")
 
 
 @dataclass(frozen=True)

@@ -93,8 +93,8 @@ def node_near(at: Sequence[float], nodes: Floats, edges: Ints, lengths: Floats) 
     k = int(np.argmin(apart))
     if not apart[k] <= NEAR * lengths[(edges == k).any(axis=1)].max():
         raise ValueError(
-            f"there is no node at {shown(at)} m: the nearest is {apart[k]:.3g} m away, "
-            f"at {shown(nodes[k])} m"
+            f"no node lies at {shown(at)} m: the nearest is {apart[k]:.3g} m away, at "
+            f"{shown(nodes[k])} m; give the position of a node"
         )
     return k
 

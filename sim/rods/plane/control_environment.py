@@ -82,7 +82,7 @@ class RodWorld:
         """
         ratios = curvatures or {}
         named = (*switch_on, *ratios)
-        refuse_missing("there is no limb {}", named, self._limbs, "choose")
+        refuse_missing("limb {} does not exist", named, self._limbs, "choose")
         for limb, ratio in ratios.items():
             if not np.isfinite(ratio):
                 raise ValueError(
@@ -123,7 +123,7 @@ class RodWorld:
             count = round(dt / options.h)
             if count < 1 or abs(dt - count * options.h) > NEAR * options.h:
                 raise ValueError(
-                    f"dt is {dt} s, steps are {options.h} s: give a multiple of them"
+                    f"dt is {dt} s: give a multiple of the time step {options.h} s"
                 )
             steps, end = loop.step + count, np.inf
         before = self.save()

@@ -220,7 +220,7 @@ def step_method(
     if edges is not None:
         slow = 0.0
         if options.contact is not ContactRule.EXACT:
-            raise ValueError("edge_contact works with contact exact only: choose that")
+            raise ValueError("edge_contact needs contact exact: set `contact: exact`")
         landing = contact_gap = edges.gap
         shortest = min(shortest, SHORTEST)
     lands = world.ground is not None and gamma < 1.0

@@ -57,8 +57,8 @@ class RoundSection(Checked):
         super().__post_init__()
         if not self.bore < self.diameter:
             raise ValueError(
-                f"section: a bore of {self.bore:g} m in a diameter of "
-                f"{self.diameter:g} m leaves nothing: make it smaller"
+                f"section: the bore of {self.bore:g} m is not smaller than the "
+                f"diameter of {self.diameter:g} m: make it smaller"
             )
 
     @property
@@ -326,7 +326,7 @@ def refuse_bad_lengths(nodes: Floats, edges: Ints, rest_length: Floats) -> None:
 
 def _refuse_bad_edges(nodes: Floats, edges: Ints, rest_length: Floats) -> None:
     if not len(edges):
-        raise ValueError("rod: it has no edges: join nodes by some")
+        raise ValueError("rod: it has no edges: add edges between nodes")
     refuse_unless_there(edges, "edge", "node", len(nodes))
     refuse_bad_lengths(nodes, edges, rest_length)
     _refuse_double_edges(edges)

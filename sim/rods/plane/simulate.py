@@ -37,8 +37,8 @@ class RodSimulator(MotionLoop[RodStep]):
     ) -> None:
         if world.turning and options.accuracy > 0.0:
             raise ValueError(
-                f"steps: accuracy is {options.accuracy:g}, but turning ends need steps "
-                "of fixed length: set it to 0"
+                f"steps: accuracy is {options.accuracy:g}, but turning ends need a "
+                "fixed step: set accuracy to 0"
             )
         for turn in world.turning:
             turn.motion(world.rod.nodes).refuse_far(options.h)
@@ -153,7 +153,7 @@ class RodSimulator(MotionLoop[RodStep]):
 
     def failure(self) -> NotConvergedError:
         time, h = self.state.clock.time, self.options.h
-        tried = f"no step from {h:g} s down to {h * self.method.least:.2g} s"
+        tried = f"no time step from {h:g} s down to {h * self.method.least:.2g} s"
         if self.work.memo.full:
             room = len(self.work.known if self.touch is None else self.work.friction)
             why = f"too many contacts: at most {room} are supported"
@@ -166,8 +166,8 @@ class RodSimulator(MotionLoop[RodStep]):
             why = (
                 f"{tried} keeps the edge strain below {self.options.strain:g} and the "
                 f"energy error below {self.options.balance:g} of the exchanged energy "
-                f"({OF_CONTACTS:g} of that if contacts add energy; the error before "
-                f"was {self.state.clock.out_of_balance:.3g} J)"
+                f"({OF_CONTACTS:g} of it if contacts add energy; error so far "
+                f"{self.state.clock.out_of_balance:.3g} J)"
             )
             remedy = self.options.steadier
         else:

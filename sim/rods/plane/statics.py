@@ -324,15 +324,15 @@ def _refuse_what_has_no_rest(world: World, *, minimum: bool) -> None:
         raise ValueError("edge contact: arcs work in motions only: remove them")
     if world.turning:
         raise ValueError(
-            "turning ends work in motions only: simulate one until it rests"
+            "turning ends work in motions only: run a motion until it comes to rest"
         )
     spread, followers = world.distributed_loads, world.follower_forces
     loads: list[NodeLoad | DistributedLoad | FollowerForce] = [*spread, *followers]
     for load in [*loads, world.load] if world.load else loads:
         if (load.start, load.duration) != (0.0, np.inf):
             raise ValueError(
-                f"a load acts from {load.start:g} s for {load.duration:g} s: at rest "
-                "loads act all the time, leave out start and duration"
+                f"a load acts from {load.start:g} s for {load.duration:g} s, but at "
+                "rest loads act all the time: omit start and duration"
             )
     if minimum and (followers or any(load.along or load.across for load in spread)):
         raise ValueError(
@@ -459,9 +459,9 @@ class _Equilibrium:
 
     def failure(self) -> NotConvergedError:
         return NotConvergedError(
-            f"no equilibrium in {self.steps} steps, the residual is above "
-            f"{self.tolerance:g} of the external forces: start closer, or fix what "
-            "rolls, slides or falls",
+            f"no equilibrium in {self.steps} steps: the residual is above "
+            f"{self.tolerance:g} of the external forces; start closer, or fix parts "
+            "that roll, slide or fall",
             best=self.loop.record(),
         )
 
@@ -470,13 +470,13 @@ def hung(world: World, load: NodeLoad) -> World:
     """The world at rest under a load that is then removed, to rounding."""
     if world.ground is not None:
         raise ValueError(
-            "released_from: the rest on a ground depends on the path: remove the "
-            "ground, or start from the shape at rest"
+            "released_from: an equilibrium on a ground depends on the path: remove the "
+            "ground, or start from the undeformed shape"
         )
     if world.distributed_loads or world.follower_forces:
         raise ValueError(
-            "released_from: only weight and one load are possible: remove distributed "
-            "and follower loads, or start from the shape at rest"
+            "released_from: only weight and one load are supported: remove distributed "
+            "and follower loads, or start from the undeformed shape"
         )
     loaded = replace(world, load=load, schedule=None)
     x = solve_static(loaded, tolerance=RELEASE_TOLERANCE).x

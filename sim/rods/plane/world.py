@@ -168,7 +168,7 @@ def overlap(window: Floats, time: float, h: float) -> float:
 
 def end_edge(rod: Edged, node: int) -> int:
     """The only edge at an end of a rod."""
-    message, n = "follower force: there is no node {}", len(rod.nodes)
+    message, n = "follower force: node {} does not exist", len(rod.nodes)
     refuse_missing(message, [node], n, "choose")
     at = np.flatnonzero((rod.edges == node).any(axis=1))
     if (many := len(at)) != 1:
@@ -200,7 +200,7 @@ class TurningEnd:
 
     def __post_init__(self) -> None:
         if any(len(row) != 3 for row in self.moves):
-            raise ValueError("moves: give rows of time, x and y, one or more")
+            raise ValueError("moves: give one or more rows of time, x and y")
         self.motion(np.zeros((1 + max(self.about, 0), 2)))
 
     def motion(self, nodes: Floats) -> PrescribedMotion:
@@ -213,7 +213,7 @@ class TurningEnd:
         """A ValueError unless both nodes are held."""
         for node in (self.node, self.about):
             if not (0 <= node < len(held) and held[node].all()):
-                raise ValueError(f"turns: node {node} is not held: hold it")
+                raise ValueError(f"turns: node {node} is not held: clamp or pin it")
 
     def refuse_in_ground(self, nodes: Floats, ground: Ground) -> None:
         """A ValueError if either of both comes to be below the ground; (n, 2) nodes."""
@@ -274,8 +274,8 @@ def refuse_unfitting(world: Any, dimension: int) -> None:
             f"gravity is {world.gravity}: give {numbers} finite numbers, m/s^2"
         )
     nodes, edges = load.nodes if load else (), [k for one in spread for k in one.edges]
-    refuse_missing("load: there is no node {}", nodes, len(rod.nodes), "choose")
-    message = "distributed load: there is no edge {}"
+    refuse_missing("load: node {} does not exist", nodes, len(rod.nodes), "choose")
+    message = "distributed load: edge {} does not exist"
     refuse_missing(message, edges, len(rod.edges), "choose")
     for one in (*spread, load) if load else spread:
         if len(one.force) > dimension:

@@ -222,7 +222,7 @@ class ContactModel(Checked):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.rims is not None and self.bodies:
-            raise ValueError("contact: rims touch a plane only: remove the bodies")
+            raise ValueError("contact: ribbons touch a plane only: remove the bodies")
         fine = (self.radius > 0.0) & np.isfinite(self.radius)
         for k in np.flatnonzero(~fine).tolist():
             raise ValueError(
@@ -259,8 +259,8 @@ class OverlapError(ValueError):
     def __init__(self, edge: int, other: int, depth: float) -> None:
         self.edge, self.other, self.depth = edge, other, depth
         super().__init__(
-            f"contact: edge {edge} starts {depth:.3g} m within {named(other)}: move "
-            "them apart, or give smaller radii"
+            f"contact: edge {edge} penetrates {named(other)} by {depth:.3g} m at the "
+            "start: move them apart, or give smaller radii"
         )
 
 

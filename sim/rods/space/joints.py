@@ -262,8 +262,8 @@ def turned_section(rod: SpaceRod, turn: float) -> SpaceRod:
     apart = abs(np.degrees(turn)) * float(np.diff(share).max())
     if not apart <= TURNED * (1.0 + 1e-9):
         raise ValueError(
-            f"twist turns the section by {apart:.4g} degrees from edge to edge, where "
-            f"{TURNED:g} is the most: choose a smaller spacing, or twist it less"
+            f"twist turns the section by {apart:.4g} degrees between edges, above the "
+            f"limit of {TURNED:g}: choose a smaller spacing, or a smaller twist"
         )
     c, s = np.cos(turn * share)[:, None], np.sin(turn * share)[:, None]
     directors = c * rod.directors + s * np.cross(t, rod.directors)
@@ -288,7 +288,7 @@ def clamped_end(rod: SpaceRod, end: int, *, stiffness: float = np.inf) -> SpaceR
     if len(around) != 1:
         raise ValueError(
             f"a clamp needs a free end, but {len(around)} edges meet at node {end}: "
-            "clamp a free end, once"
+            "clamp a free end"
         )
     e, n, m = int(around[0]), len(rod.nodes), len(rod.edges)
     last = bool(rod.edges[e, 1] == end)

@@ -77,7 +77,7 @@ class BarBody(Checked):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.start == self.end:
-            raise ValueError(f"bar: it starts and ends at {self.start}: make a sphere")
+            raise ValueError(f"bar: both ends are at {self.start}: use a sphere")
 
     def distance(self, x: Floats) -> tuple[Floats, Floats]:
         """From the surface, and the way out."""
@@ -258,8 +258,8 @@ def tabled(
     """
     if min(len(x), len(y)) < 4 or [len(row) for row in z] != [len(y)] * len(x):
         raise ValueError(
-            f"ground: {len(z)} rows of heights z for {len(x)} x and {len(y)} y: give a "
-            "row per x with a height per y, for at least 4 x and 4 y"
+            f"ground: heights z has {len(z)} rows for {len(x)} x and {len(y)} y: give "
+            "one row per x and one column per y, 4 or more of each"
         )
     for name, values in (("x", x), ("y", y)):
         if (np.diff(values) <= 0.0).any():

@@ -68,8 +68,8 @@ def tube(radius: float, bore: float) -> RodSection:
     """A circle with a hole in its middle, radii in m; without one, a full circle."""
     if not 0.0 <= bore < radius:
         raise ValueError(
-            f"section: a bore of radius {bore:g} m in one of {radius:g} m leaves "
-            "nothing: make it smaller"
+            f"section: the bore radius {bore:g} m is not smaller than the outer radius "
+            f"{radius:g} m: make it smaller"
         )
     second = 0.25 * np.pi * (radius**4 - bore**4)
     area = np.pi * (radius**2 - bore**2)
@@ -173,7 +173,7 @@ class SpaceRod:
         _refuse_bad_directors(self)
         for b in np.flatnonzero(~np.isfinite(self.curvature).all(axis=1)).tolist():
             raise ValueError(
-                f"rod: curvature of bend {b} is {self.curvature[b]}: give finite ones"
+                f"rod: curvature of bend {b} must be finite, not {self.curvature[b]}"
             )
         refuse_unless_positive_all(
             self, "stretching", "bending", "twisting", "mass", "inertia", "voronoi"
@@ -323,7 +323,7 @@ def together(*rods: SpaceRod) -> SpaceRod:
     """Several rods as one, whose nodes, edges and bends follow each other."""
     laws = {rod.law.value for rod in rods}
     if len(laws) > 1:
-        raise ValueError(f"rods: stretch laws are {sorted(laws)}: give all the same")
+        raise ValueError(f"rods: stretch laws are {sorted(laws)}: give all one law")
     nodes = np.cumsum([0, *(len(rod.nodes) for rod in rods)])
     edges = np.cumsum([0, *(len(rod.edges) for rod in rods)])
     joined = {

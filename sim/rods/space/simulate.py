@@ -279,7 +279,7 @@ class SpaceRodSimulator(MotionLoop[SpaceMotionStep]):
         if turned > WOUND:  # where no h helps
             remedy = (
                 f"a hinge spring is turned by {np.degrees(turned):.0f} degrees, close "
-                "to its limit of 180: make it stiffer, or remove it"
+                "to the limit of 180: make the spring stiffer, or remove it"
             )
         return NotConvergedError(
             f"at t = {self.now.time:g} s no step from {h:g} s down to "

@@ -104,7 +104,7 @@ def routed(
     before = after - rod.rest_length
     if not 0.0 < end <= after[-1] * (1.0 + 1e-12):
         raise ValueError(
-            f"tendon: it ends at {end:g} m, the rod at {after[-1]:g} m: tie it within"
+            f"tendon: it must end within 0 to {after[-1]:g} m, not at {end:g} m"
         )
     last = int(np.searchsorted(after, end * (1.0 - 1e-12)))
     edges = np.arange(last + 1)
@@ -115,14 +115,14 @@ def routed(
     if table.ndim != 2 or table.shape[1] != 3 or not np.isfinite(table).all():
         raise ValueError("tendon: offsets must be rows of arc length and two offsets")
     if (np.diff(table[:, 0]) <= 0.0).any():
-        raise ValueError(f"tendon: arc lengths are {table[:, 0]}: let them rise")
+        raise ValueError(f"tendon: arc lengths are {table[:, 0]}: they must increase")
     c = np.column_stack([np.interp(at, table[:, 0], table[:, k]) for k in (1, 2)])
     far = np.linalg.norm(c, axis=1) - radius[edges]
     if (far >= 0.0).any():
         k = int(np.argmax(far))
         raise ValueError(
             f"tendon: at {at[k]:g} m it is {np.linalg.norm(c[k]):g} m off the axis, "
-            f"the section reaches to {radius[edges[k]]:g} m: route it within"
+            f"outside the section radius {radius[edges[k]]:g} m: route it inside"
         )
     return Tendon(tension, edges, share, c, friction)
 
@@ -368,7 +368,7 @@ class TaperedArm(Checked):
         if table.ndim != 2 or table.shape[1] != 2 or len(table) < 2:
             raise ValueError("arm: profile must have rows of arc length and radius")
         if (np.diff(table[:, 0]) <= 0.0).any() or (table[:, 1] <= 0.0).any():
-            raise ValueError("arm: arc lengths must rise, radii be positive")
+            raise ValueError("arm: arc lengths must increase, radii be positive")
         if not self.tied + 0.5 * self.tied / self.edges < self.length:
             raise ValueError(
                 f"arm: tendons are tied at {self.tied:g} m, the arm ends at "

@@ -179,8 +179,8 @@ class TurningClamps:
             low, at, name = max(found, default=(0.0, 0.0, ""))
             if low > allowed:
                 raise ValueError(
-                    f"{name}: a moving clamp or its edge is {low:.3g} m inside at "
-                    f"{at:.3g} s: keep the clamp outside"
+                    f"{name}: a moving clamp or its edge penetrates it by {low:.3g} m "
+                    f"at {at:.3g} s: keep the clamp outside"
                 )
 
 
@@ -357,7 +357,7 @@ def _refuse_unfitting(world: SpaceWorld) -> None:
 def _refuse_unless_like(name: str, values: Floats, shape: tuple[int, ...]) -> None:
     if values.shape != shape or not np.isfinite(values).all():
         raise ValueError(
-            f"motion: {name} of shape {values.shape}: give finite numbers of {shape}"
+            f"motion: {name} has shape {values.shape}: give finite {shape}"
         )
 
 

@@ -187,7 +187,7 @@ def test_a_link_that_no_scan_shows_is_refused_by_name(rng):
     ("unknowns", "said"),
     [
         (Unknowns(joint_play=True), "the structure has no joint whose play"),
-        (Unknowns(Free.NOMINAL, Free.NOMINAL), "nothing to fit"),
+        (Unknowns(Free.NOMINAL, Free.NOMINAL), "nothing is estimated"),
         (Unknowns(scale=True), "an independently measured length"),
         (Unknowns(references=((0, 17),)), "no link or edge has the nodes 0-17"),
     ],

@@ -127,7 +127,7 @@ def test_too_few_measurements_are_refused():
         data.refuse_fewer_than(["a", "b"])
     data.refuse_fewer_than(["a"])
     unknown = replace(data, u=np.zeros(5))
-    with pytest.raises(ValueError, match="and one more as no u is given"):
+    with pytest.raises(ValueError, match="and one more because no u is given"):
         unknown.refuse_fewer_than(["a"])
     with pytest.raises(ValueError, match="measurement 1 has u = 0"):
         replace(data, u=np.array([0.1, 0.0, 0.1, 0.1, 0.1]))

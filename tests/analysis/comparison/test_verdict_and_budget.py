@@ -45,7 +45,7 @@ def test_a_poor_scan_never_agrees(nodes, rng):
     for _ in range(20):
         found = compared(nodes, moved(nodes, rng, 2.0), 2.0)
         assert found.verdict is not Verdict.AGREES
-    assert "reduce the uncertainty from sphere centres" in found.why
+    assert "reduce the largest uncertainty, sphere centres" in found.why
 
 
 def test_one_displaced_node_differs_though_the_shape_factor_does_not_tell(nodes, rng):

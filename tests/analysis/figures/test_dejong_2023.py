@@ -94,7 +94,7 @@ def test_a_figure_names_its_runs_and_says_that_a_scan_is_synthetic():
     said = texts(figure_of(shape()))
     assert "circle: simulated abc123def456, spheres fed987" in said
     assert "synthetic" in said
-    assert "Those of [dJ23] are not public" in said
+    assert "The scans of [dJ23] are not public" in said
     measured = texts(figure_of(shape(synthetic=False)))
     assert "synthetic" not in measured
     assert "not public" not in measured
@@ -108,7 +108,7 @@ def test_S_of_a_subset_is_marked_as_such():
 def test_a_row_without_a_scan_and_no_row_at_all_are_refused():
     with pytest.raises(ValueError, match="circle has no scan: the figure shows compar"):
         draw_dejong_3([replace(shape(), comparison=None)])
-    with pytest.raises(ValueError, match="no case to show"):
+    with pytest.raises(ValueError, match="shows no case"):
         draw_dejong_3([])
 
 

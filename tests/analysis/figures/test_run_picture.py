@@ -23,7 +23,7 @@ def test_creases_keep_their_colours_on_the_band_of_what_is_missing(turned):
     x = np.array([[0, 0, 0], [1, 0, 0.1], [1, 1, 0], [0, 1, 0.1]], dtype=float)
     rim = np.array([[0, 1], [1, 2], [2, 3], [3, 0]])
     folds = {"mountain: 9°": np.array([[0, 2]]), "valley: 9°": np.array([[1, 3]])}
-    missing = {"closure: 5° at most": np.array([[0, 2], [1, 3]])}
+    missing = {"closure: at most 5°": np.array([[0, 2], [1, 3]])}
     faces = np.array([[0, 1, 2], [0, 2, 3]])
     box = np.array([x.min(axis=0), x.max(axis=0)])
     drawing = Drawing(

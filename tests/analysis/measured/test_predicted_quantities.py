@@ -41,5 +41,5 @@ def test_a_record_is_shifted_in_one_number_only():
 
 
 def test_u_of_a_value_that_is_not_there_is_refused():
-    with pytest.raises(ValueError, match="u of mas, which has no value"):
+    with pytest.raises(ValueError, match="mas has u but no value"):
         RecordInputs("a", {"mass": 1.0}, {"mas": 0.1})

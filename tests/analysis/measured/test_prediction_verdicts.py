@@ -93,10 +93,12 @@ def test_a_number_without_a_unit_is_said_without_one():
     check = Check(0.0022, 0.0035, 0.007)
     said = why(Verdict.INCONCLUSIVE, check, 0.0075, "1")
     assert said == (
-        "rms of E 0.0022, k u_val 0.007: together beyond the aim of 0.0075: "
-        "measure better"
+        "rms of E is 0.0022, k u_val is 0.007: their sum exceeds the aim of 0.0075: "
+        "reduce u"
     )
-    assert "0.0022 mm, k u_val 0.007 mm" in why(Verdict.INCONCLUSIVE, check, 1.0, "mm")
+    assert "0.0022 mm, k u_val is 0.007 mm" in why(
+        Verdict.INCONCLUSIVE, check, 1.0, "mm"
+    )
 
 
 def test_one_quantity_is_judged_by_the_family_of_each_record():

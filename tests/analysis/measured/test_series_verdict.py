@@ -27,13 +27,28 @@ def rows(off, u=0.0, part="held out", quantities=("tip_x_mm", "tip_y_mm")):
 @pytest.mark.parametrize(
     ("off", "terms", "verdict", "said"),
     [
-        (0.5, SeriesTerms(u=0.2, margin=1), Verdict.DIFFERS, "k u_val 0.4 mm: more"),
-        (0.5, SeriesTerms(u=0.2), Verdict.DIFFERS, "more than chance explains; most"),
+        (
+            0.5,
+            SeriesTerms(u=0.2, margin=1),
+            Verdict.DIFFERS,
+            "k u_val is 0.4 mm: larger",
+        ),
+        (
+            0.5,
+            SeriesTerms(u=0.2),
+            Verdict.DIFFERS,
+            "larger than the uncertainty; largest error",
+        ),
         (0.3, SeriesTerms(u=0.2, margin=1), Verdict.AGREES, "the aim of 1 mm"),
-        (0.3, SeriesTerms(u=0.2, margin=0.6), Verdict.INCONCLUSIVE, "measure better"),
-        (0.3, SeriesTerms(u=0.2), Verdict.INCONCLUSIVE, "state a margin"),
+        (
+            0.3,
+            SeriesTerms(u=0.2, margin=0.6),
+            Verdict.INCONCLUSIVE,
+            "reduce u",
+        ),
+        (0.3, SeriesTerms(u=0.2), Verdict.INCONCLUSIVE, "give a margin"),
         (0.3, SeriesTerms(margin=1), Verdict.INCONCLUSIVE, "uncertainty of the measur"),
-        (0.5, SeriesTerms(0.2, 0.2, 1.2), Verdict.AGREES, "k u_val 0.566 mm"),
+        (0.5, SeriesTerms(0.2, 0.2, 1.2), Verdict.AGREES, "k u_val is 0.566 mm"),
     ],
 )
 def test_differs_beyond_chance_and_agrees_within_the_margin(off, terms, verdict, said):
@@ -54,10 +69,10 @@ def test_half_the_step_tells_the_discretisation():
     assert found.u_num == pytest.approx(1.25 * 0.2 / 1.15)
     assert found.k_u_val == pytest.approx(2 * np.hypot(0.1, found.u_num))
     assert found.verdict is Verdict.INCONCLUSIVE
-    assert "counts as exact" not in found.why
+    assert "simulation counts as 0" not in found.why
     (without,) = series_verdicts(rows(0.3), SeriesTerms(u=0.1))
     assert without.verdict is Verdict.DIFFERS
-    assert "the run counts as exact" in without.why
+    assert "the simulation counts as 0" in without.why
 
 
 def test_the_worst_place_of_a_marker_and_what_the_run_does_not_reach_are_named():
@@ -65,8 +80,8 @@ def test_the_worst_place_of_a_marker_and_what_the_run_does_not_reach_are_named()
     off[20] = -9.0
     beyond = rows(off).assign(simulated=lambda t: t["simulated"].where(t["at"] < 0.5))
     (found,) = series_verdicts(beyond, SeriesTerms(u=0.1))
-    assert "most tip_x_mm at 0.408163: -9" in found.why
-    assert "50 of 100 values beyond the run" in found.why
+    assert "largest error: tip_x_mm at 0.408163: -9" in found.why
+    assert "50 of 100 values are outside the run" in found.why
 
 
 def test_each_marker_has_a_verdict_and_what_was_fitted_has_none():

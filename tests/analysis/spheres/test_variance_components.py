@@ -20,11 +20,11 @@ BALLS, R = 6, 6.0
 AT = 40.0 * np.indices((2, 3, 1)).reshape(3, BALLS).T
 WAYS = np.array([[1.0, 0, 1], [0, 1, 1], [-1, 0, 1], [0, -1, 1]]) / np.sqrt(2)
 NAMES = [  # in the order of the sizes
-    "noise of points", "patches apart",
+    "noise of points", "errors of separate patches",
     *(f"line of sight, correlated over {length:g} radii" for length in PATCHES.lengths),
-    "spheres, oval", "spheres, uneven", "spheres, sizes",
+    "ovality of spheres", "form error of spheres", "spread of sphere radii",
     "common to all views, radius", "common to all views, steep surfaces",
-    "views, misplaced", "views, misturned",
+    "translation of views", "rotation of views",
 ]  # fmt: skip
 
 
@@ -79,9 +79,9 @@ FIELD = "line of sight, correlated over 2 radii"
     ("merged", "sizes"),
     [
         (False, {"noise of points": 1.0, FIELD: 4e-4}),
-        (False, {"noise of points": 2.0, "spheres, oval": 4e-4}),
-        (True, {"noise of points": 1.0, "views, misplaced": 4e-4}),
-        (True, {"noise of points": 1.0, "spheres, uneven": 4e-4}),
+        (False, {"noise of points": 2.0, "ovality of spheres": 4e-4}),
+        (True, {"noise of points": 1.0, "translation of views": 4e-4}),
+        (True, {"noise of points": 1.0, "form error of spheres": 4e-4}),
     ],
 )
 def test_what_centres_err_by_is_learnt_from_what_is_left_on_balls(rng, merged, sizes):
@@ -101,7 +101,7 @@ def test_squared_errors_over_variances_that_are_learnt_are_one_in_the_mean(rng):
     """Over the likeliest variances alone they are a tenth more."""
     p, over, over_likeliest = seen(merged=False), [], []
     J = centres(p)
-    sizes = {"noise of points": 1.0, NAMES[5]: 4e-4, "spheres, sizes": 1e-4}
+    sizes = {"noise of points": 1.0, NAMES[5]: 4e-4, "spread of sphere radii": 1e-4}
     true = Components(p, np.array([sizes.get(name, 0.0) for name in NAMES[:11]]))
     spread = true.covariance(J)
     for _ in range(10):

@@ -61,7 +61,7 @@ def test_a_run_is_found_by_name_key_and_folder():
     run = mt.simulate(case(), name="sheet")
     for name in ("sheet", run.key, run.path):
         assert mt.load_run(name).key == run.key
-    with pytest.raises(mt.InputError, match="there is no run 'sheat': did you mean"):
+    with pytest.raises(mt.InputError, match="unknown run 'sheat': did you mean"):
         mt.load_run("sheat")
     with pytest.raises(mt.InputError, match="becomes the name of a folder"):
         mt.simulate(case(), name="../../sheet")
@@ -108,7 +108,9 @@ def test_a_picture_shows_the_shape_and_the_numbers():
 
 def test_what_is_no_case_and_no_scan_is_refused():
     sheet = mt.mechanisms.triangle_sheet(rows=1, columns=1)
-    with pytest.raises(mt.InputError, match=r"a Structure is no case: give one, such"):
+    with pytest.raises(
+        mt.InputError, match=r"a Structure is not a case: give one, such"
+    ):
         mt.simulate(sheet)  # type: ignore[arg-type]
     with pytest.raises(mt.InputError, match="no scan is named"):
         mt.find_spheres([], radius_mm=6.0, unit="mm")

@@ -73,8 +73,12 @@ def test_modulus_and_the_loss_along_a_tendon_are_found_again(tmp_path):
 @pytest.mark.parametrize(
     ("values", "parameters", "words"),
     [
-        ({}, ["beta_times"], "an arm has no 'beta_times': choose of modulus_times"),
-        ({"friction": 0.0}, ["friction_times"], "multiplies friction, which is 0"),
+        ({}, ["beta_times"], "an arm has no 'beta_times': choose from modulus_times"),
+        (
+            {"friction": 0.0},
+            ["friction_times"],
+            "friction, which is 0: give it a non-zero first guess",
+        ),
         ({}, [], "name one or more, each once"),
     ],
 )

@@ -142,7 +142,7 @@ def test_a_pendulum_moves_alike_in_every_unit(tmp_path, unit):
     recorder.see(pairs[-1][1])
     way = UNITS[unit] * np.linalg.norm(pairs[-1][1].r[1] - pairs[0][1].r[1])
     moved = str(recorder.summary()["moved"])
-    assert moved.startswith(f"node 1 by {way:.4g} {unit}, the most, to (")
+    assert moved.startswith(f"node 1 farthest, by {way:.4g} {unit} to (")
     written = recorder.documents()["structure.json"]
     assert isinstance(written, dict)
     assert written["unit"] == "m"

@@ -97,10 +97,10 @@ def test_limits_that_a_morph_ends_at_are_told_with_their_bounds(tmp_path):
     missed = np.linalg.norm(last.r[2] - [1.5, 1.0, 0.0])
     assert result["target_miss"] == pytest.approx(missed)
     assert result["E"] == pytest.approx(missed / (2.0 * np.sqrt(0.5)))  # L, 4 nodes
-    assert result["limits"] == "length(0, 2) at its most of 1.45 mm"
+    assert result["limits"] == "length(0, 2) at its upper limit of 1.45 mm"
     assert "touching" not in result
     said = summary_lines({"result": result, "wall_s": 1.0})
-    assert "limits reached: length(0, 2) at its most of 1.45 mm" in said
+    assert "limits reached: length(0, 2) at its upper limit of 1.45 mm" in said
 
 
 @pytest.mark.parametrize(
@@ -221,7 +221,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "unknown key": (
         {"rods": [[0, 1, 1.0]]},
-        "has no key 'rods': it knows",
+        "has no key 'rods': it has",
     ),
     "body of unknown nodes": ({"bodies": [[0, 4]]}, "bodies[0][1] is 4: the structure"),
     "body that is none": (
@@ -237,8 +237,11 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
         "par(0, 1, 2, 3) has a line through coincident nodes",
     ),
     "far away": ({"nodes": [[0, 0, 1e200]] * 3}, "nodes[0][2] is 1e+200: give a"),
-    "too many digits": ({"leading": [10**30]}, "a number is 100000000000000000..."),
-    "leading": ({"leading": [7]}, "leading node 7 is not there"),
+    "too many digits": (
+        {"leading": [10**30]},
+        "number 100000000000000000... is too long",
+    ),
+    "leading": ({"leading": [7]}, "leading node 7 does not exist"),
     "target": (
         {"leading": None, "goals": None, "target": {"nodes": [[7, 0, 0, 1]]}},
         "target.nodes[0][0] is 7: the structure has nodes 0 to 3",
@@ -263,7 +266,7 @@ def test_bad_structure_files_are_refused_in_one_line(name, tmp_path):
 def test_a_key_that_is_there_twice_is_refused(tmp_path):
     path = tmp_path / "twice.json"
     path.write_text('{"nodes": [[0, 0, 0]], "fix": [], "fix": [[0, 1, 0.0]]}')
-    with pytest.raises(ValueError, match=r"twice\.json: `fix` is there twice"):
+    with pytest.raises(ValueError, match=r"twice\.json: the key `fix` appears twice"):
         structure_file(str(path))
 
 
@@ -310,7 +313,7 @@ def test_files_that_are_no_structures_are_refused(tmp_path):
     with pytest.raises(ValueError, match="No such file"):
         structure_file(str(tmp_path / "none.json"))
     (tmp_path / "binary.json").write_bytes(bytes(range(128, 256)))
-    with pytest.raises(ValueError, match="is not a text"):
+    with pytest.raises(ValueError, match="is not a text file"):
         structure_file(str(tmp_path / "binary.json"))
 
 

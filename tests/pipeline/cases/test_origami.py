@@ -123,7 +123,9 @@ def test_closure_is_told_of_holes_and_slits(tmp_path, capsys):
 
 
 def test_a_sheet_without_enough_supports_is_refused_before_anything_runs():
-    with pytest.raises(InputError, match=r"node \d+ along \w for one: add supports"):
+    with pytest.raises(
+        InputError, match=r"for example node \d+ along \w: add supports"
+    ):
         next(case("single_fold", "case.supports=[[0,1,1,1]]").steps())
 
 

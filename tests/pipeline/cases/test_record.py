@@ -11,12 +11,12 @@ START = np.array([[0.0, 0.0], [0.1, 0.0]])
 @pytest.mark.parametrize(
     ("lengths", "said"),
     [
-        (LengthUnit(), "node 1 by 0.05 m, the most, to (0.07, 0.04) m"),
+        (LengthUnit(), "node 1 farthest, by 0.05 m to (0.07, 0.04) m"),
         (
             LengthUnit("mm", 1e-3, by_place=True),
-            "the point drawn at (100, 0) mm by 50 mm, the most, to (70, 40) mm",
+            "the point at (100, 0) mm farthest, by 50 mm to (70, 40) mm",
         ),
-        (LengthUnit(""), "node 1 by 0.05, the most, to (0.07, 0.04)"),
+        (LengthUnit(""), "node 1 farthest, by 0.05 to (0.07, 0.04)"),
     ],
 )
 def test_the_node_that_moved_most_is_told_with_its_way_and_end(lengths, said):

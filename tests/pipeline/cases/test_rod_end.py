@@ -43,9 +43,9 @@ def test_a_falling_rod_tells_the_way_and_the_speed_of_a_fall(made, dimension, tm
     assert ends["largest_speed"] == pytest.approx(9.81 * time, rel=1e-6)
     assert ends["at_rest"] is False
     (moved,) = (s for s in told_of(ends) if s.startswith("moved: "))
-    assert "by 1.962 mm, the most, to (" in moved or "0.001962 m, the most" in moved
+    assert "farthest, by 1.962 mm to (" in moved or "0.001962 m to" in moved
     assert "still moving: the fastest node at 0.19" in moved
-    assert "; for twice the time: " in moved
+    assert "; to run twice as long: " in moved
     assert moved.endswith("=0.04")
     assert "warning: no clamp, pin or ground holds the robot" in told_of(ends)[-1]
 
@@ -57,7 +57,7 @@ def test_a_drawn_rod_is_told_in_its_own_unit_and_doubted_where_it_is_huge(tmp_pa
     said = dict(summary(case))
     assert str(said["warning"]).endswith("the robot is 50 m across: is its unit m?")
     ends = dict(summary(drawn(tmp_path / "falling.yaml", 2)))
-    assert str(ends["moved"]).startswith("the point drawn at (")
+    assert str(ends["moved"]).startswith("the point at (")
     assert "across" not in str(ends["warning"])
 
 
@@ -92,8 +92,8 @@ def test_rods_that_went_through_rods_or_ground_are_told_with_what_they_lack(tmp_
     (tmp_path / "hairpin.yaml").write_text(HAIRPIN.replace("2]", "6]"))
     path = str(tmp_path / "hairpin.yaml")
     said = str(summary(RodFileCase(path))["warning"])
-    assert "pairs of edges cross, rods went through rods" in said
-    assert "mm in the ground" in said
+    assert "pairs of edges crossed: rods passed through each other" in said
+    assert "penetrates the ground by " in said
     assert said.count("case.edge_contact={_target_: ") == 1
 
 

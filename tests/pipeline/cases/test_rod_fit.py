@@ -224,7 +224,7 @@ def test_slopes_are_the_same_over_a_decade_of_steps(tmp_path, monkeypatch, kind)
     [
         (
             {"parameters": ["modulus"]},
-            "'modulus' does not exist in 3D: choose of modulus_t",
+            "no 'modulus' in 3D: choose from modulus_t",
         ),
         ({"released_from": NodeLoad([1], (0.0, 1.0))}, "in space rods start at rest"),
     ],
@@ -272,7 +272,10 @@ def _rows(path: Path, *rows: str) -> str:
         ({"parameters": []}, "name one or more, each once"),
         ({"parameters": ["beta", "beta"]}, "name one or more, each once"),
         ({"parameters": ["ramp"]}, "parameter is 'ramp'"),
-        ({"parameters": ["rate"]}, "the beam has no actuator, so no rate"),
+        (
+            {"parameters": ["rate"]},
+            "the beam has no actuator, so it has no rate: remove it",
+        ),
         ({"specimen": beam(beta=0.0)}, "beta starts at 0"),
         ({"specimen": StarCase()}, "specimen is a StarCase: give a ClampedBeam"),
         ({"specimen": ActuatorCase()}, "an actuator alone has no modulus"),
@@ -280,7 +283,7 @@ def _rows(path: Path, *rows: str) -> str:
         ({"parameters": "modulus"}, "parameters is 'modulus': give a list of names"),
         (
             {"released_from": NodeLoad([99], (0.0, -1.0))},
-            "load: there is no node 99: choose 0 to",
+            "load: node 99 does not exist: choose 0 to",
         ),
         ({"max_steps": 0}, "max_steps must be a whole number from 1 up"),
     ],
@@ -296,7 +299,7 @@ def test_fits_that_make_no_sense_are_refused(tmp_path, change, words):
 @pytest.mark.parametrize(
     ("rows", "words"),
     [
-        (["y_tip,-1,1,1,fit"] * 3, "y_tip is measured at -1 s: times start at 0"),
+        (["y_tip,-1,1,1,fit"] * 3, "y_tip is measured at -1 s: times must be >= 0"),
         (["load,1,1,1,fit"] * 3, "quantity is 'load': a rod has"),
     ],
 )
@@ -307,10 +310,12 @@ def test_series_that_cannot_tell_are_refused(tmp_path, rows, words):
     with pytest.raises(InputError, match=r"no\.csv does not exist: name a CSV"):
         RodFitCase(beam(), str(tmp_path / "no.csv"), ["modulus"])
     (tmp_path / "no.csv").touch()
-    with pytest.raises(InputError, match=r"no\.csv is no table: No columns"):
+    with pytest.raises(InputError, match=r"no\.csv is not a table: No columns"):
         RodFitCase(beam(), str(tmp_path / "no.csv"), ["modulus"])
     odd = _rows(tmp_path / "s.csv", *["y_tip,0.1,nan,1,fit"] * 3)
-    with pytest.raises(InputError, match="row 1: value is 'nan', which is no finite"):
+    with pytest.raises(
+        InputError, match="row 1: value must be a finite number, not 'nan'"
+    ):
         RodFitCase(beam(), odd, ["modulus"])
 
 

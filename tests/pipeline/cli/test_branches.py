@@ -91,7 +91,7 @@ def test_what_cannot_branch_is_refused(words, said, tmp_path, refused):
 def test_a_file_is_no_folder_to_write_into(tmp_path, refused):
     file = tmp_path / "notes.txt"
     file.write_text("mine")
-    assert "notes.txt is a file, no directory" in refused(
+    assert "notes.txt is a file, not a folder" in refused(
         "mobility", "case=four_bar_branches", "--out", str(file)
     )
     assert file.read_text() == "mine"

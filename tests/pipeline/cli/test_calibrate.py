@@ -225,12 +225,16 @@ def test_a_folder_that_is_no_comparison_is_refused(built, tmp_path, refuses):
     [
         (POSES[:1], [], "cannot be estimated: every length is measured once"),
         ((), [], "no pose is given"),
-        (POSES, ["--joint-play"], "no joint whose play could be found"),
-        (POSES, ["--reference", "zero"], "'zero' is no pair of nodes"),
+        (POSES, ["--joint-play"], "no joint whose play can be estimated"),
+        (POSES, ["--reference", "zero"], "'zero' is not a pair of nodes"),
         (POSES, ["--links", "free"], "choose one of own, equal, nominal"),
         (POSES, ["--leave-out", "5"], "give a pose and a node such as wide:5"),
-        (POSES, ["--leave-out", "far:5"], "there is no pose far"),
-        (POSES, ["--leave-out", "wide-comparison:99"], "there is no node 99"),
+        (POSES, ["--leave-out", "far:5"], "pose far does not exist"),
+        (
+            POSES,
+            ["--leave-out", "wide-comparison:99"],
+            "wide-comparison has no node 99",
+        ),
     ],
 )
 def test_what_cannot_be_calibrated_is_refused_on_one_line(

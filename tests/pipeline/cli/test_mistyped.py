@@ -11,17 +11,17 @@ from tests.pipeline.conftest import furnish
 ARCH = "case=rod_file case.path=conf/robot/arch.yaml"
 CIRCLE = "case=triangles_circle"
 PROFILE = "--profile conf/profile/nope"
-NO_PROFILE = "conf/profile/nope has no config.yaml: there are local, slurm"
+NO_PROFILE = "conf/profile/nope has no config.yaml: give one of local, slurm"
 MISTYPED = [
     # names
-    ("simulat", "there is no command 'simulat': did you mean simulate?"),
-    ("frobnicate", "there is no command 'frobnicate': choose one of make, "),
+    ("simulat", "unknown command 'simulat': did you mean simulate?"),
+    ("frobnicate", "unknown command 'frobnicate': choose one of make, "),
     ("study shet_size", "no study 'shet_size': did you mean sheet_size?"),
     ("study nope", "choose one of"),
     ("study ../case/triangles_circle", "choose one of"),
     ("list case", "not one of 'cases', 'studies', 'figures', 'structures'"),
     ("make dejong-33", "no figure 'dejong-33': did you mean dejong-3 or"),
-    ("make dejong-3 dejong-5", "give one name"),
+    ("make dejong-3 dejong-5", "several figures (dejong-3 dejong-5): give one"),
     ("figure huang-4b --row a b --out c", "'huang-4b': did you mean huang-4 or"),
     ("simulate case=pentapot", "no case 'pentapot': did you mean pentapod?"),
     ("mobility case=pentapot", "no case 'pentapot': did you mean pentapod?"),
@@ -80,7 +80,7 @@ MISTYPED = [
     (f"simulate {ARCH} case.friction=high", "friction must be 0 or more, not high"),
     ("simulate case=pentapod record_every=x", "must be 1 or more, not x"),
     ("simulate 'case=pentapod case.starts=3'", "write each KEY=VALUE as one word"),
-    (f"simulate {CIRCLE} 'case.perturb={{seed: 1, trun: 1}}'", "give seed, turn and"),
+    (f"simulate {CIRCLE} 'case.perturb={{seed: 1, trun: 1}}'", "give seed, turn,"),
     (f"simulate {CIRCLE} case.tolerance=-1e-6", "must be positive, not -1e-06"),
     (f"simulate {CIRCLE} case.target.radius=-1", "-1"),
     (f"simulate {CIRCLE} case.structure.path=x", "case.structure.path"),
@@ -93,14 +93,14 @@ MISTYPED = [
     ("new mechansim x", "is not one of 'mechanism', 'pattern', 'robot'"),
     ("new mechanism x --form a.urdf", "did you mean --from?"),
     ("new pattern --schema", "a pattern has no schema: give mechanism or robot"),
-    ("new mechanism", "'' is no name: give letters, digits and _"),
+    ("new mechanism", "'' is not a name: use letters, digits and _"),
     ("figure chain --row a b c", "--row a b c has 3 words: give LABEL SIMULATED, or"),
     ("calibrate --pose a b --out c", "--pose a b has 2 words: give COMPARISON"),
-    ("pick a.ply --at 1 2 --out c", "--at 1 2 is no place: give X Y Z, mm"),
+    ("pick a.ply --at 1 2 --out c", "--at 1 2 is not a position: give X Y Z in mm"),
     ("study sheet_size --members --table", "give one of --members, --batch"),
     ("study sheet_size --retry-faild", "did you mean --retry-failed?"),
     ("make dejong-3 comparisons.circle.scale_m=50", "did you mean scale_mm?"),
-    ("show nothing", "there is no run 'nothing'"),
+    ("show nothing", "unknown run 'nothing'"),
 ]  # fmt: skip
 
 

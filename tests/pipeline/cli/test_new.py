@@ -58,10 +58,10 @@ def test_commands_for_a_file_in_a_subfolder_are_those_of_the_top_folder(
     monkeypatch.chdir(below)
     monkeypatch.setattr(new, "ROOT", project)
     said = begun("robot", capsys)
-    assert "next, in the repository's top folder:\n" in said
+    assert "next, in the project's top folder:\n" in said
     assert "case.path=robots/mine.yaml" in said
     assert (below / "mine.yaml").is_file()
-    assert "no folder conf in" in refused("new", "study", "mine")
+    assert "has no folder conf: run" in refused("new", "study", "mine")
     assert not (below / "conf").exists()
 
 
@@ -70,7 +70,7 @@ def test_nothing_is_overwritten(kind, project, capsys, refused):
     del project
     begun(kind, capsys)
     assert "exists: give another name" in refused("new", kind, "mine")
-    assert "is no name" in refused("new", kind, "../mine")
+    assert "is not a name" in refused("new", kind, "../mine")
 
 
 def test_the_schema_knows_what_a_file_may_hold(capsys):

@@ -26,7 +26,7 @@ def test_places_become_a_seeds_file_in_mm(scan, tmp_path):
     [
         (["--unit", "mm", "--at", "500", "0", "0"], "", "outside the scan"),
         (["--at", "0", "0", "0"], "", "E-UNIT"),
-        (["--unit", "mm"], "", "no display"),
+        (["--unit", "mm"], "", "a window needs a display"),
         (["--unit", "mm"], ":9876", ":9876 does not answer"),
     ],
 )

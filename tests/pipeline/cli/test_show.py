@@ -105,7 +105,7 @@ def test_a_run_is_found_by_name_folder_and_key(project, command):
         assert found_run(name).resolve() == run
     with pytest.raises(InputError, match="did you mean triangles_circle"):
         found_run("triangles_circle,target.radius=2.4")
-    assert "there is no run 'nothing'" in refusal(command("show", "nothing"))
+    assert "unknown run 'nothing'" in refusal(command("show", "nothing"))
 
 
 def test_lines_and_triangles_are_written_as_vtk_reads_them(tmp_path):
@@ -155,8 +155,8 @@ def test_the_numbers_that_tell_most_are_drawn(tmp_path, table, chosen):
 
 ANGLES = {"mountain: 80°": [[0, 1]], "valley: 40° to 60°": [[1, 2], [2, 3]]}
 OFF = {
-    "held by closure: 50° over, 18° short at most": [[0, 1], [1, 2]],
-    "on the wrong side: 100° short at most": [[2, 3]],
+    "limited by closure: at most 50° over, 18° short": [[0, 1], [1, 2]],
+    "on the wrong side: at most 100° short": [[2, 3]],
 }
 
 

@@ -46,7 +46,9 @@ def test_a_file_is_named_where_a_case_was_offered(project, file, capsys, refused
     assert called(["simulate", "gripper.yaml", "--cfg", "job"]) == 0
     assert "path: gripper.yaml" in capsys.readouterr().out
     said = refused("simulate", "griper.yaml")
-    assert said == "error: there is no file griper.yaml: did you mean gripper.yaml?"
+    assert said == (
+        "error: the file griper.yaml does not exist: did you mean gripper.yaml?"
+    )
 
 
 def test_a_file_runs_into_a_folder_of_its_own(project, file):
@@ -59,7 +61,7 @@ def test_a_file_runs_into_a_folder_of_its_own(project, file):
     ("words", "said"),
     [
         (["a.yaml", "b.svg"], "a.yaml and b.svg are several files: give one"),
-        (["a.yaml", "case=miura"], "a.yaml and case=miura both name what runs: leave"),
+        (["a.yaml", "case=miura"], "a.yaml and case=miura both choose a case: leave"),
     ],
 )
 def test_what_names_no_one_case_is_refused(words, said):

@@ -90,7 +90,7 @@ def test_the_chain_leads_from_a_figure_to_the_scan(plan, figure, capsys):
     assert "MLflow " + "0c5d" * 8 in said
     assert "numpy=" in said
     assert f"code {plan[1].identity['code'][:16]}, " in said
-    assert said.endswith("up to date: every link holds\n")
+    assert said.endswith("up to date: nothing has changed\n")
 
 
 @pytest.mark.parametrize("suffix", [".pdf", ".png"])
@@ -99,9 +99,9 @@ def test_a_copy_is_known_by_its_metadata(figure, suffix, tmp_path, capsys):
     copy.parent.mkdir()
     shutil.copy(figure.with_suffix(suffix), copy)
     said = told(capsys, copy)
-    assert "known by the id in its metadata" in said
+    assert "identified by the id in its metadata" in said
     assert "scan ring.ply" in said
-    assert "every link holds" in said
+    assert "nothing has changed" in said
 
 
 def test_a_copied_table_is_known_by_its_content(figure, tmp_path, capsys):
@@ -149,7 +149,7 @@ def test_a_run_whose_scans_were_edited_away_is_named(plan, figure, capsys):
 def test_a_run_that_is_gone_is_named_and_the_others_are_told(plan, figure, capsys):
     shutil.rmtree(Path("results/runs") / plan[0].key)
     said = told(capsys, figure)
-    assert f"OUT OF DATE: results/runs/{plan[0].key} is not here" in said
+    assert f"OUT OF DATE: results/runs/{plan[0].key} does not exist" in said
     assert f"spheres  run {plan[0].key}" in said  # what it was read as
     assert f"simulate circle  run {plan[1].key}" in said
 
@@ -157,7 +157,7 @@ def test_a_run_that_is_gone_is_named_and_the_others_are_told(plan, figure, capsy
 def test_a_run_is_compared_with_what_conf_asks_for(project, capsys):
     out = Path("results/simulate/triangles_circle")
     assert called(["simulate", "case=triangles_circle", "--out", str(out)]) == 0
-    assert told(capsys, out / "steps.csv").endswith("up to date: every link holds\n")
+    assert told(capsys, out / "steps.csv").endswith("up to date: nothing has changed\n")
     case = project / "conf/case/triangles_circle.yaml"
     case.write_text(case.read_text().replace("radius: 4.2", "radius: 4.3"))
     assert "config: case.target.radius was 4.2, is 4.3" in told(
@@ -165,7 +165,7 @@ def test_a_run_is_compared_with_what_conf_asks_for(project, capsys):
     )
     (project / "conf/workflow.yaml").write_text("figures: {}")
     said = told(capsys, out / "steps.csv")
-    assert "OUT OF DATE: config: no entry of conf requests it any more" in said
+    assert "OUT OF DATE: config: conf no longer contains this run" in said
 
 
 def test_conf_that_cannot_be_planned_is_said(project, figure, monkeypatch, capsys):
@@ -173,16 +173,20 @@ def test_conf_that_cannot_be_planned_is_said(project, figure, monkeypatch, capsy
     (project / "conf" / "workflow.yaml").write_text("figures: 3")
     said = told(capsys, figure)
     assert "conf was not checked, since planning it failed: " in said
-    assert "every link holds" in said
+    assert "nothing has changed" in said
 
 
 @pytest.mark.parametrize(
     ("name", "content", "complaint"),
     [
         ("none.pdf", None, "none.pdf cannot be read"),
-        ("plain.csv", "a,b\n", "plain.csv leads to no run"),
-        ("bad.png", "no picture", "bad.png is no PNG that can be read"),
-        ("other.pdf", "%PDF-1.4 /Keywords (of others)", "other.pdf leads to no run"),
+        ("plain.csv", "a,b\n", "no run is found for plain.csv"),
+        ("bad.png", "no picture", "bad.png is not a readable PNG"),
+        (
+            "other.pdf",
+            "%PDF-1.4 /Keywords (of others)",
+            "no run is found for other.pdf",
+        ),
     ],
 )
 def test_a_file_without_a_run_is_refused(plan, name, content, complaint, refused):
@@ -208,7 +212,7 @@ def test_a_folder_without_results_is_refused(project, refused):
 
 def test_a_sidecar_that_is_none_is_refused(figure, refused):
     figure.with_name("dejong-3.trace.json").write_text(json.dumps({"keys": "all"}))
-    assert "is no sidecar of a figure" in refused("trace", str(figure))
+    assert "is not a sidecar of a figure" in refused("trace", str(figure))
 
 
 def test_an_origin_survives_its_way_through_metadata():
@@ -221,7 +225,7 @@ def test_an_origin_survives_its_way_through_metadata():
 def test_every_place_of_the_report_that_has_a_key_leads_to_its_run(place, plan, capsys):
     said = told(capsys, f"results/report/index.html#{place}-{plan[1].key}")
     assert f"simulate circle  run {plan[1].key}" in said
-    assert "known by its address in the report" in said
+    assert "identified by its address in the report" in said
 
 
 @pytest.mark.parametrize("place", ["nothing", "run-KEY", "run-0123456789abcdef"])

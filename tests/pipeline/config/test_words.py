@@ -8,13 +8,13 @@ from pipeline.terminal import InputError
 REFUSED = [
     (
         "case.tolerence=1",
-        "case has no key 'tolerence': it knows .*structure",
+        "case has no key 'tolerence': it has .*structure",
     ),
-    ("case.balls=1", "case has no key 'balls': it knows .*ball_radius"),
-    ("gruop=3", "no key 'gruop': it knows record_every, case"),
+    ("case.balls=1", "case has no key 'balls': it has .*ball_radius"),
+    ("gruop=3", "no key 'gruop': it has record_every, case"),
     ("foo", "^foo has no value: write KEY=VALUE$"),
     ("case.target.radius", "has no value: write KEY=VALUE$"),
-    ("=3", "^=3: the configuration has no key '': it knows"),
+    ("=3", "^=3: the configuration has no key '': it has"),
     ("case.supports=[[0,1", "cannot be read: write each KEY=VALUE as one word"),
     ("case.target@foo=3", "case has no key 'target@foo'"),
     ("/rod/limb=xx", "cannot be read"),

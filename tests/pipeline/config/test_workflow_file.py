@@ -46,7 +46,7 @@ def test_files_and_synthetic_scans_are_told_apart(tmp_path):
         ("unit: m}", "overrides: case.a=1}", "overrides must be a list of words"),
         ("scan: [a.ply, b.ply]", "scan: 3", "give a list of files"),
         ("scan: [a.ply, b.ply], ", "", "comparisons.one has no scan"),
-        ("[one, two]", "[one, three]", "'three', which is not there"),
+        ("[one, two]", "[one, three]", "'three', which does not exist"),
         ("  two:", "  one:", "line 5: 'one' appears twice: rename or"),
         ("scale_mm: 1e1", "scale_m: 1e1", "did you mean scale_mm"),
         ("shared:", "defaults:", "rename `defaults:` to `shared:`"),
@@ -82,7 +82,7 @@ def test_an_override_reaches_what_comparisons_share(tmp_path):
     [
         ("comparisons.one.scale=50", "has no key 'scale'"),
         ("comparisons.three.scale_mm=50", "comparisons has no key 'three'"),
-        ("comparisons.onne.scale_mm=50", "it knows one, two, did you mean one?"),
+        ("comparisons.onne.scale_mm=50", "it has one, two, did you mean one?"),
         ("comparison.one.scale_mm=50", "did you mean comparisons?"),
         ("figures.width=89", "no key 'width': did you mean style.width?"),
         ("comparisons.one.scale_mm.x=50", "to add it, write +comparisons.one.scale_mm"),
@@ -112,5 +112,5 @@ def test_a_label_that_leads_out_of_its_folder_is_refused(tmp_path, kind, label):
     [("two: {case", "ONE: {case"), ("dejong-3: {", "a: {cases: {b: [], B: []}, ")],
 )
 def test_names_that_are_one_folder_on_some_disks_are_refused(tmp_path, old, new):
-    with pytest.raises(InputError, match="are one folder on disks that ignore case"):
+    with pytest.raises(InputError, match="differ only in case, and some disks"):
         workflow(tmp_path, GOOD.replace(old, new).replace("one, two", "one"))

@@ -67,7 +67,7 @@ def test_every_figure_has_a_template_that_begins_with_what_is_shown(name):
 def test_captions_are_filled_and_say_that_nothing_is_measured(name, tmp_path):
     text = drawn(name, rows_of(name, tmp_path / "runs"), tmp_path / "figure")
     check_caption(text)
-    assert "All is computed; nothing is measured." in text
+    assert "All data are computed; none are measured." in text
     for label in WORKFLOW.figures[name].cases:
         assert f"`{label}`" in text
 

@@ -8,7 +8,7 @@ from math import cos, pi, sin
 from typing import Any, NamedTuple
 
 FOLDED, REFUSED = {"folded"}, {"refused"}
-OPEN = {"not rigidly foldable there"}
+OPEN = {"not rigidly foldable"}
 
 Line = tuple[float, float, float, float, str]
 Drawing = tuple[Sequence[tuple[float, ...]], list[tuple[int, int, str]]]

@@ -21,7 +21,11 @@ def test_a_mesh_is_a_target_in_the_scale_of_the_case(tmp_path):
     [
         ("shape.step", "ISO-10303-21;\n", "shape.step: the suffix .step is not"),
         ("empty.obj", "# nothing\n", "no triangles"),
-        ("points.xyz", "0 0 0\n1 0 0\n0 1 0\n", r"points.xyz: .* no triangles: is it"),
+        (
+            "points.xyz",
+            "0 0 0\n1 0 0\n0 1 0\n",
+            r"points.xyz: .* no triangles: give a mesh",
+        ),
         ("two.stl", "solid\nvertex 0 0 0\nvertex 1 0 0\nendsolid\n", "after 2 corners"),
     ],
 )

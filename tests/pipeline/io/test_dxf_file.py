@@ -184,10 +184,10 @@ BAD: dict[str, tuple[Any, str, str]] = {
     "a letter in a number": (
         structure_file, dxf(BAR).replace("1\n21", "1O\n21"), "is not DXF (DXFStr"
     ),
-    "a line of no length": (structure_file, dxf(line((1, 1), (1, 1))), "of no length"),
+    "a line of no length": (structure_file, dxf(line((1, 1), (1, 1))), "of length 0"),
     "nan": (structure_file, dxf(line((0, np.nan), (1, 0))), "coordinates nan or inf"),
     "a colour": (fold_file, dxf(line((0, 0), (1, 0), colour=30)), ": use red, blue"),
-    "a loose end": (fold_file, dxf(line((0, 0), (1, 0), colour=1)), "the whole rim of"),
+    "a loose end": (fold_file, dxf(line((0, 0), (1, 0), colour=1)), "complete outline"),
     "only help": (fold_file, dxf(line((0, 0), (1, 0), layer="aux")), "no lines of the"),
     "a word inside a word": (
         fold_file,
@@ -223,5 +223,5 @@ def test_without_its_package_a_drawing_is_refused_by_name(tmp_path, monkeypatch)
 
 
 def test_a_drawing_that_is_not_there_is_named(tmp_path):
-    with pytest.raises(ValueError, match=r"none\.dxf: No such file"):
+    with pytest.raises(ValueError, match=r"none\.dxf: the file does not exist"):
         structure_file(str(tmp_path / "none.dxf"))

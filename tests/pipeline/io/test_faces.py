@@ -175,17 +175,22 @@ def test_points_that_are_no_mesh_have_no_triangles(tmp_path):
 @pytest.mark.parametrize(
     ("name", "data", "code", "words"),
     [
-        ("a.ply", ply("<")[:-3], "E-TRUNCATED", "promises 4 faces, the file holds 3"),
-        ("a.ply", textured()[:-3], "E-TRUNCATED", "promises 4 faces, the file holds 3"),
+        ("a.ply", ply("<")[:-3], "E-TRUNCATED", "declares 4 faces, but the file has 3"),
+        (
+            "a.ply",
+            textured()[:-3],
+            "E-TRUNCATED",
+            "declares 4 faces, but the file has 3",
+        ),
         (
             "a.ply",
             textured().replace(b"vertex_indices", b"corner_numbers"),
             "E-FORMAT",
             "must have exactly one list of vertices",
         ),
-        ("a.ply", text_ply()[:-14], "E-FORMAT", "holds no corners of a face"),
+        ("a.ply", text_ply()[:-14], "E-FORMAT", "is not a face"),
         ("a.ply", ply("<", [[0, 1, 9]]), "E-FORMAT", "corner 9, but there are 4"),
-        ("a.obj", obj() + b"\nf 1 two 3", "E-FORMAT", "line 9 holds no corners"),
+        ("a.obj", obj() + b"\nf 1 two 3", "E-FORMAT", "line 9 is not a face"),
         ("a.obj", obj() + b"\nf 1 2 -9", "E-FORMAT", "corner -5"),
         ("a.glb", solid("glb")[:200], "E-FORMAT", "cannot be read as GLB"),
         ("a.3mf", b"PK\3\4 and no archive", "E-FORMAT", "cannot be read as 3MF"),

@@ -145,7 +145,7 @@ def test_a_frame_inherits_what_it_does_not_say(tmp_path):
     assert pattern.size == pytest.approx(2 * 0.0254)
     bent = read("frames.fold", tmp_path, frame=0)
     assert np.ptp(bent.vertices[:, 2]) > 0.0
-    with pytest.raises(ValueError, match="frames 0 to 1, no frame 2"):
+    with pytest.raises(ValueError, match=r"frame 2 does not exist: give one of 0 to 1"):
         read("frames.fold", tmp_path, frame=2)
 
 
@@ -271,9 +271,12 @@ def test_what_a_style_sheet_fills_without_a_stroke_is_no_line(tmp_path):
 BAD: dict[str, tuple[str, str]] = {
     "ends.cp": (
         drawn.as_cp([*drawn.rim(0, 0, 4, 4), (1, 0, 1, 2, "M")]),
-        "a line (M) ends free at (1, 2)",
+        "a line (M) has a free end at (1, 2)",
     ),
-    "no_rim.cp": (drawn.as_cp([(0, 0, 1, 1, "M")]), "the whole rim of the sheet"),
+    "no_rim.cp": (
+        drawn.as_cp([(0, 0, 1, 1, "M")]),
+        "the complete outline of the sheet",
+    ),
     "both.cp": (
         drawn.as_cp([*drawn.rim(0, 0, 2, 2), (1, 0, 1, 2, "M"), (1, 2, 1, 0, "V")]),
         "is both mountain and valley",
@@ -338,11 +341,11 @@ BAD: dict[str, tuple[str, str]] = {
     "bomb.svg": ('<!DOCTYPE s [<!ENTITY a "b">]><svg/>', "defines entities"),
     "halves.fold": (
         drawn.as_edges([*drawn.rim(0, 0, 2, 2), (1, 0, 1, 2, "C")]),
-        "the sheet is in 2 parts that share no edge",
+        "the sheet has 2 parts that share no edge",
     ),
     "classes.svg": (
         f"<svg>{RIM}{LINES}</svg>",
-        "2 lines have a class without a stroke ('m one', 'pale'): ",
+        "2 lines have a class without a stroke colour ('m one', 'pale'): ",
     ),
     "in_groups.svg": (
         f"<svg><style>g > .m{{stroke:red}}</style>{RIM}</svg>",
@@ -358,7 +361,7 @@ BAD: dict[str, tuple[str, str]] = {
     ),
     "edge.fold": (
         '{"vertices_coords": [[0, 0]], "edges_vertices": [[0, 3]]}',
-        "edge 0-3 names a vertex that is not among 0 to",
+        "edge 0-3 names a vertex outside 0 to",
     ),
     "lost_frame.fold": (
         '{"file_frames": [{"frame_parent": 7, "frame_inherit": true}]}',
@@ -387,8 +390,8 @@ BAD: dict[str, tuple[str, str]] = {
         ),
         "mountains fold by negative angles, valleys by positive: correct one",
     ),
-    "plain.txt": ("nodes: [[0, 0]]", "name the file .yaml if it holds YAML"),
-    "list.fold": ("[]", "is no FOLD file: give an object with named entries"),
+    "plain.txt": ("nodes: [[0, 0]]", "name the file .yaml if it contains YAML"),
+    "list.fold": ("[]", "is not a FOLD file: give an object with named entries"),
     "words.fold": (
         json.dumps(drawn.in_frames() | {"edges_foldAngle": {"a": 1}}),
         "edges_foldAngle must be a list, not",
@@ -459,8 +462,8 @@ def test_a_fold_counts_its_creases_beyond_the_tolerance(tmp_path):
     result = record_steps(case, "fold_file", tmp_path)
     assert result["fold"] == "folded"
     assert result["fold_off"] == (
-        "4 of 4 creases are more than 5 degrees from what was asked: 51 degrees over, "
-        "18 degrees short at most; rigid panels come no nearer"
+        "4 of 4 creases are more than 5 degrees from their target: at most 51 degrees "
+        "over, 18 degrees short; rigid panels cannot come closer"
     )
 
 
@@ -475,7 +478,7 @@ def test_a_run_says_which_creases_are_folded_where_the_sheet_is_free_of_stress(
         said[name] = recorder.summary().get("stress_free")
     assert said["frames.fold"] is None
     assert said["folded.fold"] == (
-        "as drawn, 1 of 1 creases are folded, crease 2 (1-2) by 143 degrees"
+        "1 of 1 creases are folded, most of all crease 2 (1-2) by 143 degrees"
     )
 
 

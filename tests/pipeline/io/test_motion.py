@@ -159,16 +159,19 @@ HEAD = "time_s,a_x_m,a_y_m,a_z_m\n"
             "a_x_ft does not end in an axis",
         ),
         (csv_of("time_s,a_x_m,a_y_m\n0,1,1\n"), "marker a has no z"),
-        (csv_of("time_s,a_x_m,a_y_m,a_z_mm\n0,1,1,1\n"), "marker a has two units"),
-        (csv_of(HEAD + "0,1,1,1\n1,1,1,1\n5,1,1,1\n6,1,1,1\n"), "goes from 1 s to 5 s"),
-        (csv_of(HEAD + "0,1,1,1\n1,1,1,1\n0.5,1,1,1\n"), "where .* s is usual"),
+        (
+            csv_of("time_s,a_x_m,a_y_m,a_z_mm\n0,1,1,1\n"),
+            "marker a has two units: use one",
+        ),
+        (csv_of(HEAD + "0,1,1,1\n1,1,1,1\n5,1,1,1\n6,1,1,1\n"), "jumps from 1 to 5 s"),
+        (csv_of(HEAD + "0,1,1,1\n1,1,1,1\n0.5,1,1,1\n"), "usual step .* s"),
         (csv_of(HEAD + "0,1,1,1\n"), "has 1 frames"),
         (
             csv_of(HEAD + "0,1,1,1\n1,1,oops,1\n"),
             "row 3: a_y_m must be a finite",
         ),
-        (csv_of("time_s\n0\n1\n"), "has no marker"),
-        (csv_of(HEAD + "1e308,1,1,1\n-1e308,1,1,1\n"), "goes from 1e.308 s"),
+        (csv_of("time_s\n0\n1\n"), "has a marker"),
+        (csv_of(HEAD + "1e308,1,1,1\n-1e308,1,1,1\n"), "jumps from 1e.308 to"),
     ],
 )
 def test_a_bad_file_is_one_line(tmp_path, made, words):

@@ -59,7 +59,8 @@ def test_a_record_s_name_has_at_most_255_letters(tmp_path, *, listed):
         names.append(found[0].name)
     assert names == ["lid_" + "s" * 251, "tracks_lid"]
     words = (
-        "the record's name, of design and specimen, has 256 letters: shorten it to 255"
+        "the record's name, built from design and specimen, has 256 characters: "
+        "shorten it to 255"
     )
     assert re.search(words, found[0].broken)
 
@@ -72,7 +73,7 @@ def test_a_table_of_records_names_any_file(tmp_path):
     found, odd = find_records(tmp_path, [BEAM])
     assert {r.name: r.number("mass_g") for r in found} == {"one": 7.5, "plus_5g_a": 5.4}
     assert odd == {
-        "lost": f"{tmp_path / 'records.csv'} names lost.csv, which is not there"
+        "lost": f"{tmp_path / 'records.csv'} names lost.csv, which does not exist"
     }
 
 
@@ -148,7 +149,7 @@ def test_a_folder_without_records_is_refused(tmp_path):
     said = "like plus_5g_a.csv, or list them in records.csv with the columns file,"
     with pytest.raises(InputError, match=said + ".*,specimen$"):
         find_records(tmp_path, [called], ["plus_5g_a.csv"])
-    with pytest.raises(InputError, match="is no folder"):
+    with pytest.raises(InputError, match="is not a folder"):
         find_records(tmp_path / "lost", [BEAM])
 
 

@@ -166,9 +166,9 @@ def test_the_spring_of_a_clamp_is_as_soft_as_told_while_a_limb_is_on(
 BAD: list[tuple[dict[str, Any], str]] = [
     (
         {"clamps": [{"at": [0, 0, 0], "turns": [[0, 0], [1, 9]]}]},
-        "clamps[0]: turns are",
+        "clamps[0]: turns need",
     ),
-    ({"clamps": [{"at": [0, 0, 0], "axis": [0, 0, 1]}]}, "give both, or neither"),
+    ({"clamps": [{"at": [0, 0, 0], "axis": [0, 0, 1]}]}, "give both or neither"),
     (
         {"clamps": [{"at": [0, 0, 0], "moves": [[0, 0, 0]]}]},
         "clamps[0].moves[0] is [0, 0, 0], 3 numbers: give time, x, y and z",
@@ -179,11 +179,11 @@ BAD: list[tuple[dict[str, Any], str]] = [
                 {"at": [0, 0, 0], "turns": [[0, 0], [1, 9]], "axis": [0, 0, 1e-300]}
             ]
         },
-        "clamps[0].axis is [0.0, 0.0, 1e-300], of no length",
+        "clamps[0].axis is [0.0, 0.0, 1e-300], which has length 0",
     ),
     (
         {"clamps": [{"at": [0, 0, 0], "moves": [[0, 1, 0, 0]]}]},
-        "clamps[0].moves: the first row is 1 mm and 0 mm and 0 mm at 0 s: start with 0",
+        "clamps[0].moves: the first row is 1 mm and 0 mm and 0 mm at 0 s: begin",
     ),
     (
         {"clamps": [{"at": [0, 0, 0], "turns": [[1, 0], [1, 9]], "axis": [1, 0, 0]}]},
@@ -194,13 +194,16 @@ BAD: list[tuple[dict[str, Any], str]] = [
             "clamps": [{"at": [0, 0, 0], "moves": [[0, 0, 0, 0], [1, 0, 0, -30]]}],
             "ground": {"height": -25},
         },
-        "ground: a moving clamp or its edge is 7 mm",
+        "ground: a moving clamp or its edge penetrates it by 7 mm",
     ),
-    ({"natural": [{"rod": 1, "twist": [[0, 0], [1, 9]]}]}, "there is no rods[1]"),
+    (
+        {"natural": [{"rod": 1, "twist": [[0, 0], [1, 9]]}]},
+        "no rods[1]: rods are counted",
+    ),
     ({"natural": [{"rod": 0}]}, "has no change: give bend or twist"),
     ({"natural": [{"rod": 0, "bend": [[0, 0], [1, 9]]}]}, "it needs 3 numbers"),
     ({"natural": [{"rod": 0, "twist": [[1, 0], [1, 9]]}]}, "times must increase"),
-    ({"pulses": [{"limb": 0, "time": 1}]}, "no rod has a limb: give"),
+    ({"pulses": [{"limb": 0, "time": 1}]}, "no rod has a limb: give rods limbs"),
 ]
 
 

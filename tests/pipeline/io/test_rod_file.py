@@ -56,10 +56,14 @@ def test_lengths_are_in_the_unit_and_limbs_are_those_of_the_pulses(tmp_path):
 @pytest.mark.parametrize(
     ("wrong", "right", "said"),
     [
-        ("thikness: 2", "thickness: 2", "'thikness': it knows thickness, width, did"),
+        (
+            "thikness: 2",
+            "thickness: 2",
+            "'thikness': it has thickness, width, did",
+        ),
         ("  - {}", "  - line: [[0, 0], [50, 0]]", "give one of line, arc and curve"),
         ("spacing: 0", "spacing: 5", "spacing must be a positive number, not 0"),
-        ("spacing: 0.001", "spacing: 5", "more than 5000 nodes: make it larger"),
+        ("spacing: 0.001", "spacing: 5", "more than 5000 nodes: increase the spacing"),
         ("[[0, 0], [1.0e+60, 0]]", "[[0, 0], [50, 0]]", "is 1e+60: give a number up"),
         (
             "thickness: 1.0e-90",
@@ -70,7 +74,7 @@ def test_lengths_are_in_the_unit_and_limbs_are_those_of_the_pulses(tmp_path):
         (
             "at: [9, 9]",
             "at: [0, 0]",
-            "no node at (9, 9) mm: the nearest is 9.06 mm away, at (10, 0) mm",
+            "no node lies at (9, 9) mm: the nearest is 9.06 mm away, at (10, 0) mm",
         ),
         ("line: [[0, 0], [0, 0]]", "line: [[0, 0], [50, 0]]", "coincide: remove one"),
         (
@@ -85,7 +89,7 @@ def test_lengths_are_in_the_unit_and_limbs_are_those_of_the_pulses(tmp_path):
         (
             f"{GIVEN}\ndistributed_loads: [{{rod: 1, across: 2}}]",
             GIVEN,
-            "no rod 1: choo",
+            "rod 1 does not exist: choo",
         ),
         (
             f"{GIVEN}\ndistributed_loads: [{{rod: 0}}]",
@@ -124,9 +128,12 @@ def test_what_is_wrong_is_told_with_the_file_and_the_place(
     [
         (
             "[5.000024, 0]",
-            "the end of rods[1] is 2.4e-05 cm from that of rods[0]: join",
+            "the end of rods[1] is 2.4e-05 cm from that of rods[0]: to join",
         ),
-        ("[2.5, 0.25]", "the end of rods[1] is 0.25 cm from a node of rods[0]: join"),
+        (
+            "[2.5, 0.25]",
+            "the end of rods[1] is 0.25 cm from a node of rods[0]: to join",
+        ),
     ],
 )
 def test_rods_that_miss_each_other_are_named_with_the_gap(start, said, tmp_path):
@@ -190,7 +197,9 @@ def test_a_point_of_a_curve_that_another_rod_has_joins_them(tmp_path):
     assert away[node] < 1e-12
     assert np.count_nonzero(rod.edges == node) == 3
     path.write_text(path.read_text().replace("[[20, 31], [20", "[[21, 32], [20"))
-    with pytest.raises(ValueError, match="join them, by the same point in the line"):
+    with pytest.raises(
+        ValueError, match="to join them, give both the same point in line"
+    ):
         read_rod(str(path))
 
 

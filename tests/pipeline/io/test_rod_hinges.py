@@ -246,12 +246,12 @@ def test_a_bennett_loop_turns_as_its_closed_form_says(tmp_path):
     [
         (
             [{"at": [50, 0, 0], "axis": [0, 0, 0]}],
-            "hinges[0].axis is [0.0, 0.0, 0.0], of no",
+            "hinges[0].axis is [0.0, 0.0, 0.0], which has length 0",
         ),
         ([{"at": [50, 0, 0], "spring": 1}], "a spring but no `axis`: give both"),
         ([{"at": [50, 0, 0], "axis": [0, 1]}], "it needs 3 numbers"),
         ([{"at": [50, 0, 0], "axis": [0, 0, 1], "spring": -1}], "spring"),
-        ([[50, 0, 0], {"at": [50, 0, 0], "axis": [0, 0, 1]}], "there are two at (50"),
+        ([[50, 0, 0], {"at": [50, 0, 0], "axis": [0, 0, 1]}], "two hinges are at (50"),
         ([{"at": [0, 0, 0], "axis": [0, 0, 1]}], "so nothing rotates against it"),
         ([{"axis": [0, 0, 1]}], "at"),
     ],

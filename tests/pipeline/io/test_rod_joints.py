@@ -238,7 +238,10 @@ BAD: list[tuple[dict[str, Any], str]] = [
         "has a stiffness: clamp a free end",
     ),
     ({"clamps": [{"at": [50, 9, 0]}]}, NO_END),
-    ({"tendons": [{"rod": 2, "offset": [0, 0], "tension": 1}]}, "there is no rods[2]"),
+    (
+        {"tendons": [{"rod": 2, "offset": [0, 0], "tension": 1}]},
+        "rods[2] does not exist",
+    ),
     ({"tendons": [{"rod": 0, "offset": [2, 0], "tension": 1}]}, ROOM),
     (
         {"tendons": [{"rod": 0, "offset": [[0, 1, 0], [9, "a", 0]], "tension": 1}]},
@@ -247,7 +250,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"tendons": [{"rod": 0, "offset": [0, 0], "tension": -1}]}, "tension must be"),
     (
         {"tendons": [{"rod": 0, "offset": [0, 0], "tension": 1, "end": 60}]},
-        "tendons[0]: it goes from 0 to 60 along its rod, which is 50 long",
+        "tendons[0]: the range 0 to 60 does not fit its rod of length 50",
     ),
     (
         {
@@ -261,7 +264,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
             "rods": [*SPAN["rods"], {"line": [[25, 0, 0], [25, 0, 20]]}],
             "tendons": [{"rod": 0, "offset": [0, 0], "tension": 1}],
         },
-        "which is joined to others at 25: end it there",
+        "passes the joint at 25: end it there",
     ),
     ({"material": {"modulus": 3, "density": 1100}}, "write 3e+06 if it is in MPa"),
     ({"material": {"modulus": 3e6, "density": 1.1}}, "write 1100 if it is in g/cm^3"),
@@ -272,7 +275,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
             "load": None,
             "ground": {"height": 0},
         },
-        "m within rods[1], near (",
+        "m, near (",
     ),
     (
         {
@@ -281,7 +284,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
             "load": None,
             "ground": {"height": 0},
         },
-        "start rods[0] is 0.5 mm below the ground, near (0, 0, 0.5) mm: lift it",
+        "start rods[0] penetrates the ground by 0.5 mm, near (0, 0, 0.5) mm: lift it",
     ),
     (
         {"section": {"tape": {"thickness": 0.1, "width": 9, "camber": 1}}},
@@ -291,7 +294,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
         {"section": {k: {"thickness": 1, "width": 9} for k in ("tape", "rectangular")}},
         "section names rectangular, tape: give one of rectangular, round and tape",
     ),
-    ({"dimension": 2}, "3 numbers: give x and y in the plane, or say `dimension: 3`"),
+    ({"dimension": 2}, "3 numbers: give x and y in the plane, or set `dimension: 3`"),
 ]
 
 

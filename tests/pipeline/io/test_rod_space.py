@@ -289,7 +289,7 @@ def test_a_rod_of_a_file_comes_to_lie_on_a_bar_and_a_ball(tmp_path):
     shape = drawn(case, last, tmp_path)
     assert_allclose(shape.fixed[..., 2].max(), 5e-3, rtol=1e-3)
     flat = {**SLAB, "rods": [{"line": [[0, 9], [80, 9]]}], "bodies": [bar]}
-    with pytest.raises(InputError, match="say `dimension: 3`"):
+    with pytest.raises(InputError, match="set `dimension: 3`"):
         made(tmp_path, flat)
 
 
@@ -335,7 +335,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ),
     (
         {"dimension": 2},
-        "[0, 0, 0], 3 numbers: give x and y in the plane, or say `dimension: 3`",
+        "[0, 0, 0], 3 numbers: give x and y in the plane, or set `dimension: 3`",
     ),
     ({"hinges": [[0, 0, 0]]}, "only one rod ends at (0, 0, 0) mm, so nothing rotates"),
     ({"hinges": [[9, 0, 0]]}, "hinges: no rod has a node at (9, 0, 0) mm"),
@@ -344,11 +344,11 @@ BAD: list[tuple[dict[str, Any], str]] = [
             "rods": [{**BEAM["rods"][0], "limb": 0}],
             "pulses": [{"limb": 1, "time": 1}],
         },
-        "there is no limb 1: choose 0 to 0",
+        "limb 1 does not exist: choose 0 to 0",
     ),
     (
         {"bodies": [{"sphere": {"centre": [0, 25, 0], "radius": 1}}]},
-        "within bodies[0], near",
+        "penetrates bodies[0] by",
     ),
     ({"bodies": [{}]}, "bodies[0] names none: give one of sphere, bar and plate"),
     (
@@ -359,11 +359,14 @@ BAD: list[tuple[dict[str, Any], str]] = [
         {"bodies": [{**PLATE, "about": [0, 0, 0]}]},
         "has `about` but no `turns`",
     ),
-    ({"bodies": [{**PLATE, "turns": [[0, 0], [1, 9]]}]}, "bodies[0]: turns are about"),
+    (
+        {"bodies": [{**PLATE, "turns": [[0, 0], [1, 9]]}]},
+        "bodies[0]: turns need an axis",
+    ),
     ({"bodies": [{**PLATE, "moves": [[0, 0, 0]]}]}, "bodies[0].moves[0] is [0, 0, 0]"),
     (
         {"ground": {"heights": {"x": [0, 1, 2, 3], "y": [0, 1], "z": [[0, 0]] * 4}}},
-        "4 rows of heights z for 4 x and 2 y: give a row per x",
+        "heights z has 4 rows for 4 x and 2 y: give one row per x",
     ),
     (
         {"ground": {"heights": {"x": [0, 1, 1, 3], "y": [0, 1, 2, 3], "z": FLAT}}},
@@ -372,7 +375,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"ground": {"angle": 85}}, "angle is 85: choose -80 to 80"),
     ({"ground": {"angle": 5, "points": [[0, 0], [1, 1]]}}, "has two grounds"),
     ({"clamps": [{"at": [0, 25, 0]}]}, "(0, 25, 0) mm is not at the end"),
-    ({"pins": [[9, 9, 9]]}, "there is no node at (9, 9, 9) mm: the nearest"),
+    ({"pins": [[9, 9, 9]]}, "no node lies at (9, 9, 9) mm: the nearest"),
     (
         {"load": {"at": [[0, 50, 0]], "force": [0, 1], "duration": 1}},
         "is [0, 1], 2 numbers: give x, y and z in space",
@@ -391,7 +394,10 @@ BAD: list[tuple[dict[str, Any], str]] = [
         "bodies[0].about is [0, 0], 2 numbers: give x, y and z",
     ),
     ({"gravity": [0, 1]}, "gravity is [0, 1], 2 numbers"),
-    ({"distributed_loads": [{"rod": 1, "along": 1}]}, "no rod 1: choose 0 to 0"),
+    (
+        {"distributed_loads": [{"rod": 1, "along": 1}]},
+        "rod 1 does not exist: choose 0 to 0",
+    ),
     (
         {"distributed_loads": [{"rod": 0, "force": [0, 1]}]},
         "is [0, 1], 2 numbers: give x, y and z in space",
@@ -402,7 +408,10 @@ BAD: list[tuple[dict[str, Any], str]] = [
         "rods[0]: rod: the first director",
     ),
     ({"material": {"modulus": 1e6, "density": 99, "poisson": 0.7}}, "poisson must be"),
-    ({"section": {"round": {"diameter": 1, "bore": 2}}}, "leaves nothing"),
+    (
+        {"section": {"round": {"diameter": 1, "bore": 2}}},
+        "is not smaller than the outer radius",
+    ),
     ({"spacing": 50}, "a chain needs 3 nodes or more, not 2"),
 ]
 

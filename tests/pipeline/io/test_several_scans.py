@@ -45,11 +45,13 @@ def test_each_scan_of_a_pts_file_that_has_points_is_a_cloud(tmp_path, empty, sec
 def test_more_points_than_promised_are_no_silent_loss(tmp_path):
     path = tmp_path / "a.pts"
     path.write_text(f"2\n{rows(FIRST)}")
-    with pytest.raises(ScanFileError, match=r"E-FORMAT .* promises 2 points, more"):
+    with pytest.raises(
+        ScanFileError, match=r"E-FORMAT .* declares 2 points, but the file has more"
+    ):
         read_cloud(path, Unit.MM)
     cloud = read_cloud(path, Unit.MM, Choices(salvage=True))
     np.testing.assert_array_equal(cloud.points, FIRST)
-    assert cloud.notes == ("salvaged 3 points where 2 were promised",)
+    assert cloud.notes == ("salvaged 3 points; the header declares 2",)
 
 
 @pytest.mark.parametrize("suffix", [".ptx", ".txt"])
@@ -71,12 +73,18 @@ def test_ptx_scans_come_in_their_poses(tmp_path, suffix, mark):
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (rows(FIRST), "line 1 must be a scan's number"),
-        (ptx(FIRST, 2.0 * np.eye(3), PLACE), "line 7 starts a matrix that is not"),
+        (rows(FIRST), "line 1 must be a column count"),
+        (
+            ptx(FIRST, 2.0 * np.eye(3), PLACE),
+            "line 7 starts a pose that is not a rigid",
+        ),
         (ptx(FIRST, -np.eye(3), PLACE), "not a rigid motion"),
         ("1\n4\n" + rows(FIRST), "line 1 does not start a PTX header"),
-        (ptx(FIRST, np.eye(3), PLACE) + "1 2 3 4\n", "promises 4 points, more"),
-        (ptx(FIRST, np.eye(3), PLACE)[:-10], "the file holds 3 of them"),
+        (
+            ptx(FIRST, np.eye(3), PLACE) + "1 2 3 4\n",
+            "declares 4 points, but the file has more",
+        ),
+        (ptx(FIRST, np.eye(3), PLACE)[:-10], "but the file has 3"),
     ],
 )
 def test_a_damaged_ptx_file_is_refused(tmp_path, content, said):

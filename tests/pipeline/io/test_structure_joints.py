@@ -82,7 +82,7 @@ def test_flat_bodies_of_distances_alone_are_named():
     found = mobility(made)
     assert found.mobility > 1
     said = report(found, made, nearby_mobility(made))[-1]
-    assert "sets lie in one plane and are held by distances only" in said
+    assert "sets lie in one plane and are connected by distances only" in said
     assert "`bodies`" in said
 
 
@@ -106,17 +106,17 @@ def test_reactions_are_told_by_body_and_joint(tmp_path):
 BAD: dict[str, tuple[dict[str, Any], str]] = {
     "a length for its square": (
         {"dist": [[0, 1, 1.4142]]},
-        "dist(0, 1) is 1.4142 for nodes 1.41421 apart (and so in 1 rows): dist takes "
-        "squared lengths, here 2; use `links`",
+        "dist(0, 1) is 1.4142, but its nodes are 1.41421 apart (rows like this: 1): "
+        "dist needs squared lengths, here 2; use `links`",
     ),
     "another length": (
         {"dist": [[0, 1, 1.0]]},
-        "dist(0, 1) is 1 for nodes 1.414 apart: dist takes squared lengths, here 2; "
-        "use `links`",
+        "dist(0, 1) is 1, but its nodes are 1.414 apart: dist needs the square, 2; use "
+        "`links`",
     ),
     "a link that is too short": (
         {"links": [[0, 1, 1.0]]},
-        "link 0-1: dist(0, 1) has the length 1 for nodes 1.414 apart",
+        "link 0-1: dist(0, 1) has the length 1, but its nodes are 1.414 apart",
     ),
     "held elsewhere": (
         {"fix": [[0, 0, 3.0]]},
@@ -133,7 +133,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "unknown joint": ({"joints": [{"hing": {}}]}, "did you mean hinge?"),
     "unknown key of a joint": (
         {"joints": [{"hinge": {"axs": [0, 1]}}]},
-        "joints[0].hinge has no key 'axs': it knows axis, other, bodies, did you mean",
+        "joints[0].hinge has no key 'axs': it has axis, other, bodies, did you mean",
     ),
     "two joints in one": (
         {"joints": [{"line_point": {"line": [0, 1], "point": 2}, "fixed": {}}]},
@@ -144,7 +144,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "places of nothing": ({"target": {"nodes": None}}, "target"),
     "no joint": ({"joints": [{}]}, "names none: give one type"),
     "axes": ({"fixed": [[0, "q"]]}, "fixed[0] is [0, 'q']: give a node, or [node"),
-    "node of a link": ({"links": [[0, 7]]}, "links[0]: node 7 is not there"),
+    "node of a link": ({"links": [[0, 7]]}, "links[0]: node 7 does not exist"),
     "two targets": (
         {"target": {"sphere": {"radius": 1}, "plane": {}}},
         "names plane, sphere: give one shape",

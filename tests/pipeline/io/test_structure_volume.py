@@ -74,7 +74,7 @@ def test_a_limited_structure_ends_within_its_limits(tmp_path):
         ({"radii": 3}, "radii must be a list, not 3"),
         ({"capsules": [[0, 1, 0.0]]}, "has the radius 0: it must be positive"),
         ({"ranges": []}, "ranges must be a mapping, not []"),
-        ({"ranges": {"width": []}}, "ranges has no key 'width': it knows length"),
+        ({"ranges": {"width": []}}, "ranges has no key 'width': it has length"),
         (
             {"ranges": {"length": [[2, 3, 1.3, 0.7]]}},
             "ranges.length[0] is empty: least 1.3 is not below most 0.7",
@@ -97,7 +97,7 @@ def test_a_limited_structure_ends_within_its_limits(tmp_path):
         ),
         (
             {"ranges": {"angle": [[1, 2, 2, 3, 0, 90]]}},
-            "the edge 2-3, which is no link",
+            "the edge 2-3, which is not a link",
         ),
         (
             {"ranges": {"angle": [[0, 1, 1, 9, 0, 90]]}},
@@ -154,17 +154,17 @@ def test_a_limit_that_is_reached_names_its_joint(tmp_path):
     hinge = {"hinge": {"bodies": [0, 1], "axis": [0, 1]}}
     angle = [0, 2, 1, 4, 80.0, 150.0]
     content = {**PLATES, "joints": [hinge], "ranges": {"angle": [angle]}}
-    told = "hinge 0 angle(0, 2, 1, 4) at its least of 80 degrees"
+    told = "hinge 0 angle(0, 2, 1, 4) at its lower limit of 80 degrees"
     assert limits_at_end(tmp_path, content) == told
     length = {"length": [[2, 3, 1.0, None]]}
-    told = "hinge 0 length(2, 3) at its least of 1 mm"
+    told = "hinge 0 length(2, 3) at its lower limit of 1 mm"
     assert limits_at_end(tmp_path, {**content, "ranges": length}) == told
-    told = "length(2, 3) at its least of 1 mm"
+    told = "length(2, 3) at its lower limit of 1 mm"
     assert limits_at_end(tmp_path, {**PLATES, "ranges": length}) == told
 
 
 @pytest.mark.parametrize(
-    ("goal", "word"), [(0.7, "least of 1.2 mm"), (-1.4, "most of 2 mm")]
+    ("goal", "word"), [(0.7, "lower limit of 1.2 mm"), (-1.4, "upper limit of 2 mm")]
 )
 def test_a_joint_that_keeps_a_distance_is_named_at_its_limit(goal, word, tmp_path):
     joints = [

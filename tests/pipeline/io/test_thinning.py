@@ -62,7 +62,7 @@ def test_a_file_with_too_many_points_is_thinned_in_mm_and_says_so(
     (cloud,) = read_clouds(path, Unit.CM, thinning=Thinning(5.0, 1000))
     assert cells(cloud.points, 5.0) == cells(10 * points, 5.0)
     assert len(cloud.points) == 512
-    assert "thinned from 6000 to 512 points, one per voxel of 5 mm" in cloud.notes[0]
+    assert "6000 points were thinned to 512, one per voxel of 5 mm" in cloud.notes[0]
     assert cloud.dropped == 0
     (whole,) = read_clouds(path, Unit.CM, thinning=Thinning(5.0, 10_000))
     assert len(whole.points) == 6000

@@ -141,7 +141,7 @@ def test_a_robot_is_written_out_as_a_mechanism_to_go_on_with(tmp_path, monkeypat
 
 PLAIN = joint("1", "continuous", "a", "b", more="")
 BAD = {
-    "an SDF": ("<sdf/>", "the file holds <sdf>: a URDF file begins with <robot>"),
+    "an SDF": ("<sdf/>", "the file begins with <sdf>: a URDF file begins with <robot>"),
     "no XML": ("robot", "the file is not URDF: syntax error"),
     "xacro": (PLAIN.replace("1 0 0", "${l} 0 0"), "the file is xacro: expand it"),
     "entities": ('<!DOCTYPE s [<!ENTITY a "b">]><robot/>', "defines entities"),
@@ -170,17 +170,17 @@ BAD = {
     "not finite": (robot("ab", joint("f", "fixed", "a", "b", rpy="nan 0 0")), "three"),
     "nothing moves": (robot("ab", joint("f", "fixed", "a", "b")), "all joints of"),
     "no joint": (robot("a"), "all joints of the robot are fixed"),
-    "unknown link": (robot("a", PLAIN), "names the link 'b', which is not there"),
+    "unknown link": (robot("a", PLAIN), "names link 'b', which does not exist"),
     "two parents": (
         robot("abc", PLAIN, joint("2", "fixed", "c", "b")),
         "link 'b' has two parent joints, '1' and '2'",
     ),
-    "two roots": (robot("abc", PLAIN), "the robot has the roots a, c: join its links"),
+    "two roots": (robot("abc", PLAIN), "several or no root links (a, c): connect its"),
     "a ring": (
         robot("abcd", PLAIN, *(joint(a + b, "fixed", a, b) for a, b in ("cd", "dc"))),
         "the robot form a closed loop",
     ),
-    "two of a name": (robot("aab", PLAIN), "link 'a' is there twice"),
+    "two of a name": (robot("aab", PLAIN), "link 'a' appears twice"),
     "no name": (robot("ab", PLAIN.replace('name="1"', "")), "a joint of the URDF file"),
     "no child": (
         robot("ab", PLAIN.replace('<child link="b"/>', "")),

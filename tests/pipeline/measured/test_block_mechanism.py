@@ -93,7 +93,11 @@ def test_a_loading_is_told_however_it_is_spelt(loading, support):
             {},
             "'stretch' is not supported: give centre",
         ),
-        ("new_7", {"specimen": "T1"}, "its loading is unknown: give centre_clamp"),
+        (
+            "new_7",
+            {"specimen": "T1"},
+            "unknown loading: set loading to centre_clamp",
+        ),
         (NAME, {"note": "dead record: not loaded"}, "dead record: not loaded"),
         (NAME, {"clamps": "counter-rotating"}, "counter-rotating clamps"),
         (NAME, {"loading": "counter_rotating_clamp"}, "counter-rotating clamps"),

@@ -94,10 +94,10 @@ def test_records_of_a_folder_are_compared_with_the_committed_prediction(tmp_path
     said = json.loads((out / "verdict.json").read_text())
     assert said["prediction"]["sha256"] == before.sha256
     assert said["prediction"]["committed"]
-    assert "there is no scan 'SPH999': did you mean SPH109" in said["refused"]["SPH999"]
+    assert "has no scan 'SPH999': did you mean SPH109" in said["refused"]["SPH999"]
     assert "z_m must be a finite number, not 'oops'" in said["refused"]["SPH102"]
     for name in ("", outside):
-        assert f"there is no scan {name!r}" in said["refused"][name]
+        assert f"has no scan {name!r}" in said["refused"][name]
 
 
 @pytest.mark.parametrize(
@@ -157,7 +157,7 @@ def test_a_set_is_compared_from_any_folder(tmp_path, monkeypatch, capsys):
         assert (
             called(["measured", "nist_spheres", "--records", "r", "--out", "out"]) == 0
         )
-        line = f"code        made by {before.code[:16]}, now 0: the prediction"
+        line = f"the prediction was made by {before.code[:16]}, the code is now 0; the"
         assert (line in capsys.readouterr().out) is said
 
 

@@ -159,7 +159,7 @@ def test_a_record_that_is_only_listed_is_named(tmp_path):
     (tmp_path / "records.csv").write_text("file,specimen\nother.cvs,T1\n")
     found = records_in(at, tmp_path)
     assert list(found.inputs) == [TEST]
-    listed = f"{tmp_path / 'records.csv'} names other.cvs, which is not there"
+    listed = f"{tmp_path / 'records.csv'} names other.cvs, which does not exist"
     assert found.refused == {"other": listed}
 
 

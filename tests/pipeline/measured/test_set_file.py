@@ -64,7 +64,7 @@ def test_a_quantity_of_one_specimen_has_an_entry_of_its_own():
     assert of.family("force", {"specimen": "other"})[0] == "stiff"
     assert of.family("force", {})[0] == "stiff"
     wrong = {"stiff": {**stiff, "model_error_from": "hard"}}
-    with pytest.raises(InputError, match="there is no quantity 'hard'"):
+    with pytest.raises(InputError, match="unknown quantity 'hard'"):
         checked(MeasuredSet, {**WHOLE, "quantities": wrong}, "f")
 
 
@@ -78,34 +78,37 @@ HELD = {"value": 1.0, "unit": "Pa", "origin": "stated", "source": "x"}
         ({"quantities": {}}, "quantities is empty"),
         ({"inputs": {"E": HELD}}, "E has no u: give u"),
         ({"inputs": {"E": {**HELD, "u": 0.0, "fitted": True}}}, "its u is 0"),
-        ({"inputs": {"E": {**HELD, "fitted": True}}}, "records.fitted names no record"),
+        ({"inputs": {"E": {**HELD, "fitted": True}}}, "records.fitted is empty"),
         ({"inputs": {"E": {**HELD, "u": 0.1, "origin": "guessed"}}}, "choose one of"),
         (
             {"quantities": {"force": {"unit": "N", "aim": 0.0}}},
             "aim must be a positive",
         ),
-        ({"quantities": {"f": {"unit": "N", "aim": 1.0, "u": 1.0}}}, "say in u_source"),
+        (
+            {"quantities": {"f": {"unit": "N", "aim": 1.0, "u": 1.0}}},
+            "give its source in u_source",
+        ),
         (
             {"records": {"folder": "a", "filename_patterns": [{"files": "("}]}},
-            "is no pattern",
+            "not a regular expression",
         ),
         (
             {"records": {"folder": "a", "filename_patterns": [{"files": 3}]}},
-            "is no pattern",
+            "not a regular expression",
         ),
         (
             {"quantities": {"f": {"unit": "N", "aim": 1.0, "rows": "a{99999999999}"}}},
-            "is no pattern",
+            "not a regular expression",
         ),
         ({"records": {"folder": "a", "filename_patterns": []}}, "filename_patterns"),
         ({"quantity": {}}, "has no key 'quantity'"),
         (
             {"unfitted": {"m": {"of": "length", "aim": 1.0, "inputs": {}}}},
-            "there is no quantity 'length'",
+            "unknown quantity 'length'",
         ),
         (
             {"unfitted": {"m": {"of": "force", "aim": 1.0, "inputs": {"d": 0}}}},
-            "there is no input 'd'",
+            "unknown input 'd'",
         ),
     ],
 )

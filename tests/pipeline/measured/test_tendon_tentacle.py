@@ -139,9 +139,9 @@ def test_means_in_another_unit_are_refused(tmp_path):
 @pytest.mark.parametrize(
     ("columns", "words"),
     [
-        ({"marker_1_y_m": -0.2}, "give metres, y down"),
-        ({"marker_4_x_m": 400.0}, "give metres, y down"),
-        ({"marker_1_y_m": 125.0}, "give metres, y down"),
+        ({"marker_1_y_m": -0.2}, "give metres, with y downwards"),
+        ({"marker_4_x_m": 400.0}, "give metres, with y downwards"),
+        ({"marker_1_y_m": 125.0}, "give metres, with y downwards"),
         ({"marker_2_y_m": "lost"}, "must be a finite number"),
         ({"time_s": 0.0}, "from 0 to 0: give each time once, in order"),
         ({"time_s": [*range(FRAMES - 1), FRAMES + 4]}, "fill the gap"),
@@ -156,7 +156,7 @@ def test_frames_that_cannot_be_are_refused(columns, words, tmp_path):
 @pytest.mark.parametrize(
     ("kept", "words"),
     [
-        (lambda t: t[t["time_s"] < 0.5], "3 frames in 0.333 s cannot show rest"),
+        (lambda t: t[t["time_s"] < 0.5], "3 frames in 0.333 s do not show rest"),
         (lambda t: t[::5], "5 frames in 3.33 s .* at most 0.6 s apart"),
         (lambda t: t.assign(marker_3_x_m=t["marker_3_x_m"] + 1e-3 * t["time_s"]),
          "marker_3_x_m moves by .* from the first half"),

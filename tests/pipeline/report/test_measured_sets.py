@@ -31,7 +31,8 @@ def write_verdict(out: Path, name: str, inside: dict[str, float]) -> dict[str, A
     """What a comparison leaves for the report."""
     verdict = {
         "quantity": "radius", "part": "predicted", "unit": "mm", "verdict": "differs",
-        "why": "more than chance explains", "rms_E": 0.1, "rms_u_val": 0.05, "aim": 0.2,
+        "why": "larger than the uncertainty",
+        "rms_E": 0.1, "rms_u_val": 0.05, "aim": 0.2,
         "records_within_aim": 2, "records": 3, "coverage": 0.75, "coverage_low": 0.5,
         "coverage_high": 1.0, "interval_score": 0.9,
     }  # fmt: skip
@@ -61,7 +62,7 @@ def test_coverage_is_by_set_and_in_their_mean(tmp_path):
     assert mean["high"] == pytest.approx(0.5 * (sets[0]["covered"]["high"] + 0.25))
     text = write_report(jobs, [], tmp_path).read_text()
     assert text.count("No rows of r1, r2: one is not stated.") == 1
-    table = text[text.index("each record counted once") :]
+    table = text[text.index("Each record counts once") :]
     table = " ".join(table[: table.index("</table>")].split())
     assert "two</a></td><td>1</td><td>25 % (25 to 25)</td>" in table
     assert "mean of the sets</td><td>5</td><td>50 % (" in table

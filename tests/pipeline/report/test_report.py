@@ -213,7 +213,7 @@ def test_hundreds_of_runs_are_told_without_a_dead_link(results, tmp_path):
     assert f"and {400 - 24} more" in page.text
     drawn = sum(f"case-{run['key']}" in page.places for run in runs)
     assert 60 <= drawn < 400
-    assert f"{400 - drawn} more are not shown here" in page.text
+    assert f"{400 - drawn} more cases are not shown here" in page.text
 
 
 def test_runs_are_told_by_names_and_never_by_a_key_alone(results, tmp_path):
@@ -242,7 +242,7 @@ def test_a_study_of_thousands_says_what_is_not_told(results, tmp_path):
     assert set(page.links.values()) <= page.places
     told = sum(f"run-{run['key']}" in page.places for run in runs)
     assert 24 <= told < 3000
-    assert f"{3000 - told} runs of large studies are not shown one by one" in page.text
+    assert f"{3000 - told} runs of large studies are not listed one by one" in page.text
 
 
 def test_runs_by_hand_have_their_own_section(results, tmp_path):
@@ -253,13 +253,15 @@ def test_runs_by_hand_have_their_own_section(results, tmp_path):
     shutil.copytree(run["directory"], other)
     keep_own("circle,radius=2.3", other, place)
     page = shown(place)
-    assert "1 made by hand" in page.text
+    assert "1 run outside the workflow" in page.text
     assert {"own", f"case-{'e' * 16}", f"run-{'e' * 16}"} <= page.places
     assert "circle,radius=2.3 record" in page.text
     for step in {step for step, _ in UPSTREAM}:
         shutil.rmtree(place / step, ignore_errors=True)
     alone = shown(place)
-    assert re.search(r"0 of 6 runs finished[^.]*; 1 made by hand", alone.text)
+    assert re.search(
+        r"0 of 6 runs finished[^.]*; 1 run outside the workflow", alone.text
+    )
     assert set(alone.links.values()) <= alone.places
 
 
@@ -312,7 +314,7 @@ def test_an_edited_run_is_named_with_what_was_edited(results, tmp_path):
     table = compare["directory"] / "comparison.csv"
     table.write_text(table.read_text().replace("agrees", "differs"))
     page = shown(place)
-    assert "1 edited since" in page.text
+    assert "1 edited after the run" in page.text
     assert "comparison.csv was edited" in page.text
     assert "edited since it ran" in page.text
 
@@ -335,7 +337,7 @@ def test_a_figure_without_its_picture_says_so(results, tmp_path):
     page = shown(place)
     assert "No picture: " in page.text
     assert "is missing: remove" in page.text
-    assert "dejong-3.png is gone" in page.text
+    assert "dejong-3.png is missing" in page.text
 
 
 def test_a_figure_that_failed_says_so_in_its_place(results, tmp_path):

@@ -37,7 +37,7 @@ def test_a_fit_is_told_by_its_parameters_and_errors(part, warned, tmp_path):
         "b: 3 not determined (nominal 4)",
         "chi2: 5, degrees of freedom 6",
     ]
-    assert lines[3].startswith("u enlarged by 1.5")
+    assert lines[3].startswith("u was multiplied by 1.5")
     assert lines[4] == f"tip, {part} (7): rms 1, nominal 2, mean 3, u 0.5"
     assert ("warning: no held-out data: the fit was not validated" in lines) == warned
 

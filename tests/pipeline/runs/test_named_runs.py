@@ -36,7 +36,7 @@ def test_a_run_that_is_not_there_is_named_beside_those_that_are(name, capsys):
     words = ["nowhere" if word == "NAME" else word for word in COMMANDS[name]]
     assert called([name, *words]) == 2
     assert capsys.readouterr().err == (
-        "error: there is no run 'nowhere': choose one of pentapod, gripper,starts=3\n"
+        "error: unknown run 'nowhere': choose one of pentapod, gripper,starts=3\n"
     )
 
 
@@ -68,4 +68,4 @@ def test_a_run_without_nodes_to_print_is_refused_with_what_takes_it(
 
 @pytest.mark.usefixtures("results")
 def test_a_run_whose_name_has_values_is_a_run_for_parts(refused):
-    assert "there is no run 'sheet,a=1'" in refused("parts", "sheet,a=1", *OUT)
+    assert "unknown run 'sheet,a=1'" in refused("parts", "sheet,a=1", *OUT)

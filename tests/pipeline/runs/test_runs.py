@@ -261,6 +261,6 @@ def test_what_was_edited_or_removed_is_named(tmp_path):
     run = made(tmp_path, "a", "steps.csv")
     (run / "run.json").write_text("{}")
     (run / "steps.csv").unlink()
-    assert edits(run) == ["run.json was edited", "steps.csv is gone"]
+    assert edits(run) == ["run.json was edited", "steps.csv is missing"]
     (run / "SHA256SUMS").unlink()
     assert edits(run) == ["SHA256SUMS is missing"]

@@ -9,7 +9,7 @@ def test_a_fold_says_how_many_creases_are_off():
     config = {"case": {"phases": [phase]}}
     half = {"result": result, "wall_s": 1.0, "identity": {"config": config}}
     assert "fold: folded at 0.5 of the assigned folds" in summary_lines(half)
-    off = {"fold_off": "2 of 4 creases are more than 5 degrees from what was asked"}
+    off = {"fold_off": "2 of 4 creases are more than 5 degrees from their target"}
     assert "fold: folded" in summary_lines({"result": result, "wall_s": 1.0})
     said = summary_lines({"result": result | off, "wall_s": 1.0})
     assert f"fold: folded, {off['fold_off']}" in said
@@ -22,7 +22,7 @@ def test_a_fold_leaves_out_what_means_nothing_there():
     record["result"] |= {"displacement": 0.02}
     assert "displacement = 0.02 m" in summary_lines(record)[0]
     assert definitions(record)[1].startswith(
-        "displacement is of the watched coordinate"
+        "displacement is that of the watched coordinate"
     )
 
 

@@ -28,5 +28,7 @@ def test_a_comparison_says_its_verdict_and_which_nodes_were_lost(tmp_path):
     assert "4 of 5 nodes labelled; synthetic scan" in said
     lines = ["node,basis", *(f"{k},seen" for k in range(4)), "4,missing"]
     (tmp_path / "nodes.csv").write_text("\n".join(lines))
-    lost = "4 of 5 nodes labelled (no sphere at node 4: S, E and distances, also those"
-    assert f"{lost} simulated, use the other 4 nodes)" in comparison_summary(tmp_path)
+    lost = "4 of 5 nodes labelled (no sphere at node 4: S, E and distances of"
+    assert f"{lost} scan and simulation use the other 4 nodes)" in comparison_summary(
+        tmp_path
+    )

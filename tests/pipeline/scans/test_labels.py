@@ -22,5 +22,5 @@ def test_a_four_bar_without_one_ball_has_too_few_lengths_and_says_so():
     with pytest.raises(InputError) as caught:
         label_scan(mechanism, table, UncertaintyOptions())
     said = str(caught.value)
-    assert "fix 5 of the 10 distances between nodes" in said
+    assert "determine only 5 of the 10 distances between nodes" in said
     assert "scan every sphere" in said

@@ -68,7 +68,7 @@ def test_places_are_used_unless_balls_were_seen_from_behind(tmp_path, rng, state
     )
     other = centres_of(path, None if right else PLACES)
     assert np.abs(found - other).max() > 1e-5
-    warning = "a.ptx #1, a.ptx #2: the measured side of spheres is not visible from the"
+    warning = "a.ptx #1, a.ptx #2: the stated scanner positions are not used, because"
     assert (warning in numbers["notes"]) != right
 
 
@@ -100,10 +100,10 @@ def test_the_scanner_s_place_is_that_of_one_scan(tmp_path, rng):
     plain = Ingest(R, "mm", scanner_at_mm=(300.0, -60.0, 260.0))
     behind = replace(plain, scanner_at_mm=(-300.0, 60.0, -260.0))
     numbers = run_step(behind, [path], tmp_path / "own")
-    assert "scanner positions: they are not used" in numbers["notes"]
+    assert "scanner positions are not used" in numbers["notes"]
     two = tmp_path / "b.npy"
     np.save(two, points + 0.01)
-    with pytest.raises(InputError, match="and 2 views were read"):
+    with pytest.raises(InputError, match="but 2 views were read"):
         run_step(plain, [path, two], tmp_path / "none")
     assert not (tmp_path / "none").exists()
 

@@ -124,11 +124,11 @@ def test_a_marker_that_no_frame_sees_is_refused_by_name(tmp_path, rng, capsys):
         (["--marker-sd-mm", "0"], "sd_mm must be positive, not 0"),
         (
             ["--marker-sd-mm", "1", "--from-s", "9"],
-            "has no frame from 9 to inf s: it goes",
+            "has no frame from 9 to inf s: choose",
         ),
         (
             ["--marker-sd-mm", "1", "--from-s", "2", "--to-s", "1"],
-            "no frame lies from 2.0",
+            "no frame is between 2.0",
         ),
     ],
 )

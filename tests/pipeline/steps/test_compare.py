@@ -98,7 +98,7 @@ def test_a_scan_in_metres_is_named_as_such(mechanism, folders, tmp_path, rng):
     ingest = write_ingest(tmp_path / "metres", scan)
     said = (
         "multiplied by 1000: check the `unit` of the structure's file, --scale-mm "
-        f"({SCALE_MM / 1000:g} in place of {SCALE_MM:g}) and --unit"
+        f"({SCALE_MM / 1000:g} instead of {SCALE_MM:g}) and --unit"
     )
     with pytest.raises(InputError, match=re.escape(said)):
         run_step(CONFIG, ingest, *folders[1:])
@@ -108,7 +108,7 @@ def test_a_scale_that_is_not_the_unit_of_the_structure_is_named(folders):
     spheres, simulated, out = folders
     path = simulated / "structure.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | {"unit": "mm"}))
-    said = "labelled.*in mm: --scale-mm 1 in place of 1600, a factor of 0.000625"
+    said = "labelled.*in mm: did you mean --scale-mm 1 instead of 1600"
     with pytest.raises(InputError, match=said):
         run_step(replace(CONFIG, scale_mm=40 * SCALE_MM), spheres, simulated, out)
 
@@ -118,9 +118,7 @@ def test_a_scan_of_a_print_in_another_size_says_the_scale(
 ):
     scan = scanned(0.953 * mechanism[0].nodes_mm, rng)
     ingest = write_ingest(tmp_path / "small", scan)
-    said = (
-        r"links come out 0.953 times as long as simulated: --scale-mm ([\d.]+) in place"
-    )
+    said = r"links are 0.953 times as long as simulated: .* --scale-mm ([\d.]+)"
     with pytest.raises(InputError, match=said) as caught:
         run_step(CONFIG, ingest, *folders[1:])
     scale = re.search(said, str(caught.value))
@@ -137,7 +135,7 @@ def test_a_verdict_that_hangs_on_the_printer_says_from_which_error_on(
     ingest = write_ingest(tmp_path / "rough", scan)
     row = run_step(CONFIG, ingest, *folders[1:])
     assert row["verdict"] == "differs"
-    found = re.search(r"would agree at a printing error of ([\d.]+) mm ", row["why"])
+    found = re.search(r"with a printing error of ([\d.]+) mm ", row["why"])
     assert found is not None
     enough = float(found[1])
     assert 0.04 <= enough <= 0.2
@@ -273,7 +271,7 @@ FLAT = ((0, 1, 2), (1, 2, 3), (1, 3, 4), (2, 3, 5))  # no body tells left from r
             "the mirror image of the scan fits",
         ),
         (STRIP, FLAT, STRIP * [1, 1, -1], "its mirror image fits far better"),
-        (CHAIN, ((0, 1), (1, 2), (2, 3)), None, "another structure's scan"),
+        (CHAIN, ((0, 1), (1, 2), (2, 3)), None, "a scan of another structure"),
     ],
 )
 def test_a_mirrored_scan_and_one_of_something_else_are_told(
@@ -346,7 +344,7 @@ def test_an_edited_sphere_table_is_not_read_with_the_covariance_of_another(
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
-        ("run.json", '{"key": "x", "status": "failed"}', "compare a finished one"),
+        ("run.json", '{"key": "x", "status": "failed"}', "choose a finished run"),
         ("steps.npz", None, "steps.npz"),
         ("structure.json", None, "structure.json"),
     ],

@@ -91,7 +91,7 @@ def test_a_refined_run_tells_what_is_discretised(tip, capsys):
         ),
         (
             TIP.replace("tip_x_mm", "x"),
-            "the column x is no coordinate: name",
+            "the column x is not a coordinate: name",
         ),
         (
             TIP.replace("1.1", "?"),

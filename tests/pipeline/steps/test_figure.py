@@ -92,7 +92,7 @@ def test_a_row_without_a_scan_is_refused_where_the_figure_shows_scans(row, tmp_p
 
 
 def test_an_unknown_figure_and_two_rows_of_one_name_are_refused():
-    with pytest.raises(InputError, match="there is no figure 'dejong-9': did you mean"):
+    with pytest.raises(InputError, match="unknown figure 'dejong-9': did you mean"):
         FigureConfig("dejong-9", ("a",))
     with pytest.raises(InputError, match="two rows of dejong-3 are called 'a'"):
         FigureConfig("dejong-3", ("a", "a"))

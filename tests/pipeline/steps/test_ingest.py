@@ -170,9 +170,9 @@ def strayed(rng: np.random.Generator) -> Floats:
     [
         (
             lambda rng: balls(rng) / 1000,
-            ["E-NO-SPHERES", "in m there are 6: rerun with --unit m"],
+            ["E-NO-SPHERES", "in m 6 spheres are found: rerun with --unit m"],
         ),
-        (strayed, ["E-UNIT", "in inch there are 6"]),
+        (strayed, ["E-UNIT", "in inch 6 spheres are found"]),
         (plane, ["E-NO-SPHERES", "a.xyz: no sphere", "check radius and unit"]),
         (
             lambda rng: plane(rng, lost=101),
@@ -180,11 +180,11 @@ def strayed(rng: np.random.Generator) -> Floats:
         ),
         (
             lambda rng: balls(rng, radius=5.1),
-            ["E-NO-SPHERES", "it has 6 spheres of radius 5.1"],
+            ["E-NO-SPHERES", "the scan has 6 spheres of radius 5.1"],
         ),
         (
             lambda rng: balls(rng, radius=8.5),
-            ["E-NO-SPHERES", "it has 6 spheres of radius 8.5"],
+            ["E-NO-SPHERES", "the scan has 6 spheres of radius 8.5"],
         ),
     ],
 )
@@ -202,9 +202,9 @@ def test_a_scan_in_which_nothing_fits_is_refused_with_what_would(
         ("--sphere-radius-mm -6", "radius_mm must be positive, not -6"),
         ("--registration-mm -1", "registration_mm"),
         ("--seeds nowhere.csv", "nowhere.csv cannot be read (No such file"),
-        ("--seeds nowhere.csv --register", "seeds do not fit views"),
-        ("--seeds {folder}/far.csv", "are the seeds in mm?"),
-        (f"--out {__file__}", "test_ingest.py is a file, no directory"),
+        ("--seeds nowhere.csv --register", "seeds exclude --register"),
+        ("--seeds {folder}/far.csv", "give seeds in mm"),
+        (f"--out {__file__}", "test_ingest.py is a file, not a folder"),
         ("--sphere-color 6", "no option --sphere-color: did you mean --sphere-radius-"),
         ("--salvage {folder}/a.xyz", "given twice"),
     ],
@@ -245,7 +245,7 @@ def test_a_scan_with_too_many_points_is_thinned_and_still_picked(
     np.save(scan, balls(rng))
     numbers = run_step(Ingest(6.0, "mm"), [scan], tmp_path / "found")
     assert numbers["points"] <= 12_000
-    assert "thinned from 15000" in numbers["notes"]
+    assert "15000 points were thinned" in numbers["notes"]
     assert farthest(centres_of(tmp_path / "found" / "spheres.csv"), CENTRES) < 0.03
 
 
@@ -331,8 +331,8 @@ def test_a_radius_is_doubted_no_more_than_shared_errors_let_it_be_told(rng):
     assert no_sphere_hint(shared, points, Unit.MM, options) == ""
     (said,) = unnoticed_radius(shared, options)
     assert "the radius a standard deviation of 0.82 %" in said
-    assert "below 2.5 % are not noticed" in said
-    assert "below 4.1 % not refused" in said
+    assert "below 2.5 % gives no warning" in said
+    assert "below 4.1 % no error" in said
     merged = replace(shared, joint_radius=None)
     one = own_radius(replace(merged, excess=None))[1]
     assert own_radius(merged)[1] == pytest.approx(one * np.sqrt(237.0))

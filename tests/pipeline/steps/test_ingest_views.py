@@ -122,7 +122,7 @@ def test_a_view_without_a_sphere_is_mentioned(seen, tmp_path, rng):
     wall = tmp_path / "wall.npy"
     np.save(wall, rng.uniform(0, 60, (4000, 3)) * [1, 1, 0] - [0, 0, 30])
     numbers = run_step(Ingest(6.0, "mm"), [seen, wall], tmp_path / "found")
-    assert numbers["notes"] == "wall.npy: no sphere is seen in it"
+    assert numbers["notes"] == "wall.npy: no sphere was found in this view"
 
 
 def saved_views(rng: np.random.Generator, folder: Path) -> list[Path]:

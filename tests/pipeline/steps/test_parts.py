@@ -137,7 +137,7 @@ def test_spacing_makes_links_differ_and_says_what_it_costs(tmp_path, capsys):
         (RING, {"wall_mm": "1.0"}, "has no key 'wall_mm'"),
         (RING, {"sides": "3"}, "sides must be from 8"),
         (["case=miura"], {}, "has no links to print"),
-        (["nowhere"], {}, "there is no run 'nowhere'"),
+        (["nowhere"], {}, "unknown run 'nowhere'"),
         (["case=pentapod"], {}, "the clamps of link-7-8 and link-7-9 overlap"),
     ],
 )

@@ -108,7 +108,7 @@ def test_the_command_line_measures_a_scan(measured, tmp_path, capsys):
     ("changed", "said"),
     [
         ({"scale-mm": "-40"}, "scale_mm must be positive, not -40"),
-        ({"spheres": "nowhere"}, "nowhere is no folder: give one that a step wrote"),
+        ({"spheres": "nowhere"}, "nowhere is not a folder: give one that a step wrote"),
         ({"simulated": "nowhere"}, "nowhere"),
     ],
 )

@@ -181,7 +181,7 @@ def test_a_search_without_a_finished_trial_says_so_each_time(project, capsys):
     for _ in range(2):
         assert search() == FAILED
         said = capsys.readouterr().err
-        assert "none of the 2 trials of mine came to its end" in said
+        assert "none of the 2 runs of mine finished" in said
 
 
 @pytest.mark.parametrize(

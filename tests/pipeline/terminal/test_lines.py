@@ -43,12 +43,12 @@ def test_a_verdict_is_told_with_its_numbers_in_words_on_eighty_columns():
     ]
     assert line.split(maxsplit=5) == [
         "control", "0.7123", "0.7533", "±", "0.0002",
-        "differs, as it should (synthetic)",
+        "differs, as expected (synthetic)",
     ]  # fmt: skip
 
 
 def test_a_control_that_does_not_do_what_it_must_says_so():
-    assert in_words(CONTROL, "agrees").startswith("differs, but should be: agrees")
+    assert in_words(CONTROL, "agrees").startswith("differs, expected: agrees")
     real = {"verdict": "agrees", "synthetic": "False"}
     assert in_words(real, "") == "agrees"
 

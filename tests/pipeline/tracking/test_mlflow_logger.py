@@ -291,7 +291,7 @@ def test_a_run_that_the_store_refuses_does_not_hold_up_the_others(
     with monkeypatch.context() as patch:
         patch.setattr(MlflowClient, "set_terminated", refuse)
         assert called(["track"]) == 1
-    assert "HTTP 400 (nothing is lost" in capsys.readouterr().err
+    assert "HTTP 400 (no result is lost" in capsys.readouterr().err
     statuses = Counter(found.info.status for found in runs_in(tracked))
     assert statuses == Counter(FINISHED=2, RUNNING=1)
     assert called(["track"]) == 0

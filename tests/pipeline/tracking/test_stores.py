@@ -127,7 +127,7 @@ def test_a_busy_store_is_waiting_not_damaged(tracked, capsys):
         other.execute("BEGIN EXCLUSIVE")
         assert called(["track"]) == 1
     (line,) = capsys.readouterr().err.splitlines()
-    assert "database is locked (nothing is lost" in line
+    assert "database is locked (no result is lost" in line
     assert database(tracked).read_bytes() == before
     assert called(["track"]) == 0
     assert len(runs_in(tracked)) == 1
@@ -164,7 +164,7 @@ def test_a_server_that_does_not_answer_loses_nothing(tracked, monkeypatch, capsy
     captured = capsys.readouterr()
     assert "127.0.0.1:9" in captured.out
     (line,) = captured.err.splitlines()
-    assert "nothing is lost" in line
+    assert "no result is lost" in line
     assert called(["track"]) == 0
     assert len(runs_in(tracked)) == 1
 
@@ -240,7 +240,7 @@ def test_ui_names_the_page_of_each_experiment(tracked, monkeypatch, capsys):
 def test_ui_without_a_store_says_what_to_run(project, capsys):
     assert called(["ui"]) == 2
     (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith("error: results/mlflow/mlflow.db is not there")
+    assert line.startswith("error: results/mlflow/mlflow.db does not exist")
     assert "make demo" in line
     assert not (project / "results").exists()
 

@@ -162,7 +162,10 @@ def assert_kept(folder: Path, before: dict[str, str], killed: int) -> None:
     left = [run_record(path) for path in (folder / "results" / "failed").glob("*")]
     assert len(left) == killed
     for record in left:
-        assert (record["status"], record["reason"]) == ("killed", "its process is gone")
+        assert (record["status"], record["reason"]) == (
+            "killed",
+            "its process has ended",
+        )
         went_on = folder / "results" / "runs" / record["key"] / "continued.json"
         assert json.loads(went_on.read_text())["step"] > 0
 

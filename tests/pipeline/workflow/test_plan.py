@@ -374,5 +374,5 @@ def test_every_leaf_of_the_virtual_lab_changes_its_scans(project):
 
 
 def test_a_key_that_snakemake_does_not_take_is_refused():
-    with pytest.raises(InputError, match="takes no 'sett': did you mean set"):
+    with pytest.raises(InputError, match="has no key 'sett': did you mean set"):
         plan_of({"sett": "comparisons.circle.scale_mm=50"})

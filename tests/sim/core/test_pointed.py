@@ -59,5 +59,7 @@ def test_two_tuples_of_the_same_types_are_of_one_type():
 
 
 def test_a_part_that_kernels_do_not_know_is_refused():
-    with pytest.raises(TypeError, match="argument is list: give arrays and numbers"):
+    with pytest.raises(
+        TypeError, match="an argument is a list: give arrays and numbers"
+    ):
         pointed((np.zeros(2), [1, 2]))

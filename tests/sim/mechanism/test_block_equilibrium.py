@@ -138,7 +138,7 @@ def without_length() -> BlockAssembly:
         (without_length, "hinge 0 has no length"),
         (lambda: two_blocks(stretch=-1.0), "stretch of hinge 0 must be"),
         (lambda: two_blocks(friction=1.0), "hinge 0 has friction but no `stick`"),
-        (lambda: two_blocks(Grip(2, (0, 0), (0, 0))), "there is no block 2"),
+        (lambda: two_blocks(Grip(2, (0, 0), (0, 0))), "block 2 does not exist"),
         (
             lambda: two_blocks(Grip(0, (0, 0), (0, 0)), Grip(0, (1, 0), (0, 0))),
             "two grips hold one block",
@@ -149,7 +149,7 @@ def without_length() -> BlockAssembly:
             ),
             "block 0 has no area or clockwise corners",
         ),
-        (lambda: Grip(0, (0, 0), (0, 0), stiffness=-1.0), "stiffness of the grip"),
+        (lambda: Grip(0, (0, 0), (0, 0), stiffness=-1.0), "grip on block 0: stiffness"),
     ],
 )  # fmt: skip
 def test_what_makes_no_sense_is_refused(make, words):

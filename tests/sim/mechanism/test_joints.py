@@ -138,16 +138,16 @@ def test_links_that_start_at_their_bound_end_as_those_that_start_beside_it(unit,
     [
         (
             ranges((ConstraintKind.DIST, (0, 1), 4.0, 1.0)),
-            r"length\(0, 1\) is 2 to 1: it is empt",
+            r"length\(0, 1\) is empty \(2 to 1\): give least < most",
         ),
-        (ranges((ConstraintKind.DIST, (0, 1), 1.0, 1.0)), "it is empty"),
+        (ranges((ConstraintKind.DIST, (0, 1), 1.0, 1.0)), r"is empty \(1 to 1\)"),
         (
             ranges((ConstraintKind.DIST, (0, 7), 1.0, 2.0)),
             "node 7, which does not exist",
         ),
         (
             ranges((ConstraintKind.DIST, (1, 1), 1.0, 2.0)),
-            "an edge from a node to itself",
+            "joins a node to itself",
         ),
         (
             ranges((ConstraintKind.DOT, (0, 1, 0, 1), -NONE, NONE)),

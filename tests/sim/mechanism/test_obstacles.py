@@ -240,7 +240,7 @@ def test_a_rod_through_the_middle_of_a_panel_is_refused(height):
         assert obstacles.overlaps(r) == 0
         return
     assert obstacles.overlaps(r) == 1
-    said = "capsule of nodes 3 and 4 goes through the triangle of nodes 0, 1 and 2"
+    said = "capsule of nodes 3 and 4 passes through the triangle of nodes 0, 1 and 2"
     with pytest.raises(ValueError, match=said):
         obstacles.check(r)
 

@@ -128,5 +128,5 @@ def test_impossible_options_are_refused(options, words):
 def test_large_structures_and_points_are_refused():
     with pytest.raises(ValueError, match="at most 1200 are supported"):
         EnvelopeSearch(triangle_sheet(12, 12), EnvelopeOptions())
-    with pytest.raises(ValueError, match="all nodes are at one place"):
+    with pytest.raises(ValueError, match="all nodes coincide"):
         EnvelopeSearch(structure(np.zeros((1, 3)), []), EnvelopeOptions())

@@ -84,12 +84,12 @@ def test_held_nodes_take_the_place_of_rows_of_their_body():
     ("wrong", "said"),
     [
         (lambda: two(TILTED).hinge((0, 1)), "needs the two `bodies`"),
-        (lambda: two(TILTED).hinge((0, 1), bodies=(0, 2)), "body 2 is not there"),
+        (lambda: two(TILTED).hinge((0, 1), bodies=(0, 2)), "unknown body 2"),
         (lambda: two(TILTED).hinge((0, 1), bodies=(1, 1)), "joined to itself"),
-        (lambda: two(TILTED).hinge((0, 9), bodies=(0, 1)), "node 9 is not there"),
-        (lambda: two(TILTED).limited((0, 1), 1.5, 2.0), "lie between the limits"),
+        (lambda: two(TILTED).hinge((0, 9), bodies=(0, 1)), "node 9 does not exist"),
+        (lambda: two(TILTED).limited((0, 1), 1.5, 2.0), "outside the limits"),
         (lambda: Draft(TRIANGLE).body(0, 0, 1), "name two or more"),
-        (lambda: Draft(np.zeros((3, 3))).body(0, 1, 2), "are at one place"),
+        (lambda: Draft(np.zeros((3, 3))).body(0, 1, 2), "of a body coincide"),
     ],
 )
 def test_what_cannot_be_joined_is_said(wrong, said):

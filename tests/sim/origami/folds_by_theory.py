@@ -18,8 +18,11 @@ from sim.origami.pattern.pattern import CreasePattern
 from tests.sim.origami.drawn_patterns import Line, as_edges, polyline, rim, vertex
 
 FOLDED, CONTACT = {"folded"}, {"stopped by contact"}
-STIFF = {"not rigidly foldable there", "popped"}  # of it panels decide, not theory
-OPEN = {"not rigidly foldable there"}
+STIFF = {
+    "not rigidly foldable",
+    "snapped to the wrong assignment",
+}  # of it panels decide, not theory
+OPEN = {"not rigidly foldable"}
 
 
 class Known(NamedTuple):

@@ -31,9 +31,12 @@ def test_slopes_of_coordinates_are_their_derivatives(rng):
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ({"lengths": [[0, 1.5]]}, r"lengths has \[0, 1.5\]: give 2 nodes by number"),
+        (
+            {"lengths": [[0, 1.5]]},
+            r"lengths has the nodes \[0, 1.5\]: give 2 node numbers",
+        ),
         ({"lengths": [[0, 1], [2]]}, r"lengths has \[2\]"),
-        ({"corners": [[0, 1]]}, r"corners has \[0, 1\]: give 3 nodes"),
+        ({"corners": [[0, 1]]}, r"corners has the nodes \[0, 1\]: give 3 node"),
     ],
 )
 def test_coordinates_that_are_none_are_refused(wrong, said):

@@ -246,7 +246,7 @@ def test_a_pressed_link_without_a_direction_is_refused():
     r = np.array([[0.0, 0, 0], [0.0, 0, 0], [1.0, 0, 0]])
     elastic = Elastic.between(r, np.array([[0, 1], [1, 2]]), 1.0)
     elastic = replace(elastic, rest_length=np.array([0.5, 1.0]))
-    with pytest.raises(ValueError, match=r"elastic link 0 joins nodes at one place"):
+    with pytest.raises(ValueError, match=r"elastic link 0 joins nodes that coincide"):
         loaded(structure(r, [*fix(r, 0), *fix(r, 2)]), elastic, {})
 
 

@@ -98,7 +98,7 @@ def test_forces_on_the_bar_vanish(rng):
         (0.5, -1.0, 0.0, "modulus -1 of strut 0"),
         (0.5, np.nan, 0.0, "modulus nan of strut 0"),
         (0.5, 1.0, -0.1, "node_diameter -0.1 must be 0 or more"),
-        (0.5, 1.0, 3.0, "node_diameter 3 is not below"),
+        (0.5, 1.0, 3.0, "node_diameter 3 of strut 0 must be below its length"),
     ],
 )
 def test_struts_that_cannot_be_are_refused(stretch, modulus, d, words):

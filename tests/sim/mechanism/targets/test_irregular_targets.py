@@ -174,7 +174,7 @@ def test_perturbation_is_the_seed_s_and_no_other():
         ),
         (
             lambda: MeshTarget(np.zeros((3, 3)), np.array([[0, 1, 3]])),
-            "not among 0 to 2",
+            "outside 0 to 2",
         ),
         (lambda: FourierCylinder(1.0, (2.0,), (0.0,)), "has a negative radius"),
         (lambda: FourierCylinder(1.0, (0.1,), ()), "1 cosines, 0 sines"),

@@ -242,7 +242,7 @@ def test_impossible_instructions_are_refused(build, said):
     ("phase", "said"),
     [
         (Fold([0], [1.5]), r"edge 0 is not a crease: creases are \[2\]"),
-        (Fold(), "names no creases, and the pattern assigns none"),
+        (Fold(), "fold and the pattern name no creases"),
         (Load([99], [0, 0, 1]), "load names node 99"),
         (Load([0], [0, 0, 1]), "acts on supports only"),
         (Displace([6], [0, 0, 1.0], watch=0), "which is held"),
@@ -358,9 +358,9 @@ def test_what_cannot_be_driven_is_refused():
     for creases, moments, increments, said in (
         ([2], [], 1, "0 moments for 1 creases"),
         ([2, 2], [1.0, 1.0], 1, "listed twice"),
-        ([2], [np.nan], 1, "nan among moments is not finite"),
+        ([2], [np.nan], 1, "the moment of crease 2 must be finite, not nan"),
         ([2], [1.0], 0, "increments must be a whole number"),
-        ([], [], 1, "has no creases"),
+        ([], [], 1, "moments without creases"),
     ):
         with pytest.raises(ValueError, match=said):
             Moments(creases, moments, increments=increments)

@@ -63,9 +63,9 @@ def test_creases_start_where_they_are_at_rest_before_they_fold():
     ("change", "said"),
     [
         ({"draws": 28}, "28 draws are too few .* give 29 or more"),
-        ({"draws": 0}, "draws is 0: give a whole number from 1 up, or increasing"),
+        ({"draws": 0}, "draws is 0: give a whole number from 1 up, or a list"),
         ({"draws": 61.5}, "draws is 61.5: give a whole number from 1 up"),
-        ({"draws": [200, 61]}, "or increasing ones, the total"),
+        ({"draws": [200, 61]}, "or a list of increasing totals"),
         ({"draws": [10, 28]}, "28 draws are too few"),
         ({"draws": []}, "0 draws are too few"),
         ({"vertices": -1.0}, "vertices must be 0 or more"),

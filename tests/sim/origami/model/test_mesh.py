@@ -88,7 +88,7 @@ def test_impossible_patterns_are_refused(panels, said):
 def test_vertices_must_be_finite_and_three_dimensional():
     with pytest.raises(ValueError, match="shape"):
         CreasePattern(np.zeros((3, 2)), [[0, 1, 2]])
-    with pytest.raises(ValueError, match="vertex 1 is not a finite"):
+    with pytest.raises(ValueError, match="vertex 1 is not at a finite"):
         CreasePattern(np.array([[0, 0, 0], [np.nan, 0, 0], [0, 1, 0]]), [[0, 1, 2]])
 
 

@@ -116,7 +116,7 @@ def test_frames_tell_how_far_each_edge_is_folded():
 def test_a_sheet_too_small_for_numbers_is_refused():
     """Its inverse is none: 0 times infinity was a warning of numpy."""
     tiny = {"vertices_coords": [[0, 0], [0, 0], [0, 1e-320]]}
-    with pytest.raises(ValueError, match="e-320 long: scale its coordinates up"):
+    with pytest.raises(ValueError, match="e-320 long: enlarge its coordinates"):
         read_pattern(
             {**tiny, "faces_vertices": [[0, 1, 2]]},
             scale=None,

@@ -25,8 +25,8 @@ def test_a_kresling_cell_is_a_prism_that_is_turned():
 @pytest.mark.parametrize(
     ("made", "said"),
     [
-        (lambda: vertex([90, 90, 90], radius=1.0), "360 degrees in all"),
-        (lambda: vertex([200, 80, 80], radius=1.0), "not below 180"),
+        (lambda: vertex([90, 90, 90], radius=1.0), "angles that sum to 360 degrees"),
+        (lambda: vertex([200, 80, 80], radius=1.0), "must be below 180"),
         (lambda: vertex([120, 120, 120], radius=0.0), "radius must be positive"),
         (lambda: kresling(2, radius=1, height=1, twist=1), "3 sides or more, not 2"),
     ],

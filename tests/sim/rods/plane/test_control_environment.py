@@ -84,7 +84,7 @@ def test_curvature_told_is_the_one_a_limb_takes():
 def test_step_that_fails_leaves_the_world_as_it_was():
     world = RodWorld(robot(), replace(OPTIONS, max_newton=1, tolerance=1e-14))
     before = world.observe()
-    with pytest.raises(NotConvergedError, match="no step from"):
+    with pytest.raises(NotConvergedError, match="no time step from"):
         world.step(0.05)
     same(world.observe(), before)
 
@@ -93,7 +93,7 @@ def test_what_cannot_be_done_is_refused():
     world = RodWorld(robot(), OPTIONS)
     with pytest.raises(ValueError, match="no limb 7: choose 0 to 6"):
         world.act(switch_on=[7])
-    with pytest.raises(ValueError, match=r"steps are 0\.0025 s: give a multiple"):
+    with pytest.raises(ValueError, match=r"give a multiple of the time step 0\.0025 s"):
         world.step(0.004)
     with pytest.raises(ValueError, match="give a positive time"):
         world.step(0.0)

@@ -175,7 +175,7 @@ def test_crossing_edges_are_counted():
 
 def test_touch_is_that_of_exact_contact():
     world = World(straight(0.1, 5, SOFT), edge_contact=EdgeContact())
-    with pytest.raises(ValueError, match=r"edge_contact works with contact exact"):
+    with pytest.raises(ValueError, match=r"edge_contact needs contact exact"):
         step_method(StepOptions(contact=ContactRule.MODIFIED_MASS), world)
 
 

@@ -128,7 +128,7 @@ def _end_loads(material: RodMaterial, options: StepOptions) -> RodStep:
         damping=Damping(beta=0.0),
         load=NodeLoad([0, 40], (0.0, 0.2), duration=0.05),
     )
-    with pytest.raises(NotConvergedError, match="no step from") as caught:
+    with pytest.raises(NotConvergedError, match="no time step from") as caught:
         _ends(world, options, 2.0)
     best = caught.value.best
     assert isinstance(best, RodStep)

@@ -168,7 +168,9 @@ def test_a_step_that_cannot_be_made_ends_with_the_last_good_one():
     world = World(straight(0.1, 5, SOFT), load=load)
     options = StepOptions(h=5e-3, shortest=0.5, max_newton=4)
     seen: list[RodStep] = []
-    with pytest.raises(NotConvergedError, match=r"at t = 0.05 s no step") as caught:
+    with pytest.raises(
+        NotConvergedError, match=r"at t = 0.05 s no time step"
+    ) as caught:
         seen.extend(simulate(world, options, 0.1))
     assert isinstance(caught.value.best, RodStep)
     assert seen[-1].time == pytest.approx(0.05)

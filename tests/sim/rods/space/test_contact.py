@@ -312,15 +312,15 @@ def test_rods_that_start_within_each_other_are_refused():
         _wire((0.0, 0.0, 0.0), (0.1, 0.0, 0.0), 2),
         _wire((0.05, -0.05, R), (0.05, 0.05, R), 3),
     )
-    words = r"edge [01] starts 0\.001 m within edge 3: move them apart"
+    words = r"edge [01] penetrates edge 3 by 0\.001 m at the start: move them"
     with pytest.raises(ValueError, match=words):
         SpaceWorld(crossing, contact=ContactModel(np.full(5, R)))
-    with pytest.raises(ValueError, match=r"edge 1 starts 0\.021 m within the ground"):
+    with pytest.raises(ValueError, match=r"edge 1 penetrates the ground by 0\.021 m"):
         SpaceWorld(
             _wire((0.0, 0.0, 0.0), (0.1, 0.0, -0.02), 2),
             contact=ContactModel(np.full(2, R), ground=LevelGround()),
         )
-    with pytest.raises(ValueError, match=r"starts 0\.001 m within the ground"):
+    with pytest.raises(ValueError, match=r"penetrates the ground by 0\.001 m"):
         SpaceWorld(
             _wire((0.0, 0.0, 0.0), (0.1, 0.0, 0.0), 2),
             contact=ContactModel(np.full(2, R), ground=LevelGround()),

@@ -153,11 +153,11 @@ def test_forces_that_turn_with_ends_move_a_rod_in_space_as_in_its_plane(integrat
 
 def test_loads_that_do_not_fit_are_refused():
     rod = slanting()
-    with pytest.raises(ValueError, match="load: there is no node 9: choose 0 to 8"):
+    with pytest.raises(ValueError, match="load: node 9 does not exist: choose 0 to 8"):
         SpaceWorld(rod, load=NodeLoad([9], (0.0, 0.0, 1.0)))
     with pytest.raises(ValueError, match=r"at \(.*, .*, .*\) m .* but 2 edges meet"):
         SpaceWorld(rod, follower_forces=(FollowerForce(5, 1.0),))
-    with pytest.raises(ValueError, match="there is no edge 8: choose 0 to 7"):
+    with pytest.raises(ValueError, match="edge 8 does not exist: choose 0 to 7"):
         SpaceWorld(rod, distributed_loads=(DistributedLoad([8]),))
     with pytest.raises(ValueError, match="give two numbers in the plane"):
         World(straight(0.1, 9, SOFT), distributed_loads=(SPREAD[0],))

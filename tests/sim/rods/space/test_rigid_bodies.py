@@ -245,7 +245,7 @@ def test_an_edge_is_closest_to_a_body_where_its_distance_is_least():
     ("make", "words"),
     [
         (lambda: SphereBody((0.0, 0.0, 0.0), -1.0), "sphere: radius must be positive"),
-        (lambda: BarBody((0.0,) * 3, (0.0,) * 3, 1.0), "make a sphere"),
+        (lambda: BarBody((0.0,) * 3, (0.0,) * 3, 1.0), "use a sphere"),
         (
             lambda: SpaceWorld(
                 _wire(np.zeros(3), np.array([0.1, 0.0, 0.0]), 2),
@@ -253,7 +253,7 @@ def test_an_edge_is_closest_to_a_body_where_its_distance_is_least():
                     np.full(2, R), bodies=(SphereBody((0.0,) * 3, 0.02),)
                 ),
             ),
-            r"edge 0 starts 0\.021 m within body 0: move them apart",
+            r"edge 0 penetrates body 0 by 0\.021 m at the start: move them apart",
         ),
     ],
 )
@@ -388,7 +388,9 @@ def test_a_body_that_turns_too_far_in_a_step_is_refused():
 
 
 def test_a_table_without_an_angle_for_each_time_is_refused():
-    with pytest.raises(ValueError, match="turns: give an angle for each time"):
+    with pytest.raises(ValueError, match="turns: give one or more times"):
         PrescribedMotion((0.0, 0.0, 0.0), times=[0.0, 1.0], angles=[0.0])
-    with pytest.raises(ValueError, match="moves: give rows of time, x, y and z"):
+    with pytest.raises(
+        ValueError, match="moves: give one or more rows of time, x, y and z"
+    ):
         PrescribedMotion((0.0, 0.0, 0.0), moves=[[0.0, 0.0, 0.0]])

@@ -230,10 +230,12 @@ def test_what_no_motion_can_be_is_refused(rng):
         with pytest.raises(ValueError, match=r"gravity is .*: give three finite"):
             SpaceWorld(rod, gravity)  # type: ignore[arg-type]
     for given in (np.zeros((2, 3)), np.full(rod.nodes.shape, np.nan)):
-        with pytest.raises(ValueError, match=r"velocity of shape .*: give finite"):
+        with pytest.raises(ValueError, match=r"velocity has shape .*: give finite"):
             SpaceWorld(rod, velocity=given)
     bad = SpaceWorld(rod, natural=lambda _: np.full(rod.curvature.shape, np.nan))
-    with pytest.raises(ValueError, match=r"natural curvature of shape .*: give finite"):
+    with pytest.raises(
+        ValueError, match=r"natural curvature has shape .*: give finite"
+    ):
         next(simulate_in_space(bad, StepOptions(), 0.1))
     with pytest.raises(ValueError, match="rayleigh works in 2D only"):
         SpaceWorld(rod, damping=Damping(rayleigh=True))
