@@ -48,16 +48,6 @@ def refuse_negative(owner: object, *names: str, of: str = "") -> None:
     )  # fmt: skip
 
 
-def refuse_unless_count(
-    owner: object, *names: str, of: str = "", least: int = 1
-) -> None:
-    """Refuse the first of the named attributes that is no whole number from `least`."""
-    _refuse_unless(
-        lambda value: is_count(value, least), f"a whole number from {least} up",
-        owner, names, of,
-    )  # fmt: skip
-
-
 def _refuse_unless(
     fits: Callable[[Any], bool], what: str, owner: object, names: tuple[str, ...],
     of: str,
