@@ -295,50 +295,23 @@ def _blended(
 
 
 @kernel
-def _tangent(
-    gradient: Floats, hessian: Floats, mu: float, T: Floats, B: Floats
-) -> None:
-    """The tangents T (2, 3), and B (2, 2), the curvature of the distance along them."""
-    k, square, across = 0, 0.0, 0.0
-    for i in range(3):
-        square += gradient[i] ** 2
-        if abs(gradient[i]) < abs(gradient[k]):
-            k = i
-    for i in range(3):
-        T[0, i] = -gradient[k] * gradient[i] / square
+def _tangents(gradient: Floats) -> Floats:
+    """(2, 3) the tangents T."""
+    n = gradient / np.sqrt(np.dot(gradient, gradient))
+    k = np.argmin(np.abs(n))
+    T = np.empty((2, 3))
+    T[0] = -n[k] * n
     T[0, k] += 1.0
-    for i in range(3):
-        across += T[0, i] ** 2
-    for i in range(3):
-        T[0, i] /= np.sqrt(across)
-    for i in range(3):
-        j, m = (i + 1) % 3, (i + 2) % 3
-        T[1, i] = (gradient[j] * T[0, m] - gradient[m] * T[0, j]) / np.sqrt(square)
-    for a in range(2):
-        for b in range(2):
-            B[a, b] = 1.0 if a == b else 0.0
-            for i in range(3):
-                for j in range(3):
-                    B[a, b] += mu * T[a, i] * hessian[i, j] * T[b, j]
+    T[0] /= np.sqrt(np.dot(T[0], T[0]))
+    T[1] = np.cross(n, T[0])
+    return T
 
 
 @kernel
-def _with_tangential(apart: Floats, T: Floats, B: Floats, step: Floats) -> float:
-    """Add the part of a step along the surface, downhill; its length with that part."""
-    a = b = 0.0
-    for i in range(3):
-        a += T[0, i] * apart[i]
-        b += T[1, i] * apart[i]
-    half, skew = 0.5 * (B[0, 0] + B[1, 1]), 0.5 * (B[0, 0] - B[1, 1])
-    lift = max(0.1 - half + np.sqrt(skew**2 + B[0, 1] ** 2), 0.0)
-    long, wide, bias = B[0, 0] + lift, B[1, 1] + lift, B[0, 1]
-    det = long * wide - bias**2
-    square = 0.0
-    for i in range(3):
-        step[i] += (wide * a - bias * b) / det * T[0, i]
-        step[i] += (long * b - bias * a) / det * T[1, i]
-        square += step[i] ** 2
-    return float(np.sqrt(square))
+def _inverse(B: Floats) -> Floats:
+    """Of a symmetric matrix (2, 2)."""
+    adjugate = np.array([[B[1, 1], -B[0, 1]], [-B[0, 1], B[0, 0]]])
+    return np.asarray(adjugate / (B[0, 0] * B[1, 1] - B[0, 1] ** 2))
 
 
 @kernel
@@ -346,44 +319,33 @@ def _settle(
     at: Floats, c: Floats, g: Floats, C: Floats, width: float, start: Ints, near: Ints,
     sides: Floats, points: Floats, goals: Floats, slopes: Floats, settled: Bools,
 ) -> None:  # fmt: skip
-    """Newton's method for the nearest point, downhill where distance is not convex."""
+    """Newton's method for the nearest point, downhill where distance is not convex.
+
+    B (2, 2) is the curvature of the distance along the tangents.
+    """
     gradient, hessian = np.empty(3), np.empty((3, 3))
-    step, begun, apart = np.empty(3), np.empty(3), np.empty(3)
-    T, B = np.empty((2, 3)), np.empty((2, 2))
+    T, B = np.empty((2, 3)), np.eye(2)
     for p in range(len(points)):
-        x, r = goals[p], points[p]
-        seen = near[start[p] : start[p + 1]]
-        settled[p] = False
-        begun[:] = x
+        x, seen = goals[p], near[start[p] : start[p + 1]]
+        settled[p], begun = False, x.copy()
         for _ in range(60):
             F = _level(at, c, g, C, width, seen, sides[p], x, gradient, hessian)
-            square = mu = 0.0
-            for i in range(3):
-                square += gradient[i] ** 2
-                mu += (r[i] - x[i]) * gradient[i]
-            mu /= square
-            _tangent(gradient, hessian, mu, T, B)
-            for i in range(3):
-                apart[i] = r[i] - x[i]
-                step[i] = -F / square * gradient[i]
-                for j in range(3):
-                    apart[i] += (mu * F / square) * hessian[i, j] * gradient[j]
-            size, away = _with_tangential(apart, T, B, step), 0.0
-            for i in range(3):
-                x[i] += min(1.0, AROUND * width / max(size, 1e-300)) * step[i]
-                away += (x[i] - begun[i]) ** 2
-            if away > (AROUND * width) ** 2:
+            to_point, square = points[p] - x, np.dot(gradient, gradient)
+            mu, T = np.dot(to_point, gradient) / square, _tangents(gradient)
+            B = np.eye(2) + mu * np.dot(T, np.dot(hessian, T.T))
+            half, skew = 0.5 * (B[0, 0] + B[1, 1]), 0.5 * (B[0, 0] - B[1, 1])
+            lift = max(0.1 - half + np.sqrt(skew**2 + B[0, 1] ** 2), 0.0)
+            apart = to_point + mu * F / square * np.dot(hessian, gradient)
+            along = np.dot(_inverse(B + lift * np.eye(2)), np.dot(T, apart))
+            step = np.dot(along, T) - F / square * gradient
+            size = np.sqrt(np.dot(step, step))
+            x += min(1.0, AROUND * width / max(size, 1e-300)) * step
+            if np.sum((x - begun) ** 2) > (AROUND * width) ** 2:
                 break
             if size <= 1e-8 * width:  # squared next
                 settled[p] = True
                 break
-        det = B[0, 0] * B[1, 1] - B[0, 1] ** 2
-        for i in range(3):
-            for j in range(3):
-                slopes[p, i, j] = (
-                    T[0, i] * (B[1, 1] * T[0, j] - B[0, 1] * T[1, j])
-                    + T[1, i] * (B[0, 0] * T[1, j] - B[0, 1] * T[0, j])
-                ) / det
+        slopes[p] = np.dot(T.T, np.dot(_inverse(B), T))
 
 
 @dataclass(frozen=True, eq=False)
