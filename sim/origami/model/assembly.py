@@ -289,17 +289,17 @@ def _add(
     hessian: Floats,
     rows: Ints,
 ) -> None:
-    """Add 4-node terms to force and stiffness; rows (12,) is work space."""
-    for a in range(4):
+    """Add the terms of k nodes to force and stiffness; rows (3k,) is work space."""
+    for a in range(len(nodes)):
         for c in range(3):
             rows[3 * a + c] = model.unknown[nodes[a], c]
-    for i in range(12):
+    for i in range(len(rows)):
         row = rows[i]
         if row < 0:
             continue
         system.force[row] += gradient[i]
         begin = system.start[row] - system.first[row]
-        for j in range(12):
+        for j in range(len(rows)):
             column = rows[j]
             if 0 <= column <= row:
                 system.values[begin + column] += hessian[i, j]
@@ -308,10 +308,12 @@ def _add(
 @kernel
 def _add_bars(model: BarHingeModel, x: Floats, system: EquilibriumSystem) -> None:
     dx, force, block = np.empty(3), np.empty(3), np.empty((3, 3))
+    gradient, hessian = np.empty(6), np.empty((6, 6))
+    rows = np.empty(6, dtype=np.int64)
     for bar in range(len(model.bar)):
-        ends = model.bar[bar]
+        i, j = model.bar[bar]
         for c in range(3):
-            dx[c] = x[ends[1], c] - x[ends[0], c]
+            dx[c] = x[j, c] - x[i, c]
         energy = bar_terms(
             dx,
             model.bar_rest[bar],
@@ -322,19 +324,10 @@ def _add_bars(model: BarHingeModel, x: Floats, system: EquilibriumSystem) -> Non
         )
         part = PANEL_STRETCH if model.bar_of_panel[bar] else CREASE_STRETCH
         system.energies[part] += energy
-        for a in range(2):
-            for c in range(3):
-                row = model.unknown[ends[a], c]
-                if row < 0:
-                    continue
-                system.force[row] += force[c] if a == 1 else -force[c]
-                begin = system.start[row] - system.first[row]
-                for b in range(2):
-                    for e in range(3):
-                        column = model.unknown[ends[b], e]
-                        if 0 <= column <= row:
-                            value = block[c, e]
-                            system.values[begin + column] += value if a == b else -value
+        gradient[:3], gradient[3:] = -force, force
+        hessian[:3, :3] = hessian[3:, 3:] = block
+        hessian[:3, 3:] = hessian[3:, :3] = -block
+        _add(model, system, model.bar[bar], gradient, hessian, rows)
 
 
 @kernel
