@@ -14,8 +14,8 @@ A surface passes through itself where its edges pierce its triangles (`crossings
 import numpy as np
 
 from sim.contact.distance import pair_distance
-from sim.contact.near_pairs import ContactPairs, boxes, gather, overlaps, share_tag
-from sim.core.arrays import Floats, Ints
+from sim.contact.near_pairs import ContactPairs, boxes, gather, overlaps
+from sim.core.arrays import Bools, Floats, Ints, cross
 from sim.core.numba_kernels import kernel
 
 KEEP = 0.1  # of the clearance that a pair has before the step; advancing ends there
@@ -84,29 +84,19 @@ def largest_step(pairs: ContactPairs, x: Floats, move: Floats, longest: float) -
     return step
 
 
-@kernel
-def _volume(a: Floats, b: Floats, c: Floats, d: Floats) -> float:
-    """Six times the signed volume of a tetrahedron."""
-    out = 0.0
-    for i in range(3):
-        j, k = (i + 1) % 3, (i + 2) % 3
-        out += (b[i] - a[i]) * (
-            (c[j] - a[j]) * (d[k] - a[k]) - (c[k] - a[k]) * (d[j] - a[j])
-        )
-    return out
+def _volumes(a: Floats, b: Floats, c: Floats, d: Floats) -> Floats:
+    """(k,) six times the signed volumes of tetrahedra with corners (k, 3)."""
+    return np.asarray(((b - a) * cross(c - a, d - a)).sum(axis=-1))
 
 
-@kernel
-def pierces(p: Floats, q: Floats, a: Floats, b: Floats, c: Floats) -> bool:
-    """Whether the edge p-q passes through the inside of the triangle a-b-c."""
-    above, below = _volume(a, b, c, p), _volume(a, b, c, q)
-    if above * below >= 0.0:
-        return False
-    u, v, w = _volume(p, q, a, b), _volume(p, q, b, c), _volume(p, q, c, a)
-    return bool((u > 0.0 and v > 0.0 and w > 0.0) or (u < 0.0 and v < 0.0 and w < 0.0))
+def pierces(p: Floats, q: Floats, a: Floats, b: Floats, c: Floats) -> Bools:
+    """(k,) whether edges p-q pass through the inside of triangles a-b-c."""
+    above, below = _volumes(a, b, c, p), _volumes(a, b, c, q)
+    sides = np.array([_volumes(p, q, *ends) for ends in ((a, b), (b, c), (c, a))])
+    inside = (sides > 0.0).all(axis=0) | (sides < 0.0).all(axis=0)
+    return np.asarray((above * below < 0.0) & inside)
 
 
-@kernel
 def crossings(edge: Ints, triangle: Ints, tag: Ints, x: Floats) -> Ints:
     """(k, 2) rows of edges and the triangles they pierce, joined ones left out.
 
@@ -117,19 +107,9 @@ def crossings(edge: Ints, triangle: Ints, tag: Ints, x: Floats) -> Ints:
     x : (n, 3) m
     """
     found = overlaps(boxes(edge, x, 0.0), boxes(triangle, x, 0.0), False)
-    count = 0
-    for k in range(len(found)):
-        i, t = found[k, 0], found[k, 1]
-        joined = False
-        for a in range(2):
-            for b in range(3):
-                u, v = edge[i, a], triangle[t, b]
-                joined = joined or u == v or share_tag(tag, u, v)
-        if joined:
-            continue
-        p, q = x[edge[i, 0]], x[edge[i, 1]]
-        corner = triangle[t]
-        if pierces(p, q, x[corner[0]], x[corner[1]], x[corner[2]]):
-            found[count, 0], found[count, 1] = i, t
-            count += 1
-    return found[:count].copy()
+    one, other = edge[found[:, 0]], triangle[found[:, 1]]
+    joined = (one[:, :, None] == other[:, None, :]).any(axis=(1, 2))
+    a, b = tag[one].reshape(-1, 4, 1), tag[other].reshape(-1, 1, 6)
+    joined |= ((a == b) & (a >= 0)).any(axis=(1, 2))
+    ends = (*x[one].transpose(1, 0, 2), *x[other].transpose(1, 0, 2))
+    return np.asarray(found[~joined & pierces(*ends)])

@@ -170,13 +170,8 @@ def _of_potential(
     slope: float, curvature: float, gradient: Floats, hessian: Floats
 ) -> None:
     """From the slopes of d to those of Pi(d): eqs. (3.5) and (3.6)."""
-    for i in range(12):
-        for j in range(12):
-            hessian[i, j] = (
-                slope * hessian[i, j] + curvature * gradient[i] * gradient[j]
-            )
-    for i in range(12):
-        gradient[i] *= slope
+    hessian[:] = slope * hessian + np.outer(curvature * gradient, gradient)
+    gradient *= slope
 
 
 @kernel
@@ -186,14 +181,10 @@ def _mollified(
     """From the slopes of Pi to those of m(c) Pi for two edges y (4, 3)."""
     c_gradient, c_hessian = np.empty(12), np.empty((12, 12))
     m, m1, m2 = mollifier(_cross(y, c_gradient, c_hessian), scale)
-    for i in range(12):
-        for j in range(12):
-            mixed = gradient[i] * c_gradient[j] + c_gradient[i] * gradient[j]
-            square = c_gradient[i] * c_gradient[j]
-            own = m1 * c_hessian[i, j] + m2 * square
-            hessian[i, j] = m * hessian[i, j] + m1 * mixed + energy * own
-    for i in range(12):
-        gradient[i] = m * gradient[i] + m1 * energy * c_gradient[i]
+    mixed = np.outer(gradient, c_gradient) + np.outer(c_gradient, gradient)
+    own = m1 * c_hessian + m2 * np.outer(c_gradient, c_gradient)
+    hessian[:] = m * hessian + m1 * mixed + energy * own
+    gradient[:] = m * gradient + m1 * energy * c_gradient
 
 
 @kernel
@@ -223,20 +214,6 @@ def pair_terms(
 
 
 @kernel
-def pair_slopes(pairs: ContactPairs, ke: float, x: Floats) -> Floats:
-    """(k, 4, 3) of the potential of each pair in its nodes; zero where panels meet."""
-    slopes = np.zeros((len(pairs.node), 4, 3))
-    gradient, hessian = np.empty(12), np.empty((12, 12))
-    for k in range(len(pairs.node)):
-        energy, _ = pair_terms(pairs, k, ke, x, gradient, hessian)
-        if 0.0 < energy < np.inf:
-            for a in range(4):
-                for c in range(3):
-                    slopes[k, a, c] = gradient[3 * a + c]
-    return slopes
-
-
-@kernel
 def pair_curvatures(
     pairs: ContactPairs, ke: float, x: Floats
 ) -> tuple[Floats, Floats, Floats]:
@@ -256,6 +233,11 @@ def pair_curvatures(
         if slope * slope > 0.0:
             convex[k] = np.outer(bent / (slope * slope) * slopes[k], slopes[k])
     return slopes, curvature, convex
+
+
+def pair_slopes(pairs: ContactPairs, ke: float, x: Floats) -> Floats:
+    """(k, 4, 3) of the potential of each pair in its nodes; zero where panels meet."""
+    return pair_curvatures(pairs, ke, x)[0].reshape(-1, 4, 3)
 
 
 @kernel
