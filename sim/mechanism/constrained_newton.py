@@ -320,15 +320,10 @@ def second_order_correction(
     return np.asarray(z - direction.factor.solve(force.ravel()).reshape(-1, 3))
 
 
-@kernel
 def penalty_weights(layout: JacobianLayout, B: Floats) -> Floats:
     """(m,) penalty weight rho of each row: PENALTY / |grad c_i|^2."""
-    squares = np.zeros(len(layout.scale))
-    for p in range(len(B)):
-        squares[layout.block_row[p]] += B[p, 0] ** 2 + B[p, 1] ** 2 + B[p, 2] ** 2
-    for i in range(len(squares)):
-        squares[i] = PENALTY / squares[i] if squares[i] > 0.0 else PENALTY
-    return squares
+    squares = np.bincount(layout.block_row, (B * B).sum(axis=1), len(layout.scale))
+    return np.asarray(PENALTY / np.where(squares > 0.0, squares, 1.0))
 
 
 @kernel

@@ -28,7 +28,6 @@ import numpy as np
 
 from sim.core.arrays import Floats, Ints
 from sim.core.numba_kernels import kernel
-from sim.linalg.multifrontal import Fronts, solve_fronts
 from sim.linalg.sparse import Factor
 from sim.mechanism import jacobian
 from sim.mechanism.constraint_system import (
@@ -38,7 +37,6 @@ from sim.mechanism.constraint_system import (
     system_of,
 )
 from sim.mechanism.constraints import ROWS, ConstraintKind
-from sim.mechanism.jacobian import JacobianLayout
 from sim.mechanism.shape_measures import characteristic_length
 from sim.mechanism.structure import Structure
 
@@ -115,18 +113,12 @@ def constraint_forces(
     point: MorphConfiguration, contacts: ObstacleTerms | None = None
 ) -> ConstraintForces:
     """The constraint forces at `point`: the least squares of grad f + J^T y."""
-    linear = point.linear
-    system, normal = linear.system, linear.factorise()
+    linear, n = point.linear, point.linear.system.n
     gradient = np.zeros_like(point.z)
-    gradient[: system.n] = point.z[: system.n] - point.g
+    gradient[:n] = point.z[:n] - point.g
     if contacts is not None:
         gradient += contacts.push()
-    y = np.zeros(system.m)
-    _balance(
-        system.layout, system.normal.fronts, normal.L, normal.pivot, linear.B, y,
-        gradient,
-    )  # fmt: skip
-    return ConstraintForces(linear, normal, y, gradient)
+    return ConstraintForces(linear, *balanced(linear, gradient))
 
 
 def inner(a: Floats, b: Floats) -> float:
@@ -142,23 +134,17 @@ def _inner(a: Floats, b: Floats) -> float:
     return total
 
 
-@kernel
-def _balance(
-    layout: JacobianLayout,
-    fronts: Fronts,
-    L: Floats,
-    pivot: Floats,
-    B: Floats,
-    y: Floats,
-    gradient: Floats,
-) -> None:
-    """Add to y the forces that balance the gradient; what they leave remains in it."""
-    lacking = np.empty(len(y))
+def balanced(
+    linear: LinearConstraints, gradient: Floats
+) -> tuple[Factor, Floats, Floats]:
+    """Factor of J J^T, forces y that balance a gradient best, and what they leave."""
+    layout, normal = linear.system.layout, linear.factorise()
+    y, left = np.zeros(linear.system.m), gradient.copy()
     for _ in range(2):  # the second removes what rounding left of the first
-        jacobian.times(layout, B, gradient, lacking)
-        dy = solve_fronts(fronts, L, pivot, lacking)
-        jacobian.add_transpose_times(layout, B, dy, -1.0, gradient)
+        dy = normal.solve(linear.times(left))
+        jacobian.add_transpose_times(layout, linear.B, dy, -1.0, left)
         y -= dy
+    return normal, y, left
 
 
 @dataclass(frozen=True, eq=False)

@@ -307,16 +307,18 @@ class HessianPattern:
 
     Attributes
     ----------
-    products : (2, o) blocks p and q of J, of one row
+    products : (2, o) numbers of the blocks of J whose products are entries
     curved : second derivatives of the constraints
-    taken : of contacts, products, second derivatives, W and the diagonal, which of
-        their numbers are in the lower triangle
+    bent : the term of each entry that these make
+    contacts, own : which numbers of the matrices of contacts, and of W, are entries
     rows, cols : (e,) of these entries; those of one place add up
     """
 
     products: Ints
     curved: CurvedTerms
-    taken: tuple[Ints, ...]
+    bent: Ints
+    contacts: Ints
+    own: Ints
     rows: Ints
     cols: Ints
     factor: SparsityPattern
@@ -354,8 +356,12 @@ def hessian_pattern_with(topology: Topology, nodes: Ints) -> HessianPattern:
     rows, cols = (np.concatenate([place[side] for place in places]) for side in (0, 1))
     all_three = coordinates(order[:, None]).ravel()
     factor = analyse(3 * size, rows, cols, order=all_three)
-    taken = tuple(place.taken for place in places)
-    return HessianPattern(np.stack([p, q]), curved, taken, rows, cols, factor)
+    contact, product, bent, block, _ = (place.taken for place in places)
+    pair, (a, b) = product // 9, np.divmod(product % 9, 3)
+    products = np.stack([3 * p[pair] + a, 3 * q[pair] + b])
+    return HessianPattern(
+        products, curved, bent // 2, contact, block, rows, cols, factor
+    )
 
 
 def coordinates(nodes: Ints) -> Ints:
@@ -415,16 +421,17 @@ def assemble(
     terms: HessianTerms,
 ) -> Floats:
     """The entries of the lower triangle of K."""
-    p, q = pattern.products
-    left = terms.rho[layout.block_row[p], None] * B[p]
+    one, other = pattern.products
+    weighted = terms.rho[layout.block_row, None] * B
     curved, x = pattern.curved, np.append(z, np.repeat([1.0, 0.0], 3))
     bent = curved.f * terms.y[curved.row] * (x[curved.head] - x[curved.tail])
     diagonal = np.full_like(z, terms.mu)
     diagonal[layout.n :, 1:] = 1.0  # of a multiplier only the first number counts
     parts = (
-        terms.contacts, left[:, :, None] * B[q, None], np.repeat(bent, 2), terms.W,
-        diagonal,
-    )  # fmt: skip
-    return np.concatenate(
-        [part.ravel()[at] for part, at in zip(parts, pattern.taken, strict=True)]
+        terms.contacts.ravel()[pattern.contacts],
+        weighted.ravel()[one] * B.ravel()[other],
+        bent[pattern.bent],
+        terms.W.ravel()[pattern.own],
+        diagonal.ravel(),
     )
+    return np.concatenate(parts)

@@ -24,14 +24,15 @@ import numpy as np
 from scipy.sparse import coo_array, csr_array
 
 from sim.core.arrays import Floats, Ints
-from sim.linalg.sparse import Factor, SparsityPattern, analyse, factorise
+from sim.linalg.sparse import Factor, analyse, factorise
 from sim.mechanism.constrained_newton import NewtonMatrix, penalty_weights
-from sim.mechanism.constraint_forces import ObstacleTerms, inner
+from sim.mechanism.constraint_forces import ObstacleTerms, balanced, inner
 from sim.mechanism.constraint_projection import admissible
 from sim.mechanism.constraint_system import (
     ConstraintSystem,
     HessianPattern,
     LinearConstraints,
+    dense,
     hessian_pattern_of,
     linearise,
     system_of,
@@ -131,11 +132,7 @@ class PotentialEnergy:
             energy += self.obstacles.energy(z, self.kappa)
             contacts = self.obstacles.contacts(z, self.kappa)
             gradient += contacts.push()
-        normal, y, left = linear.factorise(), np.zeros(self.system.m), gradient.copy()
-        for _ in range(2):  # the second removes what rounding left of the first
-            dy = normal.solve(linear.times(left))
-            left -= linear.transpose_times(dy)
-            y -= dy
+        normal, y, left = balanced(linear, gradient)
         if self.system.k:  # multipliers are eliminated: they count as no length
             left = admissible(self.system, z, gradient[:n])
         own = np.abs(deformed.moment) * np.abs(deformed.hinge_slope).max(axis=1)
@@ -194,22 +191,32 @@ class PotentialEnergy:
         ----------
         shift : relative to the largest stiffness
         """
-        own = self.loaded.elastic
-        parts = (own.links, own.hinges, own.panels.nodes)
-        places = _pattern_with(K.places, *(nodes.tobytes() for nodes in parts))
-        rigid = K.entries(shift * self.stiffness, convex=convex)
-        elastic = point.deformed.convex if convex else point.deformed.curvature
-        return factorise(places, np.concatenate([rigid, elastic]), drop=0.0)
+        places = self._places(K)
+        values = self._entries(K, point, shift * self.stiffness, convex=convex)
+        return factorise(places.factor, values, drop=0.0)
 
     def dense_curvature(self, point: LoadedConfiguration) -> Floats:
         """(3n + 3k, 3n + 3k) of Pi and y.c, without the weights of the constraints."""
-        own, rigid = self.loaded.elastic, self.newton_matrix(point)
-        K = replace(rigid, rho=0.0 * rigid.rho).dense()
-        row, col = elastic_entries(own.links, own.hinges, own.panels.nodes)
-        np.add.at(K, (row, col), point.deformed.curvature)
-        off = row != col
-        np.add.at(K, (col[off], row[off]), point.deformed.curvature[off])
-        return K
+        K = self.newton_matrix(point)
+        K = replace(K, rho=0.0 * K.rho)
+        return dense(self._places(K), self._entries(K, point, 0.0))
+
+    def _places(self, K: NewtonMatrix) -> HessianPattern:
+        own = self.loaded.elastic
+        parts = (own.links, own.hinges, own.panels.nodes)
+        return _pattern_with(K.places, *(nodes.tobytes() for nodes in parts))
+
+    def _entries(
+        self,
+        K: NewtonMatrix,
+        point: LoadedConfiguration,
+        shift: float,
+        *,
+        convex: bool = False,
+    ) -> Floats:
+        """Of K with elastic parts."""
+        elastic = point.deformed.convex if convex else point.deformed.curvature
+        return np.concatenate([K.entries(shift, convex=convex), elastic])
 
     def longest_free_step(self, z: Floats, dz: Floats) -> float:
         """The largest share of dz, at most 1, on which no bodies touch."""
@@ -249,18 +256,16 @@ class PotentialEnergy:
 @once_per_owner
 def _pattern_with(
     rigid: HessianPattern, links: bytes, hinges: bytes, panels: bytes
-) -> SparsityPattern:
+) -> HessianPattern:
     """Of K with elastic parts, by the nodes of these; found once for a pattern."""
     parts = [
         np.frombuffer(nodes, dtype=np.int64).reshape(-1, count)
         for nodes, count in ((links, 2), (hinges, 4), (panels, 3))
     ]
     rows, cols = elastic_entries(*parts)
-    return analyse(
-        rigid.factor.n,
-        np.concatenate([rigid.rows, rows]),
-        np.concatenate([rigid.cols, cols]),
-    )
+    rows, cols = np.append(rigid.rows, rows), np.append(rigid.cols, cols)
+    factor = analyse(rigid.factor.n, rows, cols)
+    return replace(rigid, rows=rows, cols=cols, factor=factor)
 
 
 def is_elastic(potential: PotentialEnergy) -> bool:
