@@ -132,7 +132,7 @@ def _eliminate(F: Floats, length: Floats, drop: float, pivot: Floats) -> int:
     """
     done = 0
     for k in range(len(pivot)):
-        remains = _column_length(F, done, k)
+        remains = np.sqrt(np.sum(F[done:, k] ** 2))
         ratio = remains / length[k]
         pivot[k] = ratio if ratio > drop else 0.0
         if pivot[k] > 0.0:
@@ -161,20 +161,11 @@ def _triangular(F: Floats, done: int, width: int) -> int:
         return left
     low = done
     for k in range(width, size):
-        length = _column_length(F, low, k)
+        length = np.sqrt(np.sum(F[low:, k] ** 2))
         if length > 0.0:
             _reflect_column(F, low, k, length)
             low += 1
     return low - done
-
-
-@kernel
-def _column_length(F: Floats, low: int, k: int) -> float:
-    """Of column k from row `low` on."""
-    square = 0.0
-    for i in range(low, len(F)):
-        square += F[i, k] * F[i, k]
-    return float(np.sqrt(square))
 
 
 @kernel

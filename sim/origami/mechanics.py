@@ -28,7 +28,7 @@ from scipy.sparse import csc_array
 from scipy.sparse.linalg import eigsh, spsolve
 
 from sim.core.arrays import Floats, Ints
-from sim.core.hinges import hinge_slopes
+from sim.core.hinges import slopes_of_hinges
 from sim.core.options import is_finite, refuse_missing
 from sim.origami.fold_and_load_phases import Fold, Phase
 from sim.origami.folding.equilibrium import FoldingProblem, near_at
@@ -359,22 +359,16 @@ Element = tuple[float, Ints, Floats]
 
 def _bars(mesh: BarHingeMesh) -> list[Element]:
     """Energy by half the square of the strain, J; nodes; slopes of the strain, 1/m."""
-    out = []
-    for nodes, length, EA in zip(mesh.bar, mesh.bar_length, mesh.bar_stiffness,
-                                 strict=True):  # fmt: skip
-        along = (mesh.rest[nodes[1]] - mesh.rest[nodes[0]]) / length**2
-        out.append((float(EA * length), nodes, np.concatenate([-along, along])))
-    return out
+    one, other = mesh.rest[mesh.bar[:, 0]], mesh.rest[mesh.bar[:, 1]]
+    along = (other - one) / mesh.bar_length[:, None] ** 2
+    k = mesh.bar_stiffness * mesh.bar_length
+    return list(zip(k.tolist(), mesh.bar, np.hstack([-along, along]), strict=True))
 
 
 def _hinges(mesh: BarHingeMesh) -> list[Element]:
     """Energy by half the square of the angle, J; nodes; slopes of the angle, 1/m."""
-    out = []
-    for nodes, k in zip(mesh.hinge, mesh.hinge_stiffness, strict=True):
-        slopes = np.empty(12)
-        hinge_slopes(mesh.rest[nodes], slopes, np.empty((12, 12)), np.empty((6, 3, 3)))
-        out.append((float(k), nodes, slopes))
-    return out
+    slopes = slopes_of_hinges(mesh.hinge, mesh.rest)[1]
+    return list(zip(mesh.hinge_stiffness.tolist(), mesh.hinge, slopes, strict=True))
 
 
 def _cell_place(x: Floats, periods: Floats) -> tuple[float, ...]:

@@ -44,7 +44,7 @@ from scipy.sparse import coo_array, csc_array, csr_array
 from scipy.sparse.linalg import splu
 
 from sim.core.arrays import Floats, Ints
-from sim.core.hinges import hinge_slopes
+from sim.core.hinges import slopes_of_hinges
 from sim.mechanism.dynamics.quadratic_constraints import QuadraticRows
 from sim.mechanism.shape_measures import rigid_motions
 from sim.mechanism.statics.potential_energy import (
@@ -104,9 +104,9 @@ class Coordinates:
     def slopes(self, r: Floats) -> Floats:
         """(count, n, 3) derivative of each coordinate in the nodes."""
         out, first = np.zeros((len(self), len(r), 3)), len(self.lengths)
-        for i, (a, b) in enumerate(self.lengths.tolist()):
-            e = (r[b] - r[a]) / np.linalg.norm(r[b] - r[a])
-            out[i, a], out[i, b] = -e, e
+        every, (a, b) = np.arange(len(self)), self.lengths.T
+        e = (r[b] - r[a]) / np.linalg.norm(r[b] - r[a], axis=1)[:, None]
+        out[every[:first], a], out[every[:first], b] = -e, e
         a, b, c = self.corners.T
         u, v = r[a] - r[b], r[c] - r[b]
         n = np.cross(u, v)
@@ -116,11 +116,8 @@ class Coordinates:
             out[i, one] = -np.cross(normal, p) / (p @ p)
             out[i, other] = np.cross(normal, q) / (q @ q)
             out[i, corner] = -out[i, one] - out[i, other]
-        work, hessian = np.empty((6, 3, 3)), np.empty((12, 12))
-        for i, nodes in enumerate(self.hinges, first + len(self.corners)):
-            slope = np.empty(12)
-            hinge_slopes(r[nodes], slope, hessian, work)
-            out[i, nodes] = slope.reshape(4, 3)
+        slopes = slopes_of_hinges(self.hinges, r)[1].reshape(-1, 4, 3)
+        out[every[first + len(self.corners) :, None], self.hinges] = slopes
         return out
 
 

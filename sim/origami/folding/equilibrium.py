@@ -438,29 +438,19 @@ def _backtracked(
 
 
 @kernel
-def _largest_diagonal(system: EquilibriumSystem) -> float:
-    largest = 0.0
-    for i in range(len(system.first)):
-        largest = max(largest, abs(system.values[system.start[i + 1] - 1]))
-    return largest
-
-
-@kernel
 def _inertia_corrected_step(system: EquilibriumSystem, r: Floats) -> tuple[Floats, int]:
     """Solve (K + mu I) p = r with the smallest mu tried that makes all pivots positive.
 
     Returns p and the number of negative pivots of K itself.
     """
-    n = len(system.first)
-    largest = _largest_diagonal(system)
+    diagonal = system.start[1:] - 1
+    largest = np.abs(system.values[diagonal]).max()
     values = system.values.copy()
     negative, smallest = factorise(values, system.start, system.first)
     bad, mu = negative, 1e-9 * largest
     while bad > 0 or smallest < 1e-14 * largest:
-        for k in range(len(values)):
-            values[k] = system.values[k]
-        for i in range(n):
-            values[system.start[i + 1] - 1] += mu
+        values[:] = system.values
+        values[diagonal] += mu
         bad, smallest = factorise(values, system.start, system.first)
         mu *= 8.0
     p = r.copy()

@@ -256,11 +256,7 @@ def energies_at(
         part = PANEL_BENDING if model.hinge_of_panel[h] else CREASE_BENDING
         out[part] += 0.5 * model.hinge_stiffness[h] * turn * turn
     out[CONTACT] = contact_energy(pairs, ke, x)
-    for i in range(len(x)):
-        for c in range(3):
-            out[SUPPORT] += (
-                0.5 * model.elastic[i, c] * (x[i, c] - model.rest[i, c]) ** 2
-            )
+    out[SUPPORT] = (0.5 * model.elastic * (x - model.rest) ** 2).sum()
     return out
 
 
