@@ -180,11 +180,11 @@ def strayed(rng: np.random.Generator) -> Floats:
         ),
         (
             lambda rng: balls(rng, radius=5.1),
-            ["E-NO-SPHERES", "the scan has 6 spheres of radius 5.1"],
+            ["E-NO-SPHERES", "it has 6 spheres of radius 5.1"],
         ),
         (
             lambda rng: balls(rng, radius=8.5),
-            ["E-NO-SPHERES", "the scan has 6 spheres of radius 8.5"],
+            ["E-NO-SPHERES", "it has 6 spheres of radius 8.5"],
         ),
     ],
 )

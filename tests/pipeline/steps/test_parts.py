@@ -130,7 +130,7 @@ def test_spacing_makes_links_differ_and_says_what_it_costs(tmp_path, capsys):
         ([*RING, "--scale-mm", "-1"], {}, "scale_mm must be positive"),
         ([*RING, "--scale-mm", "inf"], {}, "scale_mm must be positive"),
         ([*RING, "--spacing-mm", "30"], {}, "or lower spacing_mm"),
-        (RING, {"bed_mm": "[50, 50]"}, "takes "),
+        (RING, {"bed_mm": "[50, 50]"}, "body-0 needs 54 x 49 mm"),
         (RING, {"bed_mm": "50"}, "bed_mm must be [width, depth]"),
         (RING, {"clamps": "glued"}, "choose one of joined, separate"),
         (RING, {"clamp_radius_mm": "9.0"}, "must be between rod_radius_mm"),
