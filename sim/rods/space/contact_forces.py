@@ -64,9 +64,7 @@ class ContactRows(NamedTuple):
 
     def along(self, moves: Floats) -> Floats:
         """(c, 3) J of moves (3 n + m,)."""
-        found = np.empty(self.value.shape[:2])
-        along_rows(self.at, self.value, moves, found)
-        return found
+        return along_rows(self.at, self.value, moves)
 
     def push(self, force: Floats, unknowns: int) -> Floats:
         """(3 n + m,) J^T of forces (c, 3)."""
@@ -80,30 +78,32 @@ class ContactRows(NamedTuple):
 
     def columns(self, number: Ints) -> Floats:
         """(f, 3 c) J^T of the unknowns that have a number from 0 up, others -1."""
-        found = np.zeros((int(number.max()) + 1, 3 * len(self.at)))
-        fill_columns(self.at, self.value, number, found)
-        return found
+        return columns_of(self.at, self.value, number, int(number.max()) + 1)
 
 
 @kernel
-def fill_columns(at: Ints, value: Floats, number: Ints, out: Floats) -> None:
-    """out (f, 3 c) <- J^T of numbered unknowns."""
+def columns_of(at: Ints, value: Floats, number: Ints, count: int) -> Floats:
+    """(f, 3 c) J^T of so many numbered unknowns."""
+    out = np.zeros((count, 3 * len(at)))
     for k in range(len(at)):
         for j in range(CONTACT_UNKNOWNS):
             if number[at[k, j]] >= 0:
                 for row in range(3):
                     out[number[at[k, j]], 3 * k + row] += value[k, row, j]
+    return out
 
 
 @kernel
-def along_rows(at: Ints, value: Floats, moves: Floats, out: Floats) -> None:
-    """out (c, 3) <- J moves."""
+def along_rows(at: Ints, value: Floats, moves: Floats) -> Floats:
+    """(c, 3) J moves."""
+    out = np.empty((len(at), 3))
     for k in range(len(at)):
         for row in range(3):
             total = 0.0
             for j in range(CONTACT_UNKNOWNS):
                 total += value[k, row, j] * moves[at[k, j]]
             out[k, row] = total
+    return out
 
 
 @kernel
@@ -469,9 +469,7 @@ def _evaluate(
 @kernel
 def _ways(rows: ContactRows, gap: Floats, moves: Floats) -> Floats:
     """(c, 3) gaps at the end, and ways of skins past each other, m."""
-    w = np.empty((len(gap), 3))
-    along_rows(rows.at, rows.value, moves, w)
-    w -= rows.carried
+    w = along_rows(rows.at, rows.value, moves) - rows.carried
     w[:, 0] = gap
     return w
 
@@ -523,15 +521,12 @@ def _newton_step(
     push_by_rows(rows.at, rows.value - value, before, force)
     free = number >= 0
     change[free] += solve_fronts(fronts, L, pivot, force[free])
-    ways, more = _ways(rows, contacts.gap, moves), np.empty(before.shape)
-    along_rows(rows.at, value, change, more)
-    ways += more
+    ways = _ways(rows, contacts.gap, moves) + along_rows(rows.at, value, change)
     k = np.flatnonzero((ways[:, 0] < slack) | (before[:, 0] > 0.0))
     k = k[chosen_once(edges, contacts.edge[k], contacts.share[k])]
     force = np.zeros(before.shape)
     if len(k):
-        J = np.zeros((len(pivot), 3 * len(k)))
-        fill_columns(rows.at[k], value[k], number, J)
+        J = columns_of(rows.at[k], value[k], number, len(pivot))
         W = compliance(fronts, L, pivot, J)
         force[k], _ = coulomb_forces(W, ways[k], mu, before[k], allowed)
         change[free] += solve_fronts(fronts, L, pivot, J @ force[k].ravel())
