@@ -35,7 +35,7 @@ def test_slopes_of_coordinates_are_their_derivatives(rng):
             {"lengths": [[0, 1.5]]},
             r"lengths has the nodes \[0, 1.5\]: give 2 node numbers",
         ),
-        ({"lengths": [[0, 1], [2]]}, r"lengths has \[2\]"),
+        ({"lengths": [[0, 1], [2]]}, r"lengths has the nodes \[2\]"),
         ({"corners": [[0, 1]]}, r"corners has the nodes \[0, 1\]: give 3 node"),
     ],
 )

@@ -91,7 +91,7 @@ def test_step_that_fails_leaves_the_world_as_it_was():
 
 def test_what_cannot_be_done_is_refused():
     world = RodWorld(robot(), OPTIONS)
-    with pytest.raises(ValueError, match="no limb 7: choose 0 to 6"):
+    with pytest.raises(ValueError, match="limb 7 does not exist: choose 0 to 6"):
         world.act(switch_on=[7])
     with pytest.raises(ValueError, match=r"give a multiple of the time step 0\.0025 s"):
         world.step(0.004)
