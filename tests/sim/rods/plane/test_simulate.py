@@ -229,7 +229,10 @@ def _two_pieces() -> None:
         (lambda: Pulses([0.2], [1, 2]), "1 times for 2 limbs"),
         (lambda: Pulses([np.nan], [1]), "times must be numbers from 0 s up"),
         (lambda: Pulses([0.2], [1.5]), r"limbs must be whole numbers, not \[1.5\]"),  # type: ignore[list-item]
-        (lambda: _actuated(schedule=Pulses([0.0], [7])), "no limb 7: choose 0 to 6"),
+        (
+            lambda: _actuated(schedule=Pulses([0.0], [7])),
+            "limb 7 does not exist: choose",
+        ),
         (
             lambda: World(straight(0.1, 5, SOFT), schedule=LeftOfContact()),
             r"the limbs are \[\]: number two or more from 0",
