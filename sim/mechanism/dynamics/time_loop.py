@@ -209,8 +209,10 @@ FASTER = 30.0  # than all masses: a node that is stopped by a dead centre
 
 @dataclass(eq=False)
 class Steps:
-    """How a full step was made."""
+    """A full step, and how it was made."""
 
+    mechanism: MovingMechanism
+    options: MotionOptions
     iterations: int = 0
     substeps: int = 0
 
@@ -237,35 +239,28 @@ def motion(
     if abs(last * options.h - duration) > ROUNDING * duration:
         options = replace(options, h=duration / last)
     if state.step == 0:
-        yield _seen(mechanism, options, state, Steps())
+        yield _seen(Steps(mechanism, options), state)
     while state.step < last:
-        made, t = Steps(), state.step * options.h
-        state = _advanced(mechanism, options, state, t, options.h, made)
+        made, t = Steps(mechanism, options), state.step * options.h
+        state = _advanced(made, state, t, options.h)
         state = state._replace(step=state.step + 1)
         if state.step % every == 0 or state.step == last:
-            yield _seen(mechanism, options, state, made)
+            yield _seen(made, state)
 
 
-def _advanced(
-    mechanism: MovingMechanism,
-    options: MotionOptions,
-    state: MotionState,
-    t: float,
-    h: float,
-    made: Steps,
-) -> MotionState:
+def _advanced(made: Steps, state: MotionState, t: float, h: float) -> MotionState:
     """The state after h, in one step or in two halves."""
     try:
-        after = _solved(mechanism, options, state, t, h, made)
+        after = _solved(made, state, t, h)
     except StepFailedError as error:
-        if h <= options.h * 0.5**options.halvings * 1.5:
+        if h <= made.options.h * 0.5**made.options.halvings * 1.5:
             raise NotConvergedError(
                 f"the step of {h:.1e} at time {t:.6g} does not converge ({error}): "
-                f"{_remedy(mechanism, state)}",
+                f"{_remedy(made.mechanism, state)}",
                 best=state,
             ) from None
         for begin in (t, t + 0.5 * h):
-            state = _advanced(mechanism, options, state, begin, 0.5 * h, made)
+            state = _advanced(made, state, begin, 0.5 * h)
         return state
     made.substeps += 1
     return after
@@ -290,16 +285,9 @@ def _remedy(mechanism: MovingMechanism, state: MotionState) -> str:
     )
 
 
-def _solved(
-    mechanism: MovingMechanism,
-    options: MotionOptions,
-    state: MotionState,
-    t: float,
-    h: float,
-    made: Steps,
-) -> MotionState:
+def _solved(made: Steps, state: MotionState, t: float, h: float) -> MotionState:
     """The state after one step; rows are chosen anew where that is needed."""
-    independent, z1 = state.independent, state.z
+    mechanism, independent, z1 = made.mechanism, state.independent, state.z
     if not independent.all():  # those that were the best may be nearly dependent by now
         independent = mechanism.independent_rows(z1, t)
     why: StepFailedError | str = ""
@@ -312,7 +300,7 @@ def _solved(
             made.iterations += end.iterations
             z1 = end.span.z1
             worst = _violation(mechanism, z1, t + h)
-            if worst <= options.residual:
+            if worst <= made.options.residual:
                 return _after(state, independent, end, worst)
             why = f"constraint residual {worst:.1e}"
         again = mechanism.independent_rows(z1, t + h)
@@ -364,10 +352,9 @@ def _violation(mechanism: MovingMechanism, z: Floats, t: float) -> float:
     return float(np.abs(rows).max(initial=0.0))
 
 
-def _seen(
-    mechanism: MovingMechanism, options: MotionOptions, state: MotionState, made: Steps
-) -> MotionStep:
-    t, rows = state.step * options.h, mechanism.rows
+def _seen(made: Steps, state: MotionState) -> MotionStep:
+    mechanism, t = made.mechanism, state.step * made.options.h
+    rows = mechanism.rows
     n = len(mechanism.structure.r0)
     r, v = (x[: 3 * n].reshape(n, 3) for x in (state.z, state.v))
     p = mechanism.node_mass @ v
