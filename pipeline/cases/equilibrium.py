@@ -282,6 +282,7 @@ class EquilibriumRecorder(record.WholeRecorder[EquilibriumCase, EquilibriumStep]
             "hinges": len(last.body.elastic.hinges),
             **self._in_words(bool(unsure)),
             **warning(last.body.structure.constraints, self._near),
+            **structure_file.drawing_of(self.case.body.structure),
         }
 
     def _in_words(self, unsure: bool) -> record.Summary:

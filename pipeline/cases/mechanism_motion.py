@@ -26,7 +26,7 @@ from pipeline.cases import record
 from pipeline.config.config_files import checked
 from pipeline.config.value_types import Coordinate, Entry, OneOf, Point, Rows, numbers
 from pipeline.io.structure_entries import Node, RigidMassEntry, masses_document
-from pipeline.io.structure_file import OwnStructure, document
+from pipeline.io.structure_file import OwnStructure, document, drawing_of
 from sim.core.options import Checked, Count, Positive
 from sim.mechanism.constraints import DEGREE
 from sim.mechanism.dynamics.moving_mechanism import (
@@ -316,6 +316,7 @@ class MechanismMotionRecorder(record.Recorder[MechanismMotionCase, MotionStep]):
             "out_of_balance": step.balance,
             "residual": step.worst,
             "redundant": int(np.count_nonzero(~step.state.independent)),
+            **drawing_of(structure),
         }
 
 

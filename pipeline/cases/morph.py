@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from pipeline.cases import record
-from pipeline.io.structure_file import OwnStructure, aim_of, document
+from pipeline.io.structure_file import OwnStructure, aim_of, document, drawing_of
 from sim.core.arrays import Bools, Floats
 from sim.core.options import Checked, Choice, Count, NotNegative, Whole
 from sim.mechanism.constraint_forces import Reactions, reactions
@@ -389,7 +389,8 @@ class MorphRecorder(record.Recorder[MorphCase, MorphStep]):
         ended |= self._surface() | self._held_by()
         if self.case.reactions:
             ended |= strongest(structure, self.reactions, self._unsure)
-        return ended | warning(table, self._near) | self._doubled()
+        drawing = drawing_of(self.case.structure)
+        return ended | warning(table, self._near) | self._doubled() | drawing
 
     def _aimed(self) -> record.Summary:
         """How far the leading node is from its goal that is farthest."""

@@ -9,6 +9,7 @@ import numpy as np
 from pipeline.cases.branches_and_snaps import BranchCase, SaddleCase
 from pipeline.cases.morph import MorphCase
 from pipeline.config.build_objects import build
+from pipeline.io.structure_file import drawing_of
 from pipeline.runs.atomic_files import write_json
 from pipeline.runs.summary import branches_in_words
 from pipeline.steps.simulate import record_steps
@@ -81,6 +82,7 @@ def report(found: Mobility, structure: Structure, nearby: int | None) -> list[st
         )
     if nearby != found.mobility:
         lines += _held_flat_by_distances(structure)
+    lines += [f"{key}         {note}" for key, note in drawing_of(structure).items()]
     doubled = told_same_places(structure)
     return [*lines, f"warning: {doubled}"] if doubled else lines
 

@@ -208,9 +208,10 @@ def draft_of(
     content: StructureEntries,
     nodes: list[tuple[float, float, float]],
     bodies: list[list[int]],
+    precision: float = 0.0,
 ) -> Draft:
     """The draft of a structure; errors begin with the place."""
-    draft = Draft(nodes)
+    draft = Draft(nodes, precision)
     for i, (node, axes) in enumerate(content.fixed):
         with located(f"fixed[{i}]"):
             draft.held(node, axes)

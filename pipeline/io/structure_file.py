@@ -67,6 +67,7 @@ from sim.mechanism.constraints import (
     ConstraintKind,
 )
 from sim.mechanism.dynamics.rigid_masses import RigidMass, mass_matrix
+from sim.mechanism.rounded_drawing import close_loops, drawing_precision
 from sim.mechanism.structure import Structure
 from sim.mechanism.targets.analytic_surfaces import (
     Circle,
@@ -193,17 +194,25 @@ class OwnStructure(Structure):
     unit : of all lengths, "" where the file names none
     joints : joints whose bodies turn about common nodes, by these nodes
     masses : of its bodies, links and nodes
+    drawing : how its loops were closed, "" where they close as drawn
     """
 
     target: Target | None = None
     unit: str = ""
     joints: Mapping[frozenset[int], str] = field(default_factory=dict)
     masses: tuple[RigidMass, ...] = ()
+    drawing: str = ""
 
     @property
     def metres(self) -> float:
         """How long its unit is in m, 1 where the file names none."""
         return unit_named(self.unit).mm / 1000.0 if self.unit else 1.0
+
+
+def drawing_of(structure: Structure) -> dict[str, str]:
+    """How the loops of a file's drawing were closed; nothing where they were."""
+    drawing = structure.drawing if isinstance(structure, OwnStructure) else ""
+    return {"drawing": drawing} if drawing else {}
 
 
 def aim_of(structure: Structure, target: Target | None) -> Target:
@@ -247,6 +256,7 @@ class StructureFile(ElementaryRows, StructureEntries):
     bodies: list[list[Node]] | None = None
     target: TargetEntry | None = None
     unit: Literal["mm", "cm", "m", "inch"] | None = None
+    drawing_precision: Annotated[float, Field(ge=0.0)] | None = None
     owners: dict[str, list[OwnedRow]] | None = None
     name: Any = None
     description: Any = None
@@ -328,7 +338,11 @@ def structure_of(content: StructureFile) -> Structure:
         c.kind is ConstraintKind.FIX for c in elementary
     )
     bodies = content.bodies
-    draft = draft_of(content, content.nodes, bodies or [] if by_parts else [])
+    precision = content.drawing_precision
+    if precision is None:
+        precision = drawing_precision(np.array(content.nodes))
+    parts = bodies or [] if by_parts else []
+    draft = draft_of(content, content.nodes, parts, precision)
     for constraint, owner in zip(elementary, _owners(content), strict=True):
         draft.rows(owner, [constraint])
     made = draft.structure(*_aims(content))
@@ -352,7 +366,23 @@ def structure_of(content: StructureFile) -> Structure:
     )
     mass_matrix(made.r0, structure.masses)  # refuses masses that do not fit
     check_start(structure)
-    return structure
+    return _closed(structure, precision)
+
+
+def _closed(structure: OwnStructure, precision: float) -> OwnStructure:
+    """The structure, with its loops closed where rounded coordinates keep them open."""
+    found = close_loops(structure, precision)
+    if found is None:
+        return structure
+    made, unit = found.structure, structure.unit
+    precise, moved = f"{precision:g} {unit}".rstrip(), f"{found.moved:.2g} {unit}"
+    drawing = (
+        f"nodes are drawn to {precise}; a node moved by up to {moved.rstrip()} so that "
+        f"all loops close, and {found.relaxed} redundant constraints were left out"
+    )
+    if found.motions:
+        drawing += f"; this adds {found.motions} to the mobility"
+    return replace(structure, r0=made.r0, constraints=made.constraints, drawing=drawing)
 
 
 def _aims(content: StructureFile) -> tuple[list[int] | None, Floats | None]:

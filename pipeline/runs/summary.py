@@ -26,7 +26,7 @@ ABOUT = {  # about the computation; fold_missing_deg is put in words
 }
 SENTENCES = (
     *("bears", "limits", "touching", "fold", "fold_why"),
-    *("minimum", "warning", "doubled_nodes"),
+    *("minimum", "warning", "doubled_nodes", "drawing"),
 )
 TITLES = {
     "bears": "links",

@@ -186,8 +186,10 @@ def nearby_mobility(structure: Structure, seed: int = 0) -> int | None:
     noise = np.random.default_rng(seed).normal(size=structure.r0.shape)
     dz = admissible(system, z, noise)
     size = 0.02 * L / max(float(np.abs(dz).max()), 1e-300)
+    far = float(np.abs(z[: system.n]).max()) / max(L, 1e-300)
+    tolerance = max(1e-12, 1e-15 * far)  # coordinates have 16 digits
     try:
-        near = satisfy_constraints(system, z + size * dz, tolerance=1e-12)
+        near = satisfy_constraints(system, z + size * dz, tolerance=tolerance)
     except NotConvergedError:
         return None
     return mobility(structure, near).mobility

@@ -35,6 +35,8 @@ from sim.mechanism.structure import Structure
 ALWAYS = -1  # group of a row that is taken in any case
 NEW = 1e-7  # share of a row at right angles to others from which it says more
 
+IN_LINE = 1e-9  # height of a body's nodes over their line, over its length
+
 Gradient = tuple[Ints, Floats]  # nodes (p,) and rows (q, p, 3) of a constraint
 
 
@@ -64,6 +66,7 @@ class Spans:
 
     r: Floats
     groups: list[tuple[Ints, list[Ints]]]
+    new: float = NEW
     _group: int = ALWAYS
     _basis: Floats = field(default_factory=lambda: np.empty((0, 0)))
 
@@ -108,7 +111,7 @@ class Spans:
             for _ in range(2):  # once more, for what rounding left
                 rest = rest - self._basis.T @ (self._basis @ rest)
             left = float(np.linalg.norm(rest))
-            if left > NEW:
+            if left > self.new:
                 self._basis = np.vstack([self._basis, rest / left])
                 more = True
         return more
@@ -146,6 +149,8 @@ class Draft:
     Parameters
     ----------
     nodes : (n, 3) initial positions; limited distances add nodes of their own
+    precision : last digit of rounded positions: what is in line, or repeated, but for
+        ten of it counts as so
 
     Attributes
     ----------
@@ -155,6 +160,7 @@ class Draft:
     """
 
     nodes: Floats | Sequence[Sequence[float]]
+    precision: float = 0.0
     bodies: list[list[int]] = field(default_factory=list, init=False)
     turns: dict[frozenset[int], str] = field(default_factory=dict, init=False)
     sides: dict[str, tuple[set[int], set[int]]] = field(
@@ -167,6 +173,12 @@ class Draft:
 
     def __post_init__(self) -> None:
         self.r = np.array(self.nodes, dtype=np.float64).reshape(-1, 3)
+
+    @property
+    def _rounding(self) -> float:
+        """Of the positions, over the size of the structure."""
+        size = float(np.ptp(self.r, axis=0).max(initial=0.0))
+        return 10.0 * self.precision / size if size > 0.0 else 0.0
 
     def rows(self, owner: str, constraints: Iterable[Constraint]) -> Self:
         """Elementary constraints under a name; an empty one leaves them their own."""
@@ -405,7 +417,8 @@ class Draft:
         common = [np.intersect1d(own, other) for other in [before, *others] if other]
         self._groups.append((np.sort(own), [c for c in common if len(c) > 1]))
         self._rows += [
-            DraftRow(owner, row, len(self._groups) - 1) for row in _rigid(self.r, own)
+            DraftRow(owner, row, len(self._groups) - 1)
+            for row in _rigid(self.r, own, max(IN_LINE, self._rounding))
         ]
         self.bodies[body] = own
         return self
@@ -416,7 +429,7 @@ class Draft:
             return list(self._rows)
         gradients = gradients_of(self.r, [row.constraint for row in self._rows])
         known: dict[int, list[int]] = defaultdict(list)  # chosen rows of a node
-        chosen_rows, spans = [], Spans(self.r, self._groups)
+        chosen_rows, spans = [], Spans(self.r, self._groups, max(NEW, self._rounding))
         in_order = sorted(enumerate(self._rows), key=lambda one: one[1].group)
         for i, row in in_order:
             place, slopes = gradients[i]
@@ -430,7 +443,7 @@ class Draft:
         return chosen_rows
 
 
-def _rigid(r: Floats, nodes: Sequence[int]) -> list[Constraint]:
+def _rigid(r: Floats, nodes: Sequence[int], in_line: float) -> list[Constraint]:
     """Rows that hold nodes together, in line, in a plane or in space."""
     a = nodes[0]
     b = max(nodes, key=lambda i: float(np.linalg.norm(r[i] - r[a])))
@@ -440,7 +453,7 @@ def _rigid(r: Floats, nodes: Sequence[int]) -> list[Constraint]:
         raise ValueError(f"nodes {list(nodes)} of a body coincide: move one")
     area = {i: float(np.linalg.norm(np.cross(r[i] - r[a], along))) for i in nodes}
     c = max(nodes, key=lambda i: area[i])
-    if area[c] > 1e-9 * length**2:
+    if area[c] > in_line * length**2:
         others = [i for i in nodes if i not in (a, b, c)]
         return joints.rigid(r, (a, b, c, *others))
     rows = [dist(r, a, b)]
