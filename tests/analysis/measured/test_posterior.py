@@ -152,7 +152,9 @@ def test_model_errors_that_have_not_settled_are_refused(rng, monkeypatch):
 def test_scatter_beside_uncertain_inputs_of_records_is_refused():
     of = fitted(records(LOADS, 0.1), {n: load * AT for n, load in LOADS.items()}, U)
     each = {"force": replace(NONE, kind=Departure.SCATTER)}
-    with pytest.raises(ValueError, match=r"force is scatter, .* set it to constant"):
+    with pytest.raises(
+        ValueError, match=r"force is of type scatter, .* set it to constant"
+    ):
         posterior(given(of, FREE, AIMS), each)
 
 

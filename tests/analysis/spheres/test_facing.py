@@ -67,5 +67,5 @@ def test_errors_that_belong_together_count_for_fewer_points(rng):
 
 def test_a_scan_without_a_sphere_is_refused(rng):
     plane = CENTRE + np.column_stack([rng.uniform(-80, 80, (3000, 2)), np.zeros(3000)])
-    with pytest.raises(ValueError, match="no sphere of radius 50 mm"):
+    with pytest.raises(ValueError, match="no sphere has radius 50 mm"):
         facing_fits(plane, R, ORIGIN)

@@ -118,7 +118,7 @@ def test_a_free_motion_out_of_the_plane_is_named_with_its_nodes(tmp_path):
         "springs": [[1, 3, 2.0]],
         "loads": [[2, 5, 0, 0]],
     }
-    with pytest.raises(NotConvergedError, match="most of all nodes 1, 2 along z: fix"):
+    with pytest.raises(NotConvergedError, match="most of all nodes 1, 2 along z; fix"):
         list(of_file(tmp_path, four_bar).steps())
     (step,) = of_file(tmp_path, four_bar | {"planar": "z"}).steps()
     assert step.found.negative == 0

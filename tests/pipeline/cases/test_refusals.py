@@ -57,7 +57,7 @@ REFUSED = {
     ],
     "miura": [
         ("material.panel_thickness=0.1", "panels are 0.1 m thick and"),
-        ("phases.0.tolerance=10", "phases[0].tolerance is 10 N, and cr"),
+        ("phases.0.tolerance=10", "phases[0].tolerance is 10 N, but cr"),
         ("phases.0.fraction=2", "fraction must lie between 0 and 1"),
         ("phases.0.fraction=-0.5", "to fold the other way, swap M and V"),
         ("contact.thickness=-1", "case.contact: thickness must be 0"),
@@ -73,7 +73,7 @@ REFUSED = {
     ],
     "own_rod": [
         ("limbs=null nodes=[[0,0],[0.01,-0.001],[0.02,0]]", "at (0.01, -0.001) m st"),
-        ("limbs=null nodes=[[0,0,0]]", "nodes must be a list of 2 numbers each"),
+        ("limbs=null nodes=[[0,0,0]]", "nodes must be a list of rows of 2 numbers"),
         ("limbs=null edges=[[0,9]]", "edges[0] is [0, 9]: name nodes from 0 to 6"),
         ("bends=[[0,1,5]]", "bend 0 at nodes 0, 1, 5 does not follow two edges"),
         ("limbs=[0]", "give one for each of the 6 edges"),

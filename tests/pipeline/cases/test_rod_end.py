@@ -47,7 +47,7 @@ def test_a_falling_rod_tells_the_way_and_the_speed_of_a_fall(made, dimension, tm
     assert "still moving: the fastest node at 0.19" in moved
     assert "; to run twice as long: " in moved
     assert moved.endswith("=0.04")
-    assert "warning: no clamp, pin or ground holds the robot" in told_of(ends)[-1]
+    assert "warning: nothing holds the robot: add a clamp" in told_of(ends)[-1]
 
 
 def test_a_drawn_rod_is_told_in_its_own_unit_and_doubted_where_it_is_huge(tmp_path):

@@ -261,7 +261,7 @@ def test_a_mesh_shown_more_often_than_memory_holds_is_refused(tmp_path, monkeypa
     assert len(read_cloud(path, Unit.MM).points) == 3 * len(ball.vertices)
     room = 2.5 * 300 * (len(ball.vertices) + len(ball.faces))
     monkeypatch.setattr(reader_interface, "available_bytes", lambda: room)
-    with pytest.raises(ScanFileError, match=r"E-MEMORY .*its mesh takes"):
+    with pytest.raises(ScanFileError, match=r"E-MEMORY .*its mesh needs"):
         read_cloud(path, Unit.MM)
 
 

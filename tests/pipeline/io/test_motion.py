@@ -120,7 +120,7 @@ def test_angles_and_frames_at_zero_are_no_places(tmp_path):
 
 
 def test_a_c3d_that_cannot_be_used_is_one_line(tmp_path, places, monkeypatch):
-    with pytest.raises(InputError, match=r"UNITS is ft, .* give m, cm or mm"):
+    with pytest.raises(InputError, match=r"units ft, .* export it with m, cm or mm"):
         read_motion(as_c3d(tmp_path, places, NAMES, "ft"))
     path = as_c3d(tmp_path, places)
     path.write_bytes(path.read_bytes()[:-400])

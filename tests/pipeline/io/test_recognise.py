@@ -53,7 +53,7 @@ def test_a_file_is_known_by_its_keys(content, case, name, tmp_path):
         (PENDULUM | PULL, "has springs and masses: write case=loaded_file (brings it"),
         (LINE | ROBOT, "has several of `nodes`, `rods`, `vertices_coords`: a struct"),
         ({"points": []}, "has none of `nodes`, `rods`, `vertices_coords`: a struct"),
-        ([1, 2], "is no file of a case: give an object with `nodes` or `rods` or"),
+        ([1, 2], "is not a file of a case: give an object with `nodes` or `rods` or"),
         ({"_target_": "x"}, "is a configuration file: give case=mine, or the case"),
     ],
 )

@@ -128,7 +128,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "no other side": (
         {"joints": [{"hinge": {"axis": [0, 1]}}]},
-        "joints[0].hinge: a joint needs the two `bodies` it connects, or `other`",
+        "joints[0].hinge: a joint needs `bodies` (the two that it connects) or `other`",
     ),
     "unknown joint": ({"joints": [{"hing": {}}]}, "did you mean hinge?"),
     "unknown key of a joint": (

@@ -95,7 +95,9 @@ def test_a_file_in_another_encoding_is_named(project, capsys):
 )
 def test_a_tag_is_refused_with_its_line(tmp_path, value):
     (tmp_path / "odd.yaml").write_text(f"nodes: []\nzz: {value}\n")
-    with pytest.raises(InputError, match=r"odd.yaml, line 2: the tag .* is not read"):
+    with pytest.raises(
+        InputError, match=r"odd.yaml, line 2: the tag .* is not supported"
+    ):
         read(tmp_path / "odd.yaml")
 
 

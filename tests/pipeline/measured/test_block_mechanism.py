@@ -150,7 +150,9 @@ def test_a_force_in_another_unit_is_refused(tmp_path):
         MECHANISM.measured(milli, predicted)
     in_newtons = {"force": curve(closing[:9], np.linspace(-9.8, 98.0, 9))}
     kilogrammes = written(tmp_path, time, closing, -closing)
-    with pytest.raises(InputError, match=r"reaches 10.8, .* about 98 N: give it in N"):
+    with pytest.raises(
+        InputError, match=r"reaches 10.8, but about 98 N is predicted: give it in N"
+    ):
         MECHANISM.measured(kilogrammes, in_newtons)
 
 

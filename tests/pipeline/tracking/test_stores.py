@@ -232,7 +232,8 @@ def test_ui_names_the_page_of_each_experiment(tracked, monkeypatch, capsys):
         [step, runs, "runs", page.format(ids[step])]
         for step, runs in (("compare", "1"), ("simulate", "2"))
     ]
-    assert lines[2:] == [["this", "machine", "only;", "Ctrl-C", "ends", "it"]]
+    words = "only this machine can open the pages; Ctrl-C stops the server"
+    assert lines[2:] == [words.split()]
     (words,) = started
     assert words[words.index("--host") + 1] == "127.0.0.1"
 

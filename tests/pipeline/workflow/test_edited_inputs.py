@@ -55,7 +55,7 @@ def test_measurements_that_are_edited_while_they_are_compared(
     with monkeypatch.context() as context:
         edited = editing(compare_series.perform, way)
         context.setattr(compare_series, "perform", edited)
-        assert f"an input {EDITED}" in refused(*words)
+        assert f"an input of compare_series way {EDITED}" in refused(*words)
     assert left(project) == before
     way.write_text(MEASURED)
     assert called(words) == 0

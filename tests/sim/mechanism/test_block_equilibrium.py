@@ -135,7 +135,7 @@ def without_length() -> BlockAssembly:
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (without_length, "hinge 0 has no length"),
+        (without_length, "hinge 0 has length 0"),
         (lambda: two_blocks(stretch=-1.0), "stretch of hinge 0 must be"),
         (lambda: two_blocks(friction=1.0), "hinge 0 has friction but no `stick`"),
         (lambda: two_blocks(Grip(2, (0, 0), (0, 0))), "block 2 does not exist"),
@@ -147,7 +147,7 @@ def without_length() -> BlockAssembly:
             lambda: BlockAssembly(
                 (square((0, 0), 1.0)[::-1], square((2.1, 0), 1.0)), two_blocks().hinges
             ),
-            "block 0 has no area or clockwise corners",
+            "block 0 has no area, or its corners are listed clockwise",
         ),
         (lambda: Grip(0, (0, 0), (0, 0), stiffness=-1.0), "grip on block 0: stiffness"),
     ],

@@ -81,7 +81,7 @@ def test_all_pushes_together_are_the_push(rng):
 
 @pytest.mark.parametrize(
     ("wanted", "length", "held"),
-    [(2.5, 1.5, "most"), (0.4, 1.0, "least"), (1.3, 1.3, "")],
+    [(2.5, 1.5, "upper"), (0.4, 1.0, "lower"), (1.3, 1.3, "")],
 )
 def test_a_telescope_stops_at_its_ends(wanted, length, held):
     middle = np.array([0.6, 0.1, 0])
@@ -89,7 +89,9 @@ def test_a_telescope_stops_at_its_ends(wanted, length, held):
     r, touched = ended(TELESCOPE, PAIR, np.array([middle - half, middle + half]))
     assert np.linalg.norm(r[1] - r[0]) == pytest.approx(length, abs=1e-6)
     assert_allclose(r.mean(axis=0), middle, atol=1e-7)
-    assert [t.name for t in touched] == [f"length(0, 1) at its {held}"] * bool(held)
+    assert [t.name for t in touched] == [f"length(0, 1) at its {held} limit"] * bool(
+        held
+    )
     pull = 0.5 * abs(wanted - length)  # of a node; d(l^2)/dr = 2 l
     assert sum(t.force for t in touched) == pytest.approx(0.5 * pull / length, abs=1e-6)
 

@@ -83,7 +83,7 @@ def test_held_nodes_take_the_place_of_rows_of_their_body():
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        (lambda: two(TILTED).hinge((0, 1)), "needs the two `bodies`"),
+        (lambda: two(TILTED).hinge((0, 1)), r"a joint needs `bodies`"),
         (lambda: two(TILTED).hinge((0, 1), bodies=(0, 2)), "unknown body 2"),
         (lambda: two(TILTED).hinge((0, 1), bodies=(1, 1)), "joined to itself"),
         (lambda: two(TILTED).hinge((0, 9), bodies=(0, 1)), "node 9 does not exist"),

@@ -376,7 +376,7 @@ def test_a_clamp_that_goes_into_the_ground_is_refused_with_its_time():
     down = TurningClamp(8, 0, [0, 0, 1], moves=[[0, 0, 0, 0], [1, 0, 0, -0.05]])
     world = _driven(down)
     model = ContactModel(np.full(9, 1e-3), 0.0, LevelGround(height=-0.03))
-    words = "ground: a moving clamp or its edge is 0.021"
+    words = "ground: a moving clamp or its edge penetrates it by 0.021 m"
     with pytest.raises(ValueError, match=words):
         replace(world, contact=model)
     replace(world, contact=replace(model, ground=LevelGround(height=-0.06)))
