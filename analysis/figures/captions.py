@@ -264,7 +264,10 @@ def _known(tex: str) -> str:
 
 
 def _unknown(command: str) -> ValueError:
-    return ValueError(f"a caption has \\{command}, which SYMBOLS lacks: add it")
+    return ValueError(
+        f"a caption has \\{command}, which figures cannot show: add it to SYMBOLS in "
+        "analysis/figures/captions.py"
+    )
 
 
 LATEX: Forms = {

@@ -182,7 +182,10 @@ def foot(of: ShownSet) -> str:
         "if rms $E$ exceeds this uncertainty, else inconclusive. "
     )
     if any(family.about for family in of.families):
-        more += "Lines about a mean show both branches; loop: half their difference. "
+        more += (
+            "The two lines about a mean are its branches (loading and unloading); the "
+            "quantity loop is half their difference. "
+        )
     return more + of.caption
 
 

@@ -371,7 +371,7 @@ def posterior(
             return covariances(of, near, errors), near
     raise NotConvergedError(
         f"the model error of {', '.join(moving)} still changes by more than {SAME:.0%} "
-        f"after {ROUNDS} rounds of fitting: give its u, or fix inputs",
+        f"after {ROUNDS} rounds of fitting: give its u, or fit fewer inputs",
         best=values,
     )
 
@@ -483,6 +483,7 @@ def left_out(
         return replace(found, inputs=best)
     raise NotConvergedError(
         f"without {', '.join(records)} the fit did not converge in {FEWER_STEPS} steps "
-        f"(last change {least:.2g} u): fix inputs, or remove the records",
+        f"(last change {least:.2g} u): fit fewer inputs, or remove the "
+        "records",
         best=best,
     )

@@ -131,7 +131,7 @@ def _strip(c: SphereCandidate, options: PickOptions) -> Rejected | None:
         return c.rejected(
             RejectionReason.STRIP,
             f"{wall:.2f} of its points continue as a tube of the same radius (at most "
-            f"{most:.2f} is allowed with {around:.2f} of them around it)",
+            f"{most:.2f} is allowed where a share of {around:.2f} rises around it)",
         )
     wide = FUSED.beyond_wide if options.fused else JUDGE.beyond_wide
     most = JUDGE.beyond if width < JUDGE.narrow_beyond else wide

@@ -78,7 +78,8 @@ class SeriesFit(ABC, Checked):
             row = int(np.argmax(early.to_numpy()))
             raise ValueError(
                 f"{Path(self.measured_path).name}: {self.series['quantity'][row]} is "
-                f"measured at {self.series['at'][row]:g} {self.counted} must be >= 0"
+                f"measured at {self.series['at'][row]:g} {self.counted} must be 0 or "
+                "more"
             )
         self.data.refuse_fewer_than(self.named)
 

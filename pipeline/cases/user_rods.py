@@ -168,7 +168,7 @@ def _table(name: str, rows: Sequence[Sequence[float]], columns: int) -> Floats:
     except (TypeError, ValueError):
         table = np.empty(0)
     if table.ndim != 2 or table.shape[1] != columns or len(table) == 0:
-        raise ValueError(f"{name} must be a list of {columns} numbers each")
+        raise ValueError(f"{name} must be a list of rows of {columns} numbers")
     return table
 
 

@@ -177,9 +177,9 @@ def compare(
         print(f"no rows of {names}: {reason}")
     for name, shipped in found["values_of"].items():
         if name != shipped:
-            print(f"fitted      {name}: it repeats the measured values of {shipped}")
+            print(f"fitted      {name} repeats the measured values of {shipped}")
     for name, other in found["nearer"].items():
-        print(f"nearer      {name}: closer to the prediction for {other}: check it")
+        print(f"check       {name}: it is closer to the prediction for {other}")
     for row in found["verdicts"]:
         print(_verdict(row))
     print(_which(found, of))
@@ -206,8 +206,8 @@ def _which(found: dict[str, Any], of: MeasuredSet) -> str:
     others = {n: k for n, k in found["compared_with"].items() if k != by["key"]}
     if others:
         lines.append(
-            f"            other inputs: {', '.join(others)} were predicted now "
-            f"(run {', '.join(sorted(set(others.values())))})"
+            f"            records with other inputs, predicted now: "
+            f"{', '.join(others)} (run {', '.join(sorted(set(others.values())))})"
         )
     made, now = by["code"], code_of_prediction(of)
     if made != now:

@@ -116,7 +116,9 @@ def calibrate(
     ] = None,
     pose: Annotated[
         list[str] | None,
-        Option(metavar="COMPARISON SPHERES SIMULATED", help="A pose compared by hand."),
+        Option(
+            metavar="COMPARISON SPHERES SIMULATED", help="The three folders of a pose."
+        ),
     ] = None,
     references: Annotated[
         list[str] | None, Option("--reference", help=f"Known distance: {PAIR}.")

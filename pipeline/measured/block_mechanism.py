@@ -191,7 +191,10 @@ class BlockMechanism(Experiment):
             if f"{one.name}_{specimen}" in parameters
         }
         if not own:
-            raise InputError(f"{record.name}: the set has no input of {specimen}")
+            raise InputError(
+                f"{record.name}: the set has no inputs for specimen {specimen}: "
+                "correct the name, or add its inputs to the set"
+            )
         ligaments = Ligaments(**own)
         if record.words["clamps"] == "stiff":
             ligaments = replace(ligaments, give=0.0)

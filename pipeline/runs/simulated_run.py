@@ -42,7 +42,8 @@ def read_simulated(directory: Path) -> SimulatedRun:
     record = record_or_empty(directory)
     if record.get("status", "finished") != "finished":
         raise InputError(
-            f"{directory}: the run {record.get('status')}: choose a finished run"
+            f"{directory}: the status of the run is {record.get('status')}: choose a "
+            "finished run"
         )
     if not (directory / "steps.npz").is_file():
         raise InputError(f"{directory} has no steps.npz: run morphtrack simulate first")

@@ -228,7 +228,7 @@ HELP = {
     "node_margin_mm": "Largest acceptable root mean square of the node distances.",
     "E_margin": "Largest acceptable error of E.",
     "registration_sd_mm": (
-        "Standard deviation of a centre by merging views, besides ingest's."
+        "Standard deviation of a centre by merging views, added to that of ingest."
     ),
     "scan_scale_sd": "Relative standard deviation of the scanner's scale.",
     "scan_form_sd_mm": ("Standard deviation of centres, per axis, by scan distortion."),
@@ -244,9 +244,14 @@ HELP = {
     "u_simulated": "Standard uncertainty of a simulated value (modulus, mesh, ...).",
     "margin": "Largest acceptable error, root mean square.",
     # calibrate
-    "links": ("Link lengths to estimate: own, equal (per nominal length) or nominal."),
-    "bodies": ("Edge lengths of bodies to estimate: own, equal or nominal."),
-    "joints": "Offsets of joints to estimate: own, equal or nominal.",
+    "links": (
+        "Link lengths: own (estimate each), equal (one per nominal length), nominal."
+    ),
+    "bodies": (
+        "Edge lengths of bodies: own (estimate each), equal (one per nominal length), "
+        "nominal."
+    ),
+    "joints": "Offsets of joints: own (estimate each), equal (shared), nominal.",
     "link_play": "Estimate the play of links, different in each pose.",
     "joint_play": "Estimate the play of joints too.",
     "scatter": "Estimate an extra scatter of the sphere centres.",

@@ -109,7 +109,9 @@ class LigamentHinges:
         self._check(count)
 
     def _check(self, count: int) -> None:
-        refuse_first(~(self.lengths() > 0.0), lambda i: f"hinge {i} has no length")
+        refuse_first(
+            ~(self.lengths() > 0.0), lambda i: f"hinge {i} has length 0: move an end"
+        )
         for name in STIFFNESSES:
             values = getattr(self, name)
             wrong = np.flatnonzero(~((values >= 0.0) & (values < np.inf)))
@@ -190,8 +192,8 @@ class BlockAssembly:
         turned = [k for k, outline in enumerate(self.corners) if not area(outline) > 0]
         if turned:
             raise ValueError(
-                f"block {turned[0]} has no area or clockwise corners: give corners "
-                "counter-clockwise"
+                f"block {turned[0]} has no area, or its corners are listed clockwise: "
+                "list them counter-clockwise"
             )
 
     def __len__(self) -> int:

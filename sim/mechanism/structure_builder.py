@@ -339,7 +339,10 @@ class Draft:
 
     def _both(self, bodies: Pair | None) -> Pair:
         if bodies is None:
-            raise ValueError("a joint needs the two `bodies` it connects, or `other`")
+            raise ValueError(
+                "a joint needs `bodies` (the two that it connects) or `other` (what it "
+                "is joined to)"
+            )
         refuse_missing(
             "unknown body {}", bodies, len(self.bodies), "the structure has bodies"
         )

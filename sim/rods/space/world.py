@@ -357,7 +357,8 @@ def _refuse_unfitting(world: SpaceWorld) -> None:
 def _refuse_unless_like(name: str, values: Floats, shape: tuple[int, ...]) -> None:
     if values.shape != shape or not np.isfinite(values).all():
         raise ValueError(
-            f"motion: {name} has shape {values.shape}: give finite {shape}"
+            f"motion: {name} has shape {values.shape}: give finite numbers of shape "
+            f"{shape}"
         )
 
 
