@@ -26,6 +26,7 @@ from pipeline.steps.figure import numerical_u
 from pipeline.terminal import InputError
 
 EXPONENT = re.compile(r"(?<![\w.])([-+]?\d[\d.]*)e([-+]?)0*(\d+)\b")  # 1.4e-05
+IN_DOLLARS = re.compile(r"\$([^$]*)\$")
 MARK = r"\textsuperscript{s}"  # on what rests on synthetic data
 
 
@@ -114,14 +115,15 @@ def macros(
 ) -> list[str]:
     r"""A \newcommand for each number of rows, named after the row and the column.
 
-    A quantity and its u have one power of ten over all rows.
+    A quantity and its u have one power of ten over all rows. A macro can be used in
+    text and in a formula.
     """
     common, lines = powers(list(rows.values()), forms), []
     for name, row in rows.items():
         lines += [f"% {latex_text(name)}: synthetic"] if row["synthetic"] else []
         for column, form in forms.items():
             text = cell(row, column, form, common.get(column), both=False)
-            value = written(text, LATEX)
+            value = IN_DOLLARS.sub(r"\\ensuremath{\1}", written(text, LATEX))
             lines.append(rf"\newcommand{{\{letters(f'{name} {column}')}}}{{{value}}}")
     return lines
 

@@ -174,13 +174,14 @@ def test_every_macro_has_the_digits_that_its_uncertainty_allows(row, tmp_path):
     write_result_tables([small | {"budget": budget}], tmp_path, series_rows())
     text = (tmp_path / "numbers.tex").read_text()
     found = dict(re.findall(r"\\newcommand\{\\partTwo(\w+)\}\{(.*)\}", text))
-    assert found["ESimulated"] == r"$4 \times 10^{-6}$"
-    assert found["EScanned"] == r"$3.7 \times 10^{-4}$"
+    assert found["ESimulated"] == r"\ensuremath{4 \times 10^{-6}}"
+    assert found["EScanned"] == r"\ensuremath{3.7 \times 10^{-4}}"
     assert (found["EScannedU"], found["EError"]) == (
-        r"$1.0 \times 10^{-4}$",
-        r"$-4 \times 10^{-4}$",
+        r"\ensuremath{1.0 \times 10^{-4}}",
+        r"\ensuremath{-4 \times 10^{-4}}",
     )
     assert not re.search(r"\de[-+]\d", text)
+    assert "$" not in text  # so that a macro may stand in a formula
 
 
 def test_a_quantity_and_its_u_have_one_power_of_ten_over_all_comparisons(row, tmp_path):
@@ -194,7 +195,8 @@ def test_a_quantity_and_its_u_have_one_power_of_ten_over_all_comparisons(row, tm
     rows[-1]["expect"] = "differs"
     write_result_tables(rows, tmp_path)
     text = (tmp_path / "numbers.tex").read_text()
-    found = dict(re.findall(r"\\newcommand\{\\(\w+)\}\{\$?(.*?)\$?\}\n", text))
+    text = re.sub(r"\\ensuremath\{(.*)\}\}", r"\1}", text)
+    found = dict(re.findall(r"\\newcommand\{\\(\w+)\}\{(.*?)\}\n", text))
     said = {n: (found[n + "SError"], found[n + "SUVal"]) for n in read}
     power = r" \times 10^{-3}"
     assert said == {
