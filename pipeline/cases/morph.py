@@ -194,6 +194,11 @@ class MorphCase(Checked):
 
     def _check_goals(self) -> None:
         target = self.shape.target if isinstance(self.shape, Moved) else self.shape
+        if not isinstance(target, Target):
+            raise ValueError(
+                f"target is {target!r}: give a shape such as "
+                "mt.targets.mesh_from_file(FILE)"
+            )
         if isinstance(target, AlongAxis) and isinstance(self.options, NewtonOptions):
             raise ValueError(
                 "goals along an axis are not the nearest points, so Newton steps may "

@@ -24,6 +24,7 @@ class Wireframe(NamedTuple):
     edges: Ints
 
 
+@runtime_checkable
 class Target(Protocol):
     def closest(self, points: Floats) -> Floats:
         """The nearest point of the target to each of `points` (n, 3)."""

@@ -14,6 +14,7 @@ from pipeline.io.structure_file import document, structure_file
 from pipeline.runs.summary import summary_lines
 from pipeline.steps.simulate import record_steps
 from pipeline.terminal import InputError
+from sim.mechanism.named_structures import triangle_sheet
 from sim.mechanism.targets.analytic_surfaces import Circle, Sphere
 from sim.mechanism.targets.target_interface import Goals
 from sim.mechanism.targets.transformed import AlongAxis
@@ -274,6 +275,11 @@ def test_notes_in_a_structure_file_change_nothing(tmp_path):
     bare = structure_file(written(tmp_path / "bare.json"))
     noted = structure_file(written(tmp_path / "n.json", name="x", expected={"E": 0.1}))
     assert document(noted) == document(bare)
+
+
+def test_a_target_that_is_no_shape_is_refused():
+    with pytest.raises(ValueError, match=r"target is 'roof.stl': give a shape such as"):
+        MorphCase(triangle_sheet(2, 2), "roof.stl")
 
 
 def test_nodes_far_from_the_origin_are_refused_for_their_rounding(tmp_path):
