@@ -32,8 +32,8 @@ def main_effects(
     for response, axes in zip(responses, rows, strict=True):
         for ax, factor in zip(axes, factors, strict=True):
             _effect(ax, done, factor, response)
-            ax.set_xlabel(f"{factor} (-)" if "(" not in factor else factor)
-            ax.set_ylabel(f"{response} (-)" if "(" not in response else response)
+            ax.set_xlabel(factor)
+            ax.set_ylabel(response)
             style.put_letter(ax, next(letters))
         style.compare(axes)
     left_out = len(table) - len(done)

@@ -75,7 +75,9 @@ def study(
     ] = False,
     cores: options.Cores = None,
     profile: options.Profile = PROFILE,
-    members: Annotated[bool, Option("--members", help="Only list its runs.")] = False,
+    members: Annotated[
+        bool, Option("--members", help="Only write the list of its runs.")
+    ] = False,
     batch: Annotated[str, Option(metavar="I-of-N", help="Only run one batch.")] = "",
     search: Annotated[bool, Option("--search", help="Only run the search.")] = False,
     table: Annotated[bool, Option("--table", help="Only write the table.")] = False,
