@@ -390,7 +390,7 @@ class MorphRecorder(record.Recorder[MorphCase, MorphStep]):
         if self.start_moved > CLOSED_BY_ROUNDING * self._L:
             ended["start_moved"] = self.start_moved
         ended |= {"unit": self._unit} if self._unit else {}
-        ended |= self._aimed() | self._starts() | self._where_the_target_went()
+        ended |= self._aimed() | self._starts(ended) | self._where_the_target_went()
         ended |= self._surface() | self._held_by()
         if self.case.reactions:
             ended |= strongest(structure, self.reactions, self._unsure)
@@ -418,15 +418,19 @@ class MorphRecorder(record.Recorder[MorphCase, MorphStep]):
         twice = isinstance(structure, OwnStructure) and told_same_places(structure)
         return {"doubled_nodes": twice} if twice else {}
 
-    def _starts(self) -> record.Summary:
+    def _starts(self, ended: record.Summary) -> record.Summary:
         """How many starts there were, how many minima they found, which was lowest.
 
-        Of one start, that others may be lower, where nodes are off their goals.
+        Of one start that is off its goals, that it cannot move or others may be lower.
         """
         attempts = self._attempts
         if not attempts:
             if self._aimed().get("target_reached", True):
                 return {}
+            if not ended["mobility"]:
+                names = ended["redundant_rows"]
+                also = f" (redundant: {names})" if names else ""
+                return {"minimum": f"mobility 0: this structure cannot move{also}"}
             by = "" if Method(self.case.method) is Method.NEWTON else NEWTON
             return {"minimum": ONE_START.format(by)}
         numbers = [attempt.minimum for attempt in attempts]

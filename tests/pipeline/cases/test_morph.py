@@ -15,6 +15,7 @@ from pipeline.runs.summary import summary_lines
 from pipeline.steps.simulate import record_steps
 from pipeline.terminal import InputError
 from sim.mechanism.named_structures import triangle_sheet
+from sim.mechanism.structure_builder import Draft
 from sim.mechanism.targets.analytic_surfaces import Circle, Sphere
 from sim.mechanism.targets.target_interface import Goals
 from sim.mechanism.targets.transformed import AlongAxis
@@ -275,6 +276,19 @@ def test_notes_in_a_structure_file_change_nothing(tmp_path):
     bare = structure_file(written(tmp_path / "bare.json"))
     noted = structure_file(written(tmp_path / "n.json", name="x", expected={"E": 0.1}))
     assert document(noted) == document(bare)
+
+
+def test_a_structure_of_mobility_0_is_named_so_with_its_redundant_rows():
+    bars = Draft(np.array([[0.0, 0, 0], [4, 0, 0], [0, 3, 0], [4, 3, 0]]))
+    for node in (0, 1):
+        bars.held(node)
+    for node in (2, 3):
+        bars.held(node, "z")
+    for a, b in ((0, 2), (0, 3), (1, 2), (1, 3), (2, 3)):
+        bars.link(a, b)
+    frame = bars.structure([3], np.array([[5.0, 3.0, 0.0]]))
+    minimum = recorded(MorphCase(frame, method="newton"))[1].summary()["minimum"]
+    assert minimum.startswith("mobility 0: this structure cannot move (redundant: link")
 
 
 def test_a_target_that_is_no_shape_is_refused():
