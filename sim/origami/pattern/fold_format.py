@@ -32,6 +32,7 @@ from sim.origami.pattern.panels import (
     in_convex_parts,
     one_way_up,
     parts_of_sheet,
+    polygon_area,
     traced,
 )
 from sim.origami.pattern.pattern import CreasePattern, panel_edges
@@ -43,6 +44,7 @@ METRES = {
     "ft": 0.3048, "pt": 0.0254 / 72,
 }  # fmt: skip
 LARGEST = 0.1  # m, longest side of a pattern whose file names no unit
+PLANE = 1e-9  # thickness of what is in a plane, over its size
 FARTHEST = 1e5  # sizes of a sheet from (0, 0): places are known to 1e-11 of its size
 
 Pair = tuple[int, int]
@@ -74,8 +76,11 @@ def read_pattern(
     vertices = _vertices(content)
     lines = _lines(content, len(vertices))
     if content.get("faces_vertices"):
-        faces = one_way_up(vertices, _faces(content, len(vertices)))
+        given = _faces(content, len(vertices))
+        vertices = _turned_flat(vertices, polygon_area(vertices[list(given[0])]))
+        faces = one_way_up(vertices, given)
     else:
+        vertices = _turned_flat(vertices, np.ones(3))
         vertices, lines, faces = _traced(vertices, lines)
     _check_folds(vertices, lines, faces)
     cut = {pair for pair, line in lines.items() if line.letter in ("B", "C")}
@@ -99,6 +104,23 @@ def read_pattern(
     tags = [first.setdefault(v, i) for i, v in enumerate(origin)]
     pattern = replace(flat, joined=joined, tags=tags if len(first) < len(tags) else ())
     return replace(pattern, assignment=_assignment(lines, origin, pattern, unassigned))
+
+
+def _turned_flat(vertices: Floats, up: Floats) -> Floats:
+    """Vertices of any one plane in a plane z, with `up` (3,) upwards; others as given.
+
+    A plane that is seen along an axis keeps the other two.
+    """
+    from_middle = vertices - vertices.mean(axis=0)
+    axes, sizes, _ = np.linalg.svd(from_middle.T, full_matrices=False)
+    if len(sizes) < 3 or sizes[2] > PLANE * sizes[0] or not np.ptp(vertices[:, 2]):
+        return vertices
+    normal = axes[:, 2] * (1.0 if axes[:, 2] @ up >= 0.0 else -1.0)
+    along = np.eye(3)[np.argmin(np.abs(normal))]
+    along -= (along @ normal) * normal
+    along /= np.linalg.norm(along)
+    flat = vertices @ np.column_stack([along, np.cross(normal, along)])
+    return np.column_stack([flat, np.zeros(len(flat))])
 
 
 def _check_near(vertices: Floats) -> None:

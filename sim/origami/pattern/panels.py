@@ -240,16 +240,26 @@ def one_way_up(vertices: Floats, faces: Sequence[Face]) -> list[list[int]]:
     Raises
     ------
     ValueError
-        where that is impossible: more than two faces at an edge, or a twisted band
+        where that is impossible: more than two faces at an edge, a twisted band, or a
+        drawing that is folded flat
     """
+    faces_at = _faces_of_edges(faces)
     if np.ptp(vertices[:, 2]) == 0.0:
-        return [
+        upwards = [
             list(face)
             if polygon_area(vertices[list(face)])[2] > 0
             else list(face)[::-1]
             for face in faces
         ]
-    faces_at = _faces_of_edges(faces)
+        for edge, two in faces_at.items():
+            if len(two) == 2 and _passes(upwards[two[0]], edge) == _passes(
+                upwards[two[1]], edge
+            ):
+                raise ValueError(
+                    f"faces {two[0]} and {two[1]} lie on each other at edge "
+                    f"{edge[0]}-{edge[1]}, as if folded flat: give the crease pattern"
+                )
+        return upwards
     out: dict[int, list[int]] = {}
     for start in range(len(faces)):
         todo = [start] if start not in out else []

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 from sim.origami.fold_and_load_phases import Fold
 from sim.origami.folding.fold_simulation import run
@@ -40,6 +41,37 @@ def test_faces_listed_clockwise_are_turned_round():
     document["faces_vertices"][1] = document["faces_vertices"][1][::-1]
     back = read_pattern(document, scale=1.0, unassigned=Unassigned.REFUSE)
     assert len(back.creases) == len(PATTERN.creases)
+
+
+@pytest.mark.parametrize("faces", [True, False])
+@pytest.mark.parametrize("turn", [(90, 0, 0), (0, -90, 0), (40, 25, -70)])
+def test_a_pattern_in_any_plane_is_turned_into_that_of_the_paper(turn, faces):
+    document = pattern_document(PATTERN)
+    tilted = Rotation.from_euler("xyz", turn, degrees=True).apply(PATTERN.vertices)
+    document["vertices_coords"] = (tilted + 0.1).tolist()
+    if not faces:
+        del document["faces_vertices"]
+    back = read_pattern(document, scale=1.0, unassigned=Unassigned.REFUSE)
+    assert np.ptp(back.vertices[:, 2]) == 0.0
+    lengths = [
+        np.sort(
+            np.linalg.norm(np.diff(one.vertices[one.edges], axis=1), axis=2), axis=0
+        )
+        for one in (back, PATTERN)
+    ]
+    assert lengths[0] == pytest.approx(lengths[1])
+    valleys = [np.count_nonzero(np.asarray(p.assignment) > 0) for p in (back, PATTERN)]
+    assert valleys[0] == valleys[1]
+
+
+def test_a_frame_that_is_folded_flat_is_refused_with_the_remedy():
+    document = pattern_document(strip(2))
+    for number, (x, y, _) in enumerate(document["vertices_coords"]):
+        document["vertices_coords"][number] = [x if x < 0.03 else 0.006, y]
+    for corners in (document["faces_vertices"][1], document["faces_vertices"][1][::-1]):
+        document["faces_vertices"][1] = corners
+        with pytest.raises(ValueError, match="folded flat: give the crease pattern"):
+            read_pattern(document, scale=1.0, unassigned=Unassigned.REFUSE)
 
 
 def test_missing_faces_and_assignments_are_said():
