@@ -35,7 +35,7 @@ from sim.origami.pattern.panels import (
     polygon_area,
     traced,
 )
-from sim.origami.pattern.pattern import CreasePattern, panel_edges
+from sim.origami.pattern.pattern import CreasePattern, panel_edges, polygon_area
 
 CREATOR = "morphtrack"
 LETTERS = {"M": -1.0, "V": 1.0, "F": 0.0, "B": 0.0, "C": 0.0, "J": 0.0}
