@@ -32,7 +32,6 @@ from sim.origami.pattern.panels import (
     in_convex_parts,
     one_way_up,
     parts_of_sheet,
-    polygon_area,
     traced,
 )
 from sim.origami.pattern.pattern import CreasePattern, panel_edges, polygon_area
