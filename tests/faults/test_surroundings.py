@@ -108,7 +108,7 @@ def test_too_few_open_files_for_snakemake_are_told_before_anything_is_planned(pr
     done = run(project, f"ulimit -n 15; {words}")
     assert done.returncode == 2, done.stderr
     (line,) = done.stderr.splitlines()
-    assert "15 files" in line
+    assert "15 open files" in line
     assert "raise the limit (ulimit -n)" in line
     assert not (project / "results").exists()
 
