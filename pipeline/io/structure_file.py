@@ -210,7 +210,7 @@ class OwnStructure(Structure):
 
 
 def drawing_of(structure: Structure) -> dict[str, str]:
-    """How the loops of a file's drawing were closed; nothing where they were."""
+    """What was closed in the drawing of a file; nothing where all loops fit."""
     drawing = structure.drawing if isinstance(structure, OwnStructure) else ""
     return {"drawing": drawing} if drawing else {}
 

@@ -31,7 +31,7 @@ from sim.mechanism.structure import Structure
 
 COARSEST = 2e-3  # last digit over L; coarser coordinates were chosen, not rounded
 FINEST = 1e-11  # last digit over L; finer coordinates are exact
-LARGEST = 1000  # unknowns of what is closed, by dense matrices
+LARGEST = 600  # unknowns of what is closed, by dense matrices in seconds
 SUSPECT = 100.0  # last digits over L that a singular value of a closed loop may have
 CANDIDATES = 3  # ranks that are tried
 WITHIN = 2.0  # last digits that a coordinate may move
@@ -77,7 +77,8 @@ def close_loops(structure: Structure, precision: float) -> ClosedDrawing | None:
 
     Parameters
     ----------
-    precision : the last digit of the nodes, in the unit of the structure; 0 if exact
+    precision : the last digit of the nodes, in the unit of the structure; 0 if exact.
+        Structures of more than `LARGEST` unknowns stay as drawn.
     """
     if precision == 0.0 or not len(structure.constraints):
         return None
