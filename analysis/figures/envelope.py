@@ -69,7 +69,7 @@ def _draw_samples(figure: Figure, ax: Axes, shown: ShownRun) -> None:
         x, y = float(shown.table["S"][row]), float(shown.table["size"][row])
         ax.plot(x, y, "o", mfc="none", color="black", ms=style.size(5.0), mew=0.7)
     ax.set_xlabel(r"shape factor $\mathcal{S}$ (-)", labelpad=1)
-    ax.set_ylabel("largest distance between nodes ($L$)", labelpad=2)
+    ax.set_ylabel("size: largest distance ($L$)", labelpad=2)
     style.put_letter(ax, "a")
 
 

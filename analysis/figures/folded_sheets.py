@@ -250,7 +250,7 @@ def _draw_ratios(ax: Axes, plate: pd.DataFrame) -> None:
         label=r"stretched, $-\nu$ (a)",
     )  # fmt: skip
     ax.set_xlabel(f"larger fold {DEGREES}")
-    ax.set_ylabel(r"magnitude of Poisson's ratio $|\nu|$ (-)")
+    ax.set_ylabel(r"Poisson's ratio $|\nu|$ (-)")
 
 
 def _draw_modes(ax: Axes, modes: pd.DataFrame) -> None:
