@@ -16,7 +16,7 @@ from pipeline.report.jobs import (
     records,
     relative,
 )
-from pipeline.report.scene import TEMPLATES, as_script, environment, plotly_script
+from pipeline.report.scene import TEMPLATES, as_script, environment, packed_plotly
 from pipeline.report.sections import (
     MOST_ALONE,
     TONES,
@@ -81,7 +81,7 @@ def write_report(
     scenes = [c["scene"] for c in [*shown, *cases, *by_hand]]
     sweeps = [study.get("sweep") for study in studies]
     listed = records([*jobs, *own])
-    library = plotly_script() if any(scenes + sweeps) else ""
+    library = packed_plotly() if any(scenes + sweeps) else ""
     sets = measured_sets(jobs)
     taken = len(library) + sum(map(len, scenes)) + RECORD_BYTES * len(listed)
     filling = environment(lambda path: relative(path, out))

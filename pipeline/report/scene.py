@@ -5,6 +5,7 @@ selection of their steps, so that a page stays small whatever a run holds.
 """
 
 import base64
+import gzip
 import json
 import math
 from collections.abc import Callable
@@ -37,13 +38,13 @@ def environment(href: Callable[[Path], str]) -> Environment:
     return found
 
 
-def plotly_script() -> str:
-    """plotly.js (MIT) as the plotly package carries it, to stand inside the page."""
+def packed_plotly() -> str:
+    """plotly.js (MIT) of the plotly package: gzip in base64, for report.js."""
     found = find_spec("plotly")
     if found is None or found.origin is None:
         raise InputError("the package plotly is missing: delete .venv and run make")
-    text = (Path(found.origin).parent / LIBRARY).read_text(encoding="utf-8")
-    return text.replace("</script", "<\\/script")
+    script = (Path(found.origin).parent / LIBRARY).read_bytes()
+    return base64.b64encode(gzip.compress(script, mtime=0)).decode()
 
 
 def as_script(value: Any) -> str:

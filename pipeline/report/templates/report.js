@@ -65,6 +65,18 @@ function shortNumber(value) {
   return size >= 1e-3 && size < 1e6 ? value.toPrecision(6) : value.toExponential(5);
 }
 
+// The library is most of the page, so the page holds it compressed.
+async function loadLibrary() {
+  const packed = document.getElementById("library").textContent;
+  const bytes = Uint8Array.from(atob(packed), (c) => c.charCodeAt(0));
+  const unpacked = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  const script = document.createElement("script");
+  script.textContent = await new Response(unpacked).text();
+  document.head.append(script);
+}
+
+let library;
+
 // Something that is drawn while it is near the window. Drawing takes a while, and what is
 // half drawn must not be taken away: one change after the other.
 class Shown {
@@ -77,6 +89,7 @@ class Shown {
     this.wanted = wanted;
     if (this.busy) return;
     this.busy = true;
+    await (library ??= loadLibrary());
     while (this.wanted !== this.drawn) {
       if (this.wanted) await this.show();
       else this.hide();
