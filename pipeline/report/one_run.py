@@ -20,10 +20,10 @@ import numpy as np
 
 from pipeline.config.hydra import flat
 from pipeline.report.motion import AXES, MovingShape, chosen_columns, read_moving_shape
-from pipeline.report.scene import TEMPLATES, environment, finished_scene, plotly_script
+from pipeline.report.scene import TEMPLATES, environment, finished_scene, packed_plotly
 from pipeline.runs.atomic_files import replacing, write_text
 from pipeline.runs.run_directory import run_record
-from pipeline.runs.summary import PAGE, PICTURE, length_unit, summary_lines
+from pipeline.runs.summary import PAGE, PICTURE, length_unit, run_title, summary_lines
 from pipeline.terminal import RunFailedError
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def run_figure(directory: Path) -> "Figure":
 
     record, shape = run_record(directory), read_moving_shape(directory)
     drawing = shape and replace(shape, unit=length_unit(record))
-    title = f"{record['step']} {record['name']}: {summary_lines(record)[0]}"
+    title = run_title(record)
     size = 0.0 if drawing is None else float(np.ptp(drawing.box, axis=0).max())
     if record["result"].get("cells", 0) > 1:  # a search for the shapes of a mechanism
         from pipeline.figures.shown import Row, draw
@@ -71,7 +71,7 @@ def write_page(directory: Path) -> Path:
         result=list(dict(record["result"]).items()),
         settings=[(name, str(value)) for name, value in flat(config)],
         found=sorted(p for p in directory.iterdir() if p.is_file()),
-        library=plotly_script() if scene else "",
+        library=packed_plotly() if scene else "",
         scripts=[(TEMPLATES / "report.js").read_text(encoding="utf-8")],
     )
     path = directory / PAGE

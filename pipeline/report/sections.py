@@ -15,7 +15,7 @@ from analysis.alignment import RigidMotion
 from analysis.figures.captions import as_html
 from analysis.figures.dejong_2023 import scan_in_frame
 from analysis.measured.prediction_verdicts import mean_coverage
-from pipeline.config.config_files import first_remark
+from pipeline.config.config_files import CONF, first_remark
 from pipeline.figures.figure_names import entry_of
 from pipeline.io.length_units import unit_named
 from pipeline.io.point_cloud import read_cloud
@@ -31,11 +31,13 @@ from pipeline.report.scene import (
     scene_of,
 )
 from pipeline.runs.atomic_files import read_json
+from pipeline.runs.run_directory import run_record
+from pipeline.runs.summary import summary_lines
 from pipeline.steps.figure import SMALL, caption_in
 from pipeline.terminal import InputError, by_reason, natural, one_line
 from sim.core.arrays import Floats
 
-MOST_POINTS = 8_000  # of a scan
+MOST_POINTS = 6_000  # of a scan
 
 
 def scan_over(
@@ -121,7 +123,7 @@ def _points(
 READING = (OSError, ValueError, KeyError, IndexError, InputError, BadZipFile)
 MOST_ALONE = 150  # cases without a scan that are shown; the others are counted
 PAGE_COORDINATES = 800_000  # of all scenes together: 2 MB in the page
-CASES = Path("conf/case")
+CASES = CONF / "case"
 FIGURE_FILES = (".pdf", ".png", ".svg", ".csv", ".gif", ".mp4", ".md", ".tex")
 PAPERS = ("dejong", "zhu-filipov", "huang")
 
@@ -194,8 +196,10 @@ def cases_alone(
     for job in jobs[:MOST_ALONE]:
         try:
             scene = finished_scene(job["directory"], most)
+            lines = summary_lines(run_record(job["directory"]))
         except READING as error:
             scene, why = "", f"{type(error).__name__}: {one_line(error)}"
+            lines = []
         else:
             why = "" if scene else "it has no moving shape"
         sections.append(
@@ -205,16 +209,12 @@ def cases_alone(
                 "caption": first_remark(CASES / f"{job['name']}.yaml"),
                 "no_scene": why,
                 "edits": job["edits"],
-                "result": {k: _short(v) for k, v in job["result"].items()},
+                "lines": lines,
                 "scene": scene,
                 "evidence": {"solver": job},
             }
         )
     return sections
-
-
-def _short(value: Any) -> str:
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 def evidence(states: States, compare: Mapping[str, Any]) -> dict[str, Any]:

@@ -28,6 +28,7 @@ SENTENCES = (
     *("bears", "limits", "touching", "fold", "fold_why"),
     *("minimum", "warning", "doubled_nodes", "drawing"),
 )
+OUTCOMES = ("fold", "fold_why")
 TITLES = {
     "bears": "links",
     "limits": "limits reached",
@@ -62,7 +63,7 @@ BY_STOP = {
 
 
 def summary_lines(record: Mapping[str, Any]) -> list[str]:
-    """Lines: E and S or the first numbers of another solver, steps, stop rule, time.
+    """Lines: how it ended, E and S or other numbers, stop rule, steps and time, notes.
 
     Parameters
     ----------
@@ -72,22 +73,37 @@ def summary_lines(record: Mapping[str, Any]) -> list[str]:
     stop = result.pop("stop", "")
     steps = [f"{result.pop(k)} {k}" for k in STEPS if k in result]
     ended = [*steps[:1], f"{record.get('wall_s') or 0.0:.1f} s"]
-    lines = [", ".join(_numbers(record)) or "no numbers"]
     at_target = result.get("target_reached", False)
     why = f": {BY_STOP[stop]}" if stop in BY_STOP and not at_target else ""
+    sentences = {
+        name: _sentence(name, record) for name in SENTENCES if result.get(name)
+    }
+    lines = _aimed(result)
+    if "moved" in result:
+        lines.append(f"moved: {result['moved']}{_rest(result)}")
+    lines += [sentences.pop(name) for name in OUTCOMES if name in sentences]
+    lines.append(", ".join(_numbers(record)) or "no numbers")
     lines.append(f"stopped by: {stop or 'end of run'}, after {', '.join(ended)}{why}")
-    lines += _aimed(result)
     if "start_moved" in result:
         moved = f"{short(result['start_moved'])} {result.get('unit', '')}".rstrip()
         lines.append(f"start: a node moved by {moved} to fit the constraints")
-    if "moved" in result:
-        lines.append(f"moved: {result['moved']}{_rest(result)}")
-    for name in SENTENCES:
-        if result.get(name):
-            off = f", {result['fold_off']}" if name + "_off" in result else ""
-            share = _asked(record) if name == "fold" else ""
-            lines.append(f"{TITLES.get(name, name)}: {result[name]}{share}{off}")
-    return [visible(line) for line in lines]
+    return [visible(line) for line in [*lines, *sentences.values()]]
+
+
+def _sentence(name: str, record: Mapping[str, Any]) -> str:
+    result = record["result"]
+    off = f", {result['fold_off']}" if name + "_off" in result else ""
+    share = _asked(record) if name == "fold" else ""
+    return f"{TITLES.get(name, name)}: {result[name]}{share}{off}"
+
+
+def run_title(record: Mapping[str, Any]) -> str:
+    """The user's file, or the case, and how the run ended."""
+    case = _case(record)
+    parts = [case, *(v for v in case.values() if isinstance(v, Mapping))]
+    paths = [str(part["path"]) for part in parts if part.get("path")]
+    name = Path(paths[0]).name if paths else record["name"]
+    return f"{name}: {summary_lines(record)[0]}"
 
 
 def _aimed(result: Mapping[str, Any]) -> list[str]:

@@ -14,10 +14,10 @@ EXAMPLES = sorted((ROOT / "docs/examples").glob("*.py"))
 MOST_LINES, MOST_BYTES = 30, 60_000
 SAYS = {  # what each ends with, by theory or by what it is made of
     "compare_scan": ["the run that was scanned: agrees", "another run: differs"],
-    "fold_drawing": ["all increments done"],
-    "fold_miura": ["all increments done"],
+    "fold_drawing": ["fold: folded"],
+    "fold_miura": ["fold: folded"],
     "loaded_truss": ["10 N: node 1 sags by 19.5"],
-    "morph_sheet": ["stopped by: change"],
+    "morph_sheet": ["target reached"],
     "own_linkage": ["goal at x = 2.0: node 4 at [2. 3. 0.]"],
     "radius_sweep": ["3.0  0.95"],
     "rolling_robot": ["stopped by: duration"],

@@ -46,7 +46,7 @@ def test_a_run_has_steps_arrays_and_a_result():
     assert run.path == Path("results/runs") / run.key
     assert run.result["E"] == run.steps["E"].iloc[-1] < 1e-3
     assert run.arrays["r"].shape == (len(run.steps), 18, 3)
-    assert repr(run).startswith(f"<Run morph {run.key}: E = ")
+    assert repr(run).startswith(f"<Run morph {run.key}: target reached: node ")
 
 
 def test_a_run_is_computed_once():

@@ -43,9 +43,10 @@ def test_a_run_by_hand_says_what_came_out_and_is_known_again(project, command):
     done = command("simulate", *SMALL)
     assert done.returncode == 0, done.stderr
     result = json.loads((project / "results/own" / NAME / "run.json").read_text())
-    first, stopped, *places = done.stdout.splitlines()
+    reached, numbers, stopped, *places = done.stdout.splitlines()
     E, S = (result["result"][name] for name in "ES")
-    assert first == f"E = {E:.5g}, S = {S:.5g}"
+    assert reached.startswith("target reached: node ")
+    assert numbers == f"E = {E:.5g}, S = {S:.5g}"
     assert f"stopped by: {result['result']['stop']}, after " in stopped
     assert f"{result['result']['steps']} steps" in stopped
     told = dict(line.split(maxsplit=1) for line in places)

@@ -38,17 +38,17 @@ def test_a_target_is_told_as_reached_or_missed_with_its_farthest_node():
     aim = {"target_node": 2, "target_miss": 23.0, "target_allowed": 0.07}
     result = aim | {"E": 0.1, "stop": "gradient", "unit": "cm", "target_nodes": 4}
     said = summary_lines({"result": result | {"target_reached": False}, "wall_s": 1.0})
-    assert said[1].endswith("no small admissible motion brings it nearer")
-    assert said[2].startswith("target missed: node 2 by 23 cm, the farthest of 4 (")
-    assert said[2].endswith("(tolerance 0.07 cm, a thousandth of L)")
+    assert said[2].endswith("no small admissible motion brings it nearer")
+    assert said[0].startswith("target missed: node 2 by 23 cm, the farthest of 4 (")
+    assert said[0].endswith("(tolerance 0.07 cm, a thousandth of L)")
     one = result | {"target_reached": False, "minimum": "a single start finds"}
     assert "minimum: a single start finds" in summary_lines(
         {"result": one, "wall_s": 1.0}
     )
     near = result | {"target_miss": 1e-7, "target_nodes": 1, "target_reached": True}
     said = summary_lines({"result": near, "wall_s": 1.0})
-    assert said[1].endswith("1.0 s")
-    assert said[2] == "target reached: node 2 within 1e-07 cm"
+    assert said[2].endswith("1.0 s")
+    assert said[0] == "target reached: node 2 within 1e-07 cm"
 
 
 def test_numbers_in_si_units_have_them_and_words_are_told_once():
