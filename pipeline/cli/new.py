@@ -7,14 +7,13 @@ from pathlib import Path
 from pydantic import BaseModel
 
 from pipeline.cases.equilibrium import LoadedFile
-from pipeline.config.config_files import CONF, ROOT
+from pipeline.config.config_files import PROJECT
 from pipeline.io.rod_entries import RodFile
 from pipeline.io.structure_file import structure_content, structure_file
 from pipeline.runs.atomic_files import write_text
 from pipeline.terminal import InputError
 
 TEMPLATES = Path(__file__).with_name("templates")
-TOP = "in the project's top folder"
 PLACES = {
     "mechanism": "NAME.yaml",
     "pattern": "NAME.svg",
@@ -23,10 +22,9 @@ PLACES = {
     "study": "conf/study/NAME.yaml",
 }
 NEXT = {
-    "mechanism": "morphtrack mobility case=structure_file case.path=PATH\n"
-    "morphtrack simulate case=structure_file case.path=PATH",
-    "pattern": "morphtrack simulate case=fold_file case.path=PATH",
-    "robot": "morphtrack simulate case=rod_file case.path=PATH",
+    "mechanism": "morphtrack mobility PATH\nmorphtrack simulate PATH",
+    "pattern": "morphtrack simulate PATH",
+    "robot": "morphtrack simulate PATH",
     "comparison": "put it into conf/workflow.yaml, then:\n"
     "snakemake --cores 2 results/compare/NAME/comparison.csv\nmorphtrack report",
     "study": "morphtrack study NAME",
@@ -65,25 +63,21 @@ def written(kind: str, name: str, begun: str | None = None) -> tuple[Path, str]:
     InputError
         where the name is no name, or the file is there
     """
+    name = name.removesuffix(Path(PLACES[kind]).suffix)
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name):
         raise InputError(f"{name!r} is not a name: use letters, digits and _")
     path = Path(PLACES[kind].replace("NAME", name))
     if path.exists():
         raise InputError(f"{path} exists: give another name, or move it away")
-    if kind == "study" and not CONF.is_dir():
-        raise InputError(f"{Path.cwd()} has no folder conf: run this {TOP}")
+    if kind == "study" and not PROJECT.is_dir():
+        raise InputError(
+            f"{Path.cwd()} has no folder conf: run this in the project's top folder"
+        )
     if begun is not None and kind != "mechanism":
         raise InputError(f"--from works for mechanisms, not a {kind}: leave it out")
     text = template(kind).replace("NAME", name)
-    typed = path if CONF.is_dir() else _from_top(path)
     write_text(path, text if begun is None else written_out(begun))
-    return path, NEXT[kind].replace("NAME", name).replace("PATH", str(typed))
-
-
-def _from_top(path: Path) -> Path:
-    """The path as it is typed in the project's top folder."""
-    whole = path.absolute()
-    return whole.relative_to(ROOT) if whole.is_relative_to(ROOT) else whole
+    return path, NEXT[kind].replace("NAME", name).replace("PATH", str(path))
 
 
 def schema(kind: str) -> str:

@@ -11,12 +11,12 @@ from typing import Annotated, Any, get_type_hints
 import typer
 from typer import Argument, Option
 
-from pipeline.config.config_files import case_names, study_names
+from pipeline.config.config_files import CONF, case_names, study_names
 from pipeline.figures.figure_names import figure_names
 from pipeline.steps.settings import HELP
 from pipeline.terminal import InputError
 
-SCANNER, PARTS = Path("conf/scanner.yaml"), Path("conf/parts/default.yaml")
+SCANNER, PARTS = CONF / "scanner.yaml", CONF / "parts/default.yaml"
 SEVERAL = {"--at": 3, "--pose": 3, "--row": 4}  # words that each of these takes
 
 
@@ -34,6 +34,10 @@ def output_directory(text: str) -> Path:
 def profile_directory(text: str) -> Path:
     """A folder of Snakemake settings: where jobs run."""
     path = Path(text)
+    if not Path("Snakefile").is_file():
+        raise InputError(
+            f"{Path.cwd()} has no Snakefile: run this in the project's top folder"
+        )
     if not (path / "config.yaml").is_file():
         there = sorted(p.parent.name for p in path.parent.glob("*/config.yaml"))
         raise InputError(

@@ -154,14 +154,12 @@ def new(
     new mechanism --schema > structure.schema.json
     """
     from pipeline.cli import new as files
-    from pipeline.config.config_files import CONF
 
     if schema:
         print(files.schema(kind))
         return
     path, then = files.written(kind, name, begun)
-    where = "next" if CONF.is_dir() else f"next, {files.TOP}"
-    print(f"wrote {path}; {where}:\n{then}")
+    print(f"wrote {path}; next:\n{then}")
 
 
 @command("list")

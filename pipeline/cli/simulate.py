@@ -15,12 +15,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pipeline.config.config_files import check_cases, listed, no_case
+from pipeline.config.config_files import CONF, check_cases, listed, no_case
 from pipeline.config.hydra import (
     Composer,
     check_settings,
     composed_run,
-    conf_directory,
     explain_override_error,
     hydra_errors,
     plain_config,
@@ -262,7 +261,7 @@ def simulate(words: Sequence[str]) -> int:
         return DONE
     sys.argv = [PROGRAM, *options, *given.overrides]  # as Hydra reads it
     raise_hydra_errors()
-    folder = str(conf_directory())
+    folder = str(CONF.resolve())
     if not (given.hydra_help or given.shell_completion or given.version):
         _check_choice(given.overrides)
         check_settings()

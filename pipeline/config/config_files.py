@@ -130,7 +130,9 @@ def located(place: str) -> Iterator[None]:
         raise ValueError(f"{begin}{message}") from None
 
 
-CONF = Path("conf")
+ROOT = Path(__file__).parents[2]
+PROJECT = Path("conf")  # of the folder in which a command is given
+CONF = PROJECT if PROJECT.is_dir() else ROOT / "conf"
 PLAIN = re.compile(r"[\w-]+(,[\w-]+)*")  # names as they stand; more is Hydra's to read
 
 
@@ -202,13 +204,10 @@ def no_case(words: Iterable[str]) -> InputError:
     return InputError(f"no case is named: add case=<one of {', '.join(names)}>")
 
 
-ROOT = Path(__file__).parents[2]
-
-
 @contextlib.contextmanager
 def project_folder(*paths: Path | None) -> Iterator[tuple[Path | None, ...]]:
     """Work where conf is, else where the code is; yield `paths` as seen from there."""
-    if CONF.is_dir():
+    if PROJECT.is_dir():
         yield paths
         return
     absolute = tuple(path and path.absolute() for path in paths)

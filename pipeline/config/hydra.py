@@ -138,15 +138,6 @@ def _below(here: Any) -> Iterator[list[str]]:
 FILE_REFERENCE = "${case.path}"  # of a part of a case
 
 
-def conf_directory() -> Path:
-    """The absolute path of conf, which Hydra needs."""
-    if not CONF.is_dir():
-        raise InputError(
-            f"{Path.cwd()} has no folder {CONF}: run this in the project's top folder"
-        )
-    return CONF.resolve()
-
-
 def message_of(error: BaseException) -> str:
     """The message of Hydra or OmegaConf on one line, without its advice."""
     if not str(error) and error.__cause__:
@@ -280,7 +271,7 @@ def composed_run(name: str, words: Sequence[str]) -> tuple[dict[str, Any], Any]:
     from hydra import compose, initialize_config_dir
     from omegaconf import OmegaConf
 
-    with initialize_config_dir(str(conf_directory()), version_base="1.3"):
+    with initialize_config_dir(str(CONF.resolve()), version_base="1.3"):
         config = compose(name, overrides=list(words), return_hydra_config=True)
     own = OmegaConf.masked_copy(config, [str(k) for k in config if k != "hydra"])
     return plain_config(own), config.hydra
@@ -398,7 +389,7 @@ class Composer:
         from hydra.core.global_hydra import GlobalHydra
 
         with hydra_errors(), _other_start():
-            initialize_config_dir(str(conf_directory()), version_base="1.3")
+            initialize_config_dir(str(CONF.resolve()), version_base="1.3")
             self._hydra = GlobalHydra.instance().hydra
         self._cases: dict[tuple[str, str], Any] = {}  # composed, by name and word
 

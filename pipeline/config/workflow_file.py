@@ -7,7 +7,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from pipeline.config.config_files import check_folder_names, checked, folder_name
+from pipeline.config.config_files import (
+    CONF,
+    check_folder_names,
+    checked,
+    folder_name,
+)
 from pipeline.config.hydra import composed_file, overridden
 from pipeline.config.value_types import (
     Count,
@@ -211,8 +216,8 @@ def read_workflow(path: Path = WORKFLOW, words: Sequence[str] = ()) -> Workflow:
     return workflow
 
 
-FILE = Path("conf/parts/default.yaml")
-SETTINGS = Path("conf/scanner.yaml")
+FILE = CONF / "parts/default.yaml"
+SETTINGS = CONF / "scanner.yaml"
 
 
 def shared_settings(path: Path = FILE) -> dict[str, Any]:

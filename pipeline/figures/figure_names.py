@@ -12,10 +12,11 @@ from typing import Any
 
 import yaml
 
+from pipeline.config.config_files import CONF
 from pipeline.terminal import natural, no_such
 
 CAPTIONS = Path(__file__).with_name("captions")
-SETS = Path("conf/measured")
+SETS = CONF / "measured"
 OF_SET = "measured-"  # what the figure of a measured set is called before its name
 
 

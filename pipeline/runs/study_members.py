@@ -17,7 +17,7 @@ from analysis.experimental_designs import (
     grid_points,
     sampled_points,
 )
-from pipeline.config.config_files import checked, folder_name, study_names
+from pipeline.config.config_files import CONF, checked, folder_name, study_names
 from pipeline.config.hydra import Composer, composed_file, overridden
 from pipeline.config.value_types import AtLeastOne, Count, Entry, Settings, Words
 from pipeline.runs.atomic_files import read_json, write_text
@@ -25,7 +25,7 @@ from pipeline.runs.case_job import planned, sound_case
 from pipeline.runs.run_directory import RESULTS, Job, finished
 from pipeline.terminal import InputError, no_such, one_line, refusing
 
-STUDIES = Path("conf/study")
+STUDIES = CONF / "study"
 MOST_RUNS = 1_000_000
 RESPONSE = ("E", "S")  # of results, what the plots show by default
 

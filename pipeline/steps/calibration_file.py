@@ -6,13 +6,13 @@ from typing import Any, Self
 from pydantic import Field, model_validator
 
 from pipeline.config import value_types
-from pipeline.config.config_files import checked
+from pipeline.config.config_files import CONF, checked
 from pipeline.config.hydra import Composer, composed_file
 from pipeline.config.workflow_file import scanner_settings
 from pipeline.steps.settings import CalibrationSettings, ComparisonSettings
 from sim.virtual_lab.lab_settings import VirtualLab
 
-FOLDER = Path("conf/calibration")
+FOLDER = CONF / "calibration"
 
 
 class PrintedPoses(value_types.Entry):

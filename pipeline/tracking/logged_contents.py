@@ -11,7 +11,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pipeline.config.config_files import first_remark
+from pipeline.config.config_files import CONF, first_remark
 from pipeline.config.hydra import flat
 from pipeline.runs.run_differences import differences_text
 from pipeline.runs.run_directory import keys_by_role
@@ -212,7 +212,7 @@ def tags(record: Record, directory: Path, own: Mapping[str, Any]) -> dict[str, s
     given = {str(name): str(value) for name, value in record.get("tags", {}).items()}
     case, reason = given.get("case") or record["name"], record.get("reason", "")
     about = [
-        first_remark(Path("conf/case") / f"{case}.yaml"),
+        first_remark(CONF / "case" / f"{case}.yaml"),
         f"With `{differs}`." if differs else "",
         ": ".join(words[k] for k in ("verdict", "why") if k in words),
         reason,
@@ -238,7 +238,7 @@ def tags(record: Record, directory: Path, own: Mapping[str, Any]) -> dict[str, s
 
 def study_tags(study: str) -> dict[str, str]:
     """The tags of the parent of a study's runs."""
-    about = first_remark(Path("conf/study") / f"{study}.yaml") or "Runs of one command."
+    about = first_remark(CONF / "study" / f"{study}.yaml") or "Runs of one command."
     return _columns("study") | {"step": "study", "study": study, NOTE: about}
 
 

@@ -20,19 +20,19 @@ def begun(kind: str, capsys: pytest.CaptureFixture[str]) -> str:
 
 
 def test_a_new_mechanism_is_one_that_moves(project, capsys):
-    assert "case.path=mine.yaml" in begun("mechanism", capsys)
+    assert "morphtrack simulate mine.yaml" in begun("mechanism", capsys)
     made = structure_file(str(project / "mine.yaml"))
     assert mobility(made).mobility == 1
 
 
 def test_a_new_pattern_folds(project, capsys):
-    assert "case.path=mine.svg" in begun("pattern", capsys)
+    assert "morphtrack simulate mine.svg" in begun("pattern", capsys)
     pattern = fold_file(str(project / "mine.svg"))
     assert (len(pattern.panels), len(pattern.creases)) == (6, 6)
 
 
 def test_a_new_robot_is_drawn(project, capsys):
-    assert "case=rod_file case.path=mine.yaml" in begun("robot", capsys)
+    assert "morphtrack simulate mine.yaml" in begun("robot", capsys)
     case = RodFileCase(str(project / "mine.yaml"))
     assert case.world.rod.last_limb == 0
     assert case.world.ground is not None
@@ -50,17 +50,10 @@ def test_a_new_study_and_a_new_comparison_are_read(project, capsys):
     assert read_workflow().comparisons["mine"].scale_mm == 40
 
 
-def test_commands_for_a_file_in_a_subfolder_are_those_of_the_top_folder(
-    project, monkeypatch, capsys, refused
-):
+def test_a_study_is_written_only_where_conf_is(project, monkeypatch, refused):
     below = project / "robots"
     below.mkdir()
     monkeypatch.chdir(below)
-    monkeypatch.setattr(new, "ROOT", project)
-    said = begun("robot", capsys)
-    assert "next, in the project's top folder:\n" in said
-    assert "case.path=robots/mine.yaml" in said
-    assert (below / "mine.yaml").is_file()
     assert "has no folder conf: run" in refused("new", "study", "mine")
     assert not (below / "conf").exists()
 
