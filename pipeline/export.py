@@ -4,6 +4,7 @@ The main entity is the Snakefile; each run is a folder, and an action that made 
 """
 
 import hashlib
+import json
 import mimetypes
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -18,7 +19,7 @@ from rocrate.model.contextentity import (  # type: ignore[import-untyped]
 from rocrate.rocrate import ROCrate  # type: ignore[import-untyped]
 
 from pipeline.runs import run_directory
-from pipeline.runs.atomic_files import replacing
+from pipeline.runs.atomic_files import replacing, write_text
 from pipeline.runs.run_keys import DIGESTS, edits, file_digest, files_named
 from pipeline.runs.step_runs import planned_digest
 from pipeline.runs.study_members import read_members
@@ -26,7 +27,8 @@ from pipeline.terminal import InputError
 from sim.core.modules import SOURCE_ROOT
 
 CODE = (  # of the project's folder; its own settings and Snakefile are of this one
-    "CITATION.cff", "LICENSE", "Makefile", "README.md", "pyproject.toml",
+    "CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md", "Dockerfile", "LICENSE",
+    "Makefile", "README.md", "mkdocs.yml", "morphtrack.py", "pyproject.toml",
     "requirements.lock", ".ci", ".gitignore", "analysis", "docs", "pipeline", "sim",
     "tests",
 )  # fmt: skip
@@ -216,9 +218,39 @@ def _describe(crate: ROCrate, held: Contents) -> None:
     )
     profile = {"@type": "CreativeWork", "name": "Process Run Crate", "version": "0.5"}
     crate.root_dataset["conformsTo"] = crate.add(ContextEntity(crate, PROFILE, profile))
-    cited = yaml.safe_load((SOURCE_ROOT / "CITATION.cff").read_text(encoding="utf-8"))
-    authors = [_author(crate, k, one) for k, one in enumerate(cited["authors"])]
+    authors = [_author(crate, k, one) for k, one in enumerate(_cited()["authors"])]
     crate.root_dataset["author"] = _one_or_all(authors)
+
+
+def _cited() -> dict[str, Any]:
+    """CITATION.cff."""
+    text = (SOURCE_ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    return dict(yaml.safe_load(text))
+
+
+def deposit() -> dict[str, Any]:
+    """The metadata of a deposit at Zenodo, in the words of its REST interface."""
+    cited = _cited()
+    names = [
+        one.get("name") or f"{one['family-names']}, {one['given-names']}"
+        for one in cited["authors"]
+    ]
+    papers = [one["doi"] for one in cited["references"] if "doi" in one]
+    return {
+        "metadata": {
+            "title": f"{cited['title']}: code, data and results",
+            "upload_type": "software",
+            "description": " ".join(cited["abstract"].split()),
+            "creators": [{"name": name} for name in names],
+            "license": cited["license"].lower(),
+            "version": str(cited["version"]),
+            "keywords": cited["keywords"],
+            "related_identifiers": [
+                {"identifier": doi, "relation": "cites", "scheme": "doi"}
+                for doi in papers
+            ],
+        }
+    }
 
 
 def _author(crate: ROCrate, number: int, one: Mapping[str, str]) -> ContextEntity:
@@ -304,6 +336,8 @@ def write_archive(
 ) -> None:
     """Pack results and all they need into `out`, and print what is not in it.
 
+    Zenodo's metadata are written beside it.
+
     Parameters
     ----------
     names, planned : see pipeline.export.contents
@@ -314,8 +348,11 @@ def write_archive(
         crate_of(held, results).write_zip(temporary)
         with zipfile.ZipFile(temporary, "a") as file:
             file.writestr(DIGESTS, "".join(_digests(file)))
+    metadata = out.with_suffix(".zenodo.json")
+    write_text(metadata, json.dumps(deposit(), indent=1, ensure_ascii=False) + "\n")
     size = out.stat().st_size / 1e6
     print(f"{out}: {len(held.jobs)} runs, {len(held.files)} files, {size:.1f} MB")
+    print(f"{metadata}: the metadata for a deposit at Zenodo")
     for datum in held.data:
         if not datum.packed:
             print(

@@ -109,6 +109,8 @@ def test_code_conf_lock_and_results_are_inside(archive):
         "Snakefile",
         "requirements.lock",
         "CITATION.cff",
+        "CONTRIBUTING.md",
+        "morphtrack.py",
         "conf/workflow.yaml",
         "pipeline/workflow/plan.py",
         "sim/rods/plane/actuation.py",
@@ -117,6 +119,15 @@ def test_code_conf_lock_and_results_are_inside(archive):
     ):
         assert name in names
     assert not any("__pycache__" in name for name in names)
+
+
+def test_metadata_for_zenodo_are_written_with_it(archive):
+    text = archive.with_suffix(".zenodo.json").read_text(encoding="utf-8")
+    metadata = json.loads(text)["metadata"]
+    assert metadata["license"] == "mit"
+    assert metadata["creators"] == [{"name": "The morphtrack developers"}]
+    cited = [one["identifier"] for one in metadata["related_identifiers"]]
+    assert "10.1038/s43246-023-00410-2" in cited
 
 
 def test_an_edited_run_and_one_of_another_conf_are_not_archived(
