@@ -20,6 +20,7 @@ PLACES = {
     "robot": "NAME.yaml",
     "comparison": "NAME.comparison.yaml",
     "study": "conf/study/NAME.yaml",
+    "project": "NAME",
 }
 NEXT = {
     "mechanism": "morphtrack mobility PATH\nmorphtrack simulate PATH",
@@ -28,6 +29,7 @@ NEXT = {
     "comparison": "put it into conf/workflow.yaml, then:\n"
     "snakemake --cores 2 results/compare/NAME/comparison.csv\nmorphtrack report",
     "study": "morphtrack study NAME",
+    "project": "cd NAME && make",
 }
 
 
@@ -49,6 +51,17 @@ def written_out(path: str) -> str:
             lines.append(f"{key}: {json.dumps(value)}")
     lines.append("# target: {nodes: [[0, 0.0, 0.0, 0.0]]} # node, and its goal x, y, z")
     return "\n".join(lines) + "\n"
+
+
+def write_project(folder: Path) -> None:
+    """Write the folder of a paper: a conf, a mechanism, figures and an article."""
+    of = TEMPLATES / "project"
+    files = {p.relative_to(of): p for p in sorted(of.rglob("*")) if p.is_file()}
+    files[Path("linkage.yaml")] = TEMPLATES / "mechanism.yaml"
+    files[Path(".gitignore")] = files.pop(Path("gitignore"))
+    for name, path in files.items():
+        text = path.read_text(encoding="utf-8").replace("NAME", folder.name)
+        write_text(folder / name, text)
 
 
 def written(kind: str, name: str, begun: str | None = None) -> tuple[Path, str]:
@@ -75,6 +88,9 @@ def written(kind: str, name: str, begun: str | None = None) -> tuple[Path, str]:
         )
     if begun is not None and kind != "mechanism":
         raise InputError(f"--from works for mechanisms, not a {kind}: leave it out")
+    if kind == "project":
+        write_project(path)
+        return path, NEXT[kind].replace("NAME", name)
     text = template(kind).replace("NAME", name)
     write_text(path, text if begun is None else written_out(begun))
     return path, NEXT[kind].replace("NAME", name).replace("PATH", str(path))

@@ -136,7 +136,7 @@ def study(
 @command("new")
 def new(
     kind: Annotated[
-        Literal["mechanism", "pattern", "robot", "comparison", "study"],
+        Literal["mechanism", "pattern", "robot", "comparison", "study", "project"],
         Argument(help="What the file describes."),
     ],
     name: Annotated[str, Argument(help="Letters, digits and _.")] = "",
@@ -146,9 +146,10 @@ def new(
     """Write a commented file to start from.
 
     Writes NAME.yaml for a mechanism or a robot, NAME.svg for a crease pattern,
-    NAME.comparison.yaml for a comparison, conf/study/NAME.yaml for a study, and prints
-    the next command. The file runs unchanged. No existing file is overwritten. A URDF
-    or DXF file is converted with every node, body and joint.
+    NAME.comparison.yaml for a comparison, conf/study/NAME.yaml for a study, the folder
+    NAME for the project of a paper, and prints the next command. The files run
+    unchanged. No existing file is overwritten. A URDF or DXF file is converted with
+    every node, body and joint.
 
     Editors check and complete a mechanism or a robot with its JSON Schema: morphtrack
     new mechanism --schema > structure.schema.json

@@ -1,6 +1,7 @@
 """Configuration files: which there are, their names, and what is wrong with one."""
 
 import contextlib
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
@@ -132,7 +133,9 @@ def located(place: str) -> Iterator[None]:
 
 ROOT = Path(__file__).parents[2]
 PROJECT = Path("conf")  # of the folder in which a command is given
-CONF = PROJECT if PROJECT.is_dir() else ROOT / "conf"
+PACKAGED = ROOT / "conf"
+CONF = PROJECT if PROJECT.is_dir() else PACKAGED
+os.environ.setdefault("MORPHTRACK_CONF", str(PACKAGED))  # for hydra.searchpath
 PLAIN = re.compile(r"[\w-]+(,[\w-]+)*")  # names as they stand; more is Hydra's to read
 
 

@@ -1,6 +1,10 @@
 """Files to start from, and the schema that editors complete them with."""
 
 import json
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +16,7 @@ from pipeline.io.fold_file import fold_file
 from pipeline.io.structure_file import structure_file
 from pipeline.runs.study_members import read_study
 from sim.mechanism.mobility import mobility
+from tests.pipeline.conftest import ROOT
 
 
 def begun(kind: str, capsys: pytest.CaptureFixture[str]) -> str:
@@ -79,3 +84,18 @@ def test_the_schema_knows_what_a_file_may_hold(capsys):
     angle = found["$defs"]["RangesFile"]["properties"]["angle"]["description"]
     assert "between the vectors a to b and c to d" in angle
     assert {"springs", "hinges", "loads", "supports"} <= set(found["properties"])
+
+
+def test_the_project_of_a_paper_makes_its_figures_and_numbers(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert called(["new", "project", "gripper"]) == 0
+    folder = tmp_path / "gripper"
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    environment = os.environ | {"PATH": path, "PYTHONPATH": str(ROOT)}
+    subprocess.run(["make"], cwd=folder, env=environment, check=True)
+    numbers = (folder / "numbers.tex").read_text(encoding="utf-8")
+    assert "\\newcommand{\\linkageE}{0.0247}" in numbers
+    for figure in ("figure-1.pdf", "figure-2.pdf"):
+        assert (folder / figure).stat().st_size > 5000
+    made = [p.name for p in folder.rglob("*") if "results" not in p.parts]
+    assert not any("NAME" in name for name in made)
