@@ -356,7 +356,7 @@ def outlive_readers() -> None:
                 io.BufferedWriter(_Left(stream.fileno(), "w", closefd=False)),
                 encoding=stream.encoding,
                 errors=SPELLING if stream.errors == "strict" else stream.errors,
-                line_buffering=stream.line_buffering,
+                line_buffering=stream.line_buffering or stream.write_through,
             )
             setattr(sys, name, outliving)
 
@@ -373,8 +373,13 @@ def progress(name: str, unit: str = "steps") -> Iterator[Callable[[str], None]]:
         yield lambda _: None
         return
     from tqdm import tqdm
+    from tqdm.contrib.logging import logging_redirect_tqdm
 
-    with steered(sys.stderr), tqdm(desc=name, unit=f" {unit}") as bar:
+    with (
+        steered(sys.stderr),
+        logging_redirect_tqdm(),
+        tqdm(desc=name, unit=f" {unit}") as bar,
+    ):
 
         def show(text: str) -> None:
             bar.set_postfix_str(text, refresh=False)

@@ -29,6 +29,7 @@ import functools
 import gc
 import hashlib
 import json
+import logging
 import os
 import platform
 import struct
@@ -153,7 +154,24 @@ class OneProcessCompiles(event.Listener):  # type: ignore[misc]
         self._threads.release()
 
 
+class FirstCompilation(event.Listener):  # type: ignore[misc]
+    """Logs that this process compiles, once."""
+
+    logged = False
+
+    def on_start(self, _event: event.Event) -> None:
+        if not self.logged:
+            self.logged = True
+            logging.getLogger(__name__).warning(
+                "compiling once for this machine: about 30 s on an idle processor"
+            )
+
+    def on_end(self, _event: event.Event) -> None:
+        """Nothing to say."""
+
+
 event.register("numba:compiler_lock", OneProcessCompiles())
+event.register("numba:compile", FirstCompilation())
 
 
 def _digest_of(function: Callable[..., object]) -> str | None:

@@ -91,6 +91,14 @@ def test_an_edit_of_a_kernel_reaches_its_callers_and_nobody_else(project):
     assert run(project) == ([22, 3], [1, 1, 0])
 
 
+def test_a_process_says_once_that_it_compiles(compiled, tmp_path):
+    said = []
+    for _ in range(2):
+        process = start(compiled, CALL.format(1), NUMBA_CACHE_DIR=str(tmp_path))
+        said.append(process.communicate()[1].count("compiling once for this machine"))
+    assert said == [1, 0]
+
+
 def test_another_processor_or_another_setting_of_numba_compiles_again(compiled):
     assert run(compiled, NUMBA_CPU_NAME="generic")[1] == ALL
     assert run(compiled, NUMBA_BOUNDSCHECK="1")[1] == ALL
