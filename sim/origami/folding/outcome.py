@@ -32,7 +32,7 @@ from sim.origami.pattern.pattern import CreasePattern
 from sim.origami.pattern.rigid_folding import RigidFolds, RigidSheet
 
 FOLD_TOLERANCE = np.radians(5.0)  # of a crease that has reached what is asked
-WRONG = np.radians(1.0)  # fold from which a crease is on the wrong side
+WRONG = np.radians(1.0)  # fold from which a crease is on a side, or a panel bends
 CARRIED = 0.1  # share of a crease's moment from which contact may hold it
 FOLLOWED = 0.5  # share of what is asked; a crease behind it may hang on a detour
 APPROACHES = 60  # steps towards what is asked along motions of rigid panels
@@ -149,12 +149,14 @@ def fold_report(
 def nearest_rigid(rigid: RigidSheet, reached: Floats) -> RigidFolds:
     """The folds of rigid panels that come nearest to what is asked.
 
-    From where the sheet is, unless a crease has hardly followed: then from the flat
-    sheet, since the sheet may be where rigid panels need not go.
+    From where the sheet is, if it has folded as rigid panels can or every crease has
+    followed; else from the flat sheet, since panels that bend need not go there.
     """
-    side = np.sign(rigid.aim)
-    if (side * reached >= FOLLOWED * np.abs(rigid.aim)).all():
-        there = _settled(rigid, rigid.closed(reached))
+    near, share = rigid.closed(reached), np.sign(rigid.aim) * reached
+    unbent = not near.open_vertices and np.abs(near.folds - reached).max() < WRONG
+    off_flat = share >= np.minimum(WRONG, np.abs(rigid.aim))
+    if (unbent and off_flat.all()) or (share >= FOLLOWED * np.abs(rigid.aim)).all():
+        there = _settled(rigid, near)
         if there is not None:
             return there
     end = rigid.path()[-1]

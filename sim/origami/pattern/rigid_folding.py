@@ -190,6 +190,10 @@ PARTS = 20  # of the way from the flat sheet
 RELAXATIONS = 3  # steps along the motions of rigid panels in each part
 STUCK = 0.01  # share of its fold below which a crease has not left the flat sheet
 FIRST = 0.02  # part of the way at which a flat sheet is left
+STARTS = (
+    30  # of folds drawn at random where those asked for lead back to the flat sheet
+)
+SPREAD = 1.0  # of the logarithms of such folds
 
 
 @dataclass(frozen=True, eq=False)
@@ -388,13 +392,39 @@ class RigidSheet:
     def left_to(self, part: float = FIRST) -> RigidFolds:
         """Where the flat sheet is left to; open at vertices of creases that stay flat.
 
-        Flat folds always close: a vertex that leads back to them does not fold.
+        Flat folds always close: a vertex that leads back to them does not fold. Equal
+        folds may lie midway between two ways to fold: others are tried, seed 0.
         """
-        state = self.closed(part * self.aim)
+        first = self._off_flat(self.closed(part * self.aim), part)
+        if not first.open_vertices:
+            return first
+        rng = np.random.default_rng(0)
+        for _ in range(STARTS):
+            spread = np.exp(SPREAD * rng.standard_normal(len(self.aim)))
+            near = self._in_proportion(part * spread * self.aim, part)
+            state = self._off_flat(self.closed(near), part)
+            if not state.open_vertices:
+                return state
+        return first
+
+    def _off_flat(self, state: RigidFolds, part: float) -> RigidFolds:
+        """The same, open at vertices of creases that stay flat."""
         flat = np.abs(state.folds) < STUCK * part * np.abs(self.aim)
         stuck = [v for v, any_flat in zip(self.vertices, self._most(flat), strict=True)
                  if any_flat]  # fmt: skip
         return RigidFolds(state.folds, state.open_vertices or tuple(stuck))
+
+    def _in_proportion(self, folds: Floats, part: float) -> Floats:
+        """Folds that close: Newton steps in logarithms, which keep signs and size."""
+        size = part * float(np.linalg.norm(self.aim))
+        for _ in range(MOST_STEPS):
+            folds = folds * (size / float(np.linalg.norm(folds)))
+            left, J = self.closure(folds)
+            if float(np.abs(left).max(initial=0.0)) < CLOSED:
+                break
+            y = _solved(J, folds**2, -left.ravel(), folds)
+            folds = folds * np.exp(np.clip(folds * (J.T @ y), -1.0, 1.0))
+        return folds
 
 
 def _creased(crease: Ints, sectors: Floats) -> tuple[Ints, Floats]:
