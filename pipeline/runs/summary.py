@@ -195,6 +195,7 @@ def _case(record: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 PATTERN = "pattern.fold"  # the sheet of a run that has one
+ASSUMED = "frame_description"  # what it says of a unit that its file does not name
 PARAMETERS, ERRORS = "parameters.csv", "errors.csv"  # of a fit
 KINDS = {"M": "mountain", "V": "valley", "F": "flat", "J": "join", "B": "border"}
 CONFIGURATIONS = {  # sim.mechanism.bifurcations.CrossingKind
@@ -231,7 +232,8 @@ def _sheet(directory: Path) -> list[str]:
     panels = len(sheet["faces_vertices"])
     axes = list(zip(*sheet["vertices_coords"], strict=True))[:2]
     sides = [f"{1e3 * max(axis) - 1e3 * min(axis):.4g}" for axis in axes]
-    large = f"{' x '.join(sides)} mm as drawn"
+    how = f"; {sheet[ASSUMED]}" if ASSUMED in sheet else " as drawn"
+    large = f"{' x '.join(sides)} mm{how}"
     return [f"sheet: {', '.join([f'{panels} panels', *kinds, large])}"]
 
 

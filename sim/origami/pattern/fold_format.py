@@ -42,7 +42,9 @@ METRES = {
     "m": 1.0, "cm": 1e-2, "mm": 1e-3, "um": 1e-6, "nm": 1e-9, "in": 0.0254,
     "ft": 0.3048, "pt": 0.0254 / 72,
 }  # fmt: skip
+UNIT = "unit"  # in place of a unit that is not named
 LARGEST = 0.1  # m, longest side of a pattern whose file names no unit
+NO_UNIT = f"its file names no unit: its longest side is taken as {1e3 * LARGEST:g} mm"
 PLANE = 1e-9  # thickness of what is in a plane, over its size
 FARTHEST = 1e5  # sizes of a sheet from (0, 0): places are known to 1e-11 of its size
 
@@ -96,6 +98,7 @@ def read_pattern(
         m * vertices[origin],
         [[number[v] for v in panel] for panel in panels],
         unit=(m, m),
+        unit_stated=scale is not None or content.get("frame_unit", UNIT) != UNIT,
     )
     joined = [(number[a], number[b]) for a, b in divided]
     joined += _joins(flat, origin, lines)
@@ -273,10 +276,10 @@ def _metres(content: Mapping[str, Any], scale: float | None, vertices: Floats) -
         if not 0.0 < scale < np.inf:
             raise ValueError(f"scale is {scale}: give m per unit of the file")
         return scale
-    unit = content.get("frame_unit", "unit")
+    unit = content.get("frame_unit", UNIT)
     if unit in METRES:
         return METRES[unit]
-    if unit != "unit":
+    if unit != UNIT:
         raise ValueError(
             f"frame_unit is {unit!r}: give one of {', '.join(METRES)}, or the scale"
         )
@@ -369,6 +372,7 @@ def pattern_document(pattern: CreasePattern) -> dict[str, Any]:
         "file_classes": ["singleModel"],
         "frame_classes": ["creasePattern"],
         "frame_unit": "m",
+        **({} if pattern.unit_stated else {"frame_description": NO_UNIT}),
         "vertices_coords": pattern.vertices.tolist(),
         "edges_vertices": pattern.edges.tolist(),
         "edges_assignment": _letters(pattern, folds),

@@ -33,6 +33,7 @@ class CreasePattern:
     joined : creases, by their vertices, that only divide a panel: they bend as it does
     unit : m per unit of the file it was read from, along x and y (negative where y
         points down there); None for others
+    unit_stated : whether the file, or who reads it, says so; else it is assumed
     tags : (v,) vertices that a cut made of one have the number of one of them, and feel
         no contact there; their own where nothing is given
     """
@@ -43,6 +44,7 @@ class CreasePattern:
     joined: Sequence[tuple[int, int]] = ()
     tags: Sequence[int] = ()
     unit: tuple[float, float] | None = None
+    unit_stated: bool = True
 
     def __post_init__(self) -> None:
         vertices = np.array(self.vertices, dtype=np.float64)

@@ -7,7 +7,7 @@ import pytest
 
 from pipeline.runs.summary import CONFIGURATIONS, branches_in_words, details
 from sim.mechanism.bifurcations import CrossingKind
-from sim.origami.pattern.fold_format import pattern_document
+from sim.origami.pattern.fold_format import Unassigned, pattern_document, read_pattern
 from sim.origami.pattern.generators import miura
 
 
@@ -50,3 +50,19 @@ def test_every_kind_of_configuration_has_words():
         assert "{" not in line
     assert branches_in_words({"negative_motions": 0})[0].startswith("a minimum")
     assert branches_in_words({"negative_motions": 2})[0].startswith("a saddle: E falls")
+
+
+@pytest.mark.parametrize(
+    ("unit", "said"),
+    [
+        ("mm", " mm as drawn"),
+        ("unit", "mm; its file names no unit: its longest side is taken as 100 mm"),
+    ],
+)
+def test_a_sheet_without_a_unit_says_so(unit, said, tmp_path):
+    document = pattern_document(miura(1, 2, width=0.02, height=0.02, angle=80.0))
+    document |= {"frame_unit": unit}
+    pattern = read_pattern(document, scale=None, unassigned=Unassigned.FLAT)
+    (tmp_path / "pattern.fold").write_text(json.dumps(pattern_document(pattern)))
+    (line,) = details({}, tmp_path)
+    assert line.endswith(said)
