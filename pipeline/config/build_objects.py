@@ -9,9 +9,11 @@ import pydoc
 import re
 import types
 import typing
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import Enum
 from typing import Any
+
+from numpy import ndarray
 
 from pipeline.config.config_files import no_key, parts_of
 from pipeline.terminal import InputError, one_line
@@ -20,6 +22,7 @@ from pipeline.terminal import InputError, one_line
 # against foreign code, since a project folder is code.
 OWN_MODULES = ("pipeline.cases.", "pipeline.io.", "pipeline.measured.", "sim.")
 LARGEST = 1e150
+SEQUENCES = (Sequence, list, tuple)
 ARRAY = "array_sha256"  # key of an array whose values a configuration does not hold
 
 
@@ -55,6 +58,10 @@ def _check(where: str, value: Any) -> None:
         check_target(str(value["_target_"]), where)
     for key, taken in parameters_of(str(value.get("_target_", ""))).items():
         given, hint = value.get(key), taken.annotation
+        for null in _nulls(given, hint, f"{where}.{key}") if key in value else ():
+            left_out = taken.default is not inspect.Parameter.empty and "[" not in null
+            remedy = f", or ~{null} for its default" if left_out else ""
+            raise InputError(f"{null} is null: give a value{remedy}")
         if hint is bool and isinstance(given, str):
             raise InputError(f"{where}.{key} is {given!r}: write true or false")
         if isinstance(given, str | int | float) and not _is_plain(hint):
@@ -83,6 +90,32 @@ def build(config: Any, where: str) -> Any:
         raise InputError(message) from error.__cause__
 
 
+def _nulls(given: Any, hint: Any, where: str) -> Iterator[str]:
+    """The places of null in a value, where its type takes none."""
+    kind, among = typing.get_origin(hint), typing.get_args(hint)
+    if kind is typing.Annotated:
+        yield from _nulls(given, hint.__origin__, where)
+    elif kind in (typing.Union, types.UnionType):
+        lists = [
+            one for one in among if typing.get_origin(one) in (*SEQUENCES, ndarray)
+        ]
+        several = lists if lists and isinstance(given, list) else among
+        yield from min((list(_nulls(given, one, where)) for one in several), key=len)
+    elif given is None:
+        if hint not in (None, types.NoneType, Any, object, inspect.Parameter.empty):
+            yield where
+    elif kind is ndarray and isinstance(given, list):
+        for k, one in enumerate(given):
+            yield from _nulls(one, hint, f"{where}[{k}]")
+    elif kind in SEQUENCES and isinstance(given, list):
+        each = among if len(among) == len(given) else among[:1] * len(given)
+        for k, (one, of) in enumerate(zip(given, each, strict=True)):
+            yield from _nulls(one, of, f"{where}[{k}]")
+    elif kind in (Mapping, dict) and isinstance(given, Mapping):
+        for key, one in given.items():
+            yield from _nulls(one, among[1], f"{where}.{key}")
+
+
 def _is_plain(hint: Any) -> bool:
     """Whether a word or a number, or several, may stand where this is asked for."""
     if typing.get_origin(hint) in (typing.Union, types.UnionType):
@@ -91,7 +124,7 @@ def _is_plain(hint: Any) -> bool:
         return _is_plain(hint.__origin__)
     if isinstance(hint, type):
         return issubclass(hint, str | int | float | Enum) or hint is object
-    if typing.get_origin(hint) in (Sequence, list, tuple):
+    if typing.get_origin(hint) in SEQUENCES:
         return all(_is_plain(one) for one in typing.get_args(hint) if one is not ...)
     return typing.get_origin(hint) not in (Mapping, Callable, dict)
 

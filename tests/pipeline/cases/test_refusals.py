@@ -31,9 +31,10 @@ REFUSED = {
         ("morph_tolerance=0", "tolerance must be positive"),
         ("places=[3]", "set symmetries to"),
         ("symmetries=[] places=[3,3]", "each once"),
+        ("symmetries=[] places=null", "case.places is null: give a value"),
         *(
             (f"symmetries=[] places={slip}", ": list nodes from 0 to ")
-            for slip in ("[0,999]", "[1.5]", "[true]", "[a]", "'9,19'", 9, 0, "null")
+            for slip in ("[0,999]", "[1.5]", "[true]", "[a]", "'9,19'", 9, 0)
         ),
     ],
     "folding_sequence": [
