@@ -271,6 +271,11 @@ def read_las(file: ScanFile) -> Source:
         package("lazrs", path)
     with file.reading("LAS"), laspy.open(path) as las:
         promised, version = int(las.header.point_count), str(las.header.version)
+        scales = np.asarray(las.header.scales)
+    if not (np.isfinite(scales) & (scales != 0.0)).all():
+        k = int(np.argmin(np.isfinite(scales) & (scales != 0.0)))
+        problem = f"its header states the scale {scales[k]:g} for {AXES[k]}"
+        raise file.refused("FORMAT", problem, f"{AGAIN}, with a scale such as 0.0001")
     count = file.packed_points(promised)
     blocks = file.by_package("LAS", _las_blocks(path, count))
     return Source(f"las {version}", blocks, count, count)

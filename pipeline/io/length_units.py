@@ -3,11 +3,14 @@
 import re
 from enum import Enum
 
-UNIT = re.compile(  # unit: mm; or of a column: x [mm], X(mm)
-    r"(?:\bunits?\b\W*|\bx\s*[\[(]\s*)"
-    r"(?P<plain>mm|cm|m|inch|inches|millimet|centimet|met)(?:ers?|res?)?\b",
+UNIT = re.compile(  # unit: mm; or of a column: x [mm], X(in), x/cm, x_m
+    r"(?:\bunits?\b\W*|(?<![a-z0-9])(?P<column>x)\s*[\[(/_]\s*)"
+    r"(?P<plain>mm|cm|m|inch|inches|(?(column)in|mm)|millimet|centimet|met)"
+    r"(?:ers?|res?)?\b",
     re.IGNORECASE,
 )
+
+LONG = {"met": "m", "millimet": "mm", "centimet": "cm", "in": "inch", "inches": "inch"}
 
 
 class Unit(Enum):
@@ -43,6 +46,5 @@ def declared_unit(comments: tuple[str, ...]) -> Unit | None:
         match = UNIT.search(comment)
         if match:
             name = match["plain"].lower()
-            long = {"met": "m", "millimet": "mm", "centimet": "cm", "inches": "inch"}
-            return Unit(long.get(name, name))
+            return Unit(LONG.get(name, name))
     return None

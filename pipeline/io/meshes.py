@@ -133,7 +133,20 @@ def read_glb(file: ScanFile) -> Source:
         scene = trimesh.load_scene(file.path, file_type="glb", process=False)
         _check_room(file.path, _corner_count(scene))
         mesh = scene.to_mesh()
-    return _source("glb", file, np.array(mesh.vertices), np.array(mesh.faces))
+        vertices, faces = np.array(mesh.vertices), np.array(mesh.faces)
+        if not len(vertices):
+            vertices = _points(scene)
+    return _source("glb", file, vertices, faces)
+
+
+def _points(scene: Any) -> Floats:
+    """(n, 3) of all places where the scene shows points alone."""
+    found = [np.empty((0, 3))]
+    for node in scene.graph.nodes_geometry:
+        pose, name = scene.graph[node]
+        points = np.asarray(getattr(scene.geometry[name], "vertices", found[0]))
+        found.append(points @ pose[:3, :3].T + pose[:3, 3])
+    return np.concatenate(found)
 
 
 def read_3mf(file: ScanFile) -> Source:
@@ -243,7 +256,7 @@ def _pose(placed: Any) -> Floats:
 def _source(kind: str, file: ScanFile, vertices: Floats, triangles: Ints) -> Source:
     if not len(vertices):
         remedy = "export the scan as a mesh or points"
-        raise file.refused("EMPTY", "contains no mesh", remedy)
+        raise file.refused("EMPTY", "contains no mesh and no points", remedy)
     blocks = iter([vertices.astype(np.float64)])
     whole = triangles.astype(np.int64).reshape(-1, 3)
     return Source(kind, blocks, len(vertices), faces=lambda: whole)

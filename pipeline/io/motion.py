@@ -3,7 +3,8 @@
 CSV has a column time_s and, for each marker, NAME_x_m, NAME_y_m and NAME_z_m (or _cm,
 _mm): the name of the column states the unit, which is never guessed. Tables of Motive
 and C3D files state theirs. An empty cell, or a point that a file marks as lost, is nan
-here; that marker counts in the other frames.
+here; that marker counts in the other frames. So is a frame at 0, 0, 0 of a marker that
+is elsewhere in others: many programs write lost frames so.
 
 Line 1 of a table of Motive (CSV, format 1.2 on) has names and values in turn, Length
 Units among them. Rows that describe the columns follow (Type, Name, ID, and the
@@ -200,6 +201,8 @@ def read_motion(path: Path) -> MarkerMotion:
     if not motion.names:
         raise InputError(f"no frame of {path} has a marker: export it with markers")
     check_even(motion.time, path)
+    zero = (motion.places == 0.0).all(axis=2)
+    motion.places[zero & ~zero.all(axis=0)] = np.nan
     return motion
 
 

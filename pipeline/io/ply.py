@@ -86,8 +86,8 @@ def read_ply(file: ScanFile) -> Source:
         )  # fmt: skip
         blocks = block_reader.promised(file, blocks, vertex.count)
     else:
-        record = vertex.record(order)
         start += sum(one.count * one.record(order).itemsize for one in before)
+        record = _vertex_record(file, start, order, vertex)
         count = file.whole_records(start, record.itemsize, vertex.count)
         blocks = block_reader.record_blocks(file.path, start, record, count, AXES)
         start += vertex.count * record.itemsize
@@ -176,9 +176,38 @@ def _around_vertices(
     missing = [axis for axis in AXES if axis not in elements[at].names]
     if missing:
         raise _wrong(file, f"its vertices have no property {', '.join(missing)}")
-    if any(element.has_lists for element in elements[: at + 1]):
-        raise _wrong(file, "has list properties in or before its vertices")
+    if any(element.has_lists for element in elements[:at]):
+        raise _wrong(file, "has list properties before its vertices")
+    lists = [k for k, one in enumerate(elements[at].properties) if one.length]
+    if lists and lists[0] < max(map(elements[at].names.index, AXES)):
+        raise _wrong(file, "has list properties before x, y or z of its vertices")
     return elements[:at], elements[at], elements[at + 1 :]
+
+
+def _vertex_record(
+    file: ScanFile, start: int, order: str, vertex: _Element
+) -> np.dtype[np.void]:
+    """Of one vertex; lists among its properties must all be as long as the first."""
+    if not vertex.has_lists:
+        return vertex.record(order)
+    data = np.fromfile(file.path, np.uint8, offset=start)
+    record = _like_the_first(data, order, vertex)
+    if record is not None and _all_alike(data, record, vertex.count):
+        return record
+    raise file.refused(
+        "FORMAT",
+        f"not all {vertex.count} vertices have lists as long as the first",
+        "export it as ascii PLY, or without these lists",
+    )
+
+
+def _all_alike(data: NDArray[np.uint8], record: np.dtype[Any], count: int) -> bool:
+    """Whether there are so many records, and all their lists as long as the first."""
+    if len(data) < record.itemsize * count:
+        return False
+    found = data[: count * record.itemsize].view(record)
+    lengths = [name for name in record.names or () if name.startswith("length ")]
+    return all((found[name] == found[name][0]).all() for name in lengths)
 
 
 def _text_triangles(file: ScanFile, offset: int, skip: int, face: _Element) -> Ints:
@@ -214,24 +243,23 @@ def _record_triangles(file: ScanFile, offset: int, order: str, face: _Element) -
     """Of the binary records from `offset` on."""
     data = np.fromfile(file.path, np.uint8, offset=offset)
     record = _like_the_first(data, order, face)
-    if record is not None and len(data) >= record.itemsize * face.count:
+    if record is not None and _all_alike(data, record, face.count):
         found = data[: face.count * record.itemsize].view(record)
-        lengths = [name for name in record.names or () if name.startswith("length ")]
-        if all((found[name] == found[name][0]).all() for name in lengths):
-            corners = found["corners"].astype(np.int64)
-            sides = range(1, corners.shape[1] - 1)
-            return np.concatenate([corners[:, [0, k, k + 1]] for k in sides])
+        corners = found["corners"].astype(np.int64)
+        sides = range(1, corners.shape[1] - 1)
+        return np.concatenate([corners[:, [0, k, k + 1]] for k in sides])
     return _one_by_one(file, data.tobytes(), order, face)
 
 
 def _like_the_first(
     data: NDArray[np.uint8], order: str, face: _Element
 ) -> np.dtype[Any] | None:
-    """A face with lists as long as those of the first; None where that is none."""
+    """A record with lists as long as those of the first; None where that is none."""
     fields: list[Any] = []
     for k, one in enumerate(face.properties):
         if not one.length:
-            fields.append((f"other {k}", order + one.kind))
+            name = one.name if one.name in AXES else f"other {k}"
+            fields.append((name, order + one.kind))
             continue
         at, size = np.dtype(fields).itemsize, np.dtype(one.length).itemsize
         if len(data) < at + size:

@@ -162,6 +162,7 @@ class HintThresholds:
     most_points: int = 1_000_000  # a hint need not see them all
     fewest: int = 4  # fewer spheres may be an accident
     rough: float = 0.07  # rms over radius: what is rougher is no sphere
+    coarse: float = 0.1  # radii between neighbouring numbers of an axis; custom
     smallest: float = 0.5  # radius that is tried, of the one that was expected
     largest: float = 2.0
     wrong: float = 0.01  # of the radius, and `certain` sd: so far off, it is another

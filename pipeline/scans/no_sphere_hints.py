@@ -44,7 +44,11 @@ def no_sphere_hint(
         return f"E-UNIT only {many} spheres of radius {R:g} mm were found, but {hint}"
     else:
         return _wrong_radius(picks, R)
-    hint = other_unit(points, unit, options, 1) or other_radius(picks, points, options)
+    hint = (
+        other_unit(points, unit, options, 1)
+        or other_radius(picks, points, options)
+        or too_coarse(points, R)
+    )
     advice = hint or "check radius and unit, or scan more densely"
     return f"E-NO-SPHERES {what}: {advice}"
 
@@ -138,6 +142,18 @@ def other_unit(points: Floats, unit: Unit, options: PickOptions, fewest: int) ->
     return (
         f"in {best.value} {len(found[best].spheres)} spheres are found: rerun with "
         f"--unit {best.value} if that is the file's unit"
+    )
+
+
+def too_coarse(points: Floats, R: float) -> str:
+    """A remark on coordinates that are multiples of a large step, or nothing."""
+    steps = [np.diff(np.unique(axis)).min(initial=np.inf) for axis in points.T]
+    step = max((s for s in steps if np.isfinite(s)), default=0.0)
+    if step < HINT.coarse * R:
+        return ""
+    return (
+        f"the numbers of the file are too coarse, multiples of {step:.3g} mm: export "
+        "more digits (double precision), or places relative to a point near the scan"
     )
 
 

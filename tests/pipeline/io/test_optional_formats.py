@@ -130,3 +130,12 @@ def test_without_its_package_a_format_is_refused_by_name(
     path.write_bytes(b"something")
     with pytest.raises(ScanFileError, match=f"the package {package}.*make formats"):
         read_cloud(path, Unit.MM, Choices())
+
+
+def test_a_las_header_with_a_scale_of_zero_is_refused_by_name(tmp_path):
+    path = las(tmp_path / "a.las")
+    data = bytearray(path.read_bytes())
+    data[139:147] = bytes(8)  # the scale of y
+    path.write_bytes(data)
+    with pytest.raises(ScanFileError, match="its header states the scale 0 for y"):
+        read_cloud(path, Unit.MM)

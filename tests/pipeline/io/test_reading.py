@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import trimesh
 from numpy.typing import NDArray
 
 from pipeline.io import binary_clouds
@@ -335,3 +336,61 @@ def test_a_header_comment_tells_synthetic_unit_and_viewpoint(tmp_path):
     assert cloud.viewpoint == (1, 2, -3.5)
     plain = ply(tmp_path / "b.ply", "binary_little_endian", body, properties)
     assert not read_cloud(plain, Unit.MM).synthetic
+
+
+@pytest.mark.parametrize(
+    ("header", "unit"),
+    [
+        ("x_m,y_m,z_m", Unit.M),
+        ("x [in],y [in],z [in]", Unit.INCH),
+        ("X(in),Y(in),Z(in)", Unit.INCH),
+        ("x/cm,y/cm,z/cm", Unit.CM),
+        ("coord_x_mm,coord_y_mm,coord_z_mm", Unit.MM),
+        ("# units in doubt\nx,y,z", None),
+        ("# max (mm) 3\nx,y,z", None),
+    ],
+)
+def test_names_of_columns_state_a_unit(tmp_path, header, unit):
+    path = tmp_path / "a.csv"
+    path.write_text(f"{header}\n1,2,3\n4,5,6\n")
+    other = Unit.INCH if unit is Unit.MM else Unit.MM
+    if unit is None:
+        assert len(read_cloud(path, other).points) == 2
+        return
+    with pytest.raises(ScanFileError, match=f"its unit as {unit.value}, not"):
+        read_cloud(path, other)
+    assert read_cloud(path, unit).points[0] == pytest.approx(unit.mm * np.arange(1, 4))
+
+
+LISTED = (
+    "ply\nformat {} 1.0\nelement vertex 3\nproperty float x\nproperty float y\n"
+    "property double z\nproperty list uchar int seen\nend_header\n"
+)
+
+
+def test_ply_with_lists_among_the_properties_of_its_vertices(tmp_path):
+    kind = [("xy", "<f4", 2), ("z", "<f8"), ("many", "u1"), ("seen", "<i4", 2)]
+    rows = np.zeros(3, kind)
+    rows["z"], rows["many"] = [7.0, 8.0, 9.0], 2
+    header = LISTED.format("binary_little_endian").encode()
+    path = tmp_path / "a.ply"
+    path.write_bytes(header + rows.tobytes())
+    expected = [[0, 0, 7], [0, 0, 8], [0, 0, 9]]
+    assert read_cloud(path, Unit.MM).points.tolist() == expected
+    rows["many"][1] = 1
+    path.write_bytes(header + rows.tobytes())
+    with pytest.raises(ScanFileError, match="lists as long as the first"):
+        read_cloud(path, Unit.MM)
+    path.write_text(LISTED.format("ascii") + "0 0 7 0\n0 0 8 2 5 6\n0 0 9 1 4\n")
+    assert read_cloud(path, Unit.MM).points.tolist() == expected
+
+
+def test_a_glb_of_points_is_a_cloud(tmp_path):
+    scene, pose = trimesh.Scene(), np.eye(4)
+    pose[:3, 3] = [1.0, 2.0, 3.0]
+    points = np.random.default_rng(3).uniform(0.0, 10.0, (20, 3))
+    scene.add_geometry(trimesh.PointCloud(points), transform=pose)
+    scene.export(tmp_path / "a.glb")
+    cloud = read_cloud(tmp_path / "a.glb", Unit.MM)
+    np.testing.assert_allclose(cloud.points, points + pose[:3, 3], atol=1e-5)
+    assert not cloud.is_mesh

@@ -139,3 +139,16 @@ def test_what_cannot_be_is_refused_in_one_line(tmp_path, rng, capsys, words, sai
     assert said in told
     assert told.count("\n") == 1
     assert not (tmp_path / "found").exists()
+
+
+def test_a_frame_at_zero_of_a_marker_that_is_elsewhere_is_lost(tmp_path, rng):
+    centres = rng.uniform(20.0, 200.0, (3, 3))
+    centres[2] = 0.0  # a marker that is always there
+    places = np.repeat(centres[None], 8, axis=0)
+    places[2:5, 1] = 0.0
+    file = table_of(tmp_path / "a.csv", places, ["a", "b", "c"])
+    run_step(StillMarkers(0.1), file, tmp_path / "found")
+    found = read_spheres(tmp_path / "found").centres_mm
+    np.testing.assert_allclose(found, centres, atol=1e-9)
+    lost = pd.read_csv(tmp_path / "found" / "markers.csv").frames_lost
+    assert lost.tolist() == [0, 3, 0]
