@@ -53,9 +53,9 @@ from pipeline.workflow.make_step import check_planned
 
 def with_case(words: Sequence[str]) -> list[str]:
     """The words of a command line, a file among them as the case that reads it."""
-    files = [word for word in words if "=" not in word and is_file_name(word)]
+    files = [word for word in words if _is_file(word)]
     if not files:
-        return list(words)
+        return [_with_file_quoted(word) for word in words]
     if len(files) > 1:
         raise InputError(f"{' and '.join(files)} are several files: give one")
     (file,) = files
@@ -63,7 +63,19 @@ def with_case(words: Sequence[str]) -> list[str]:
     for word in others:
         if word.startswith(("case=", "case.path=")):
             raise InputError(f"{file} and {word} both choose a case: leave one out")
+    others = [_with_file_quoted(word) for word in others]
     return [f"case={case_of(file)}", f"case.path={_quoted(file)}", *others]
+
+
+def _is_file(word: str) -> bool:
+    return is_file_name(word) and ("=" not in word or Path(word).is_file())
+
+
+def _with_file_quoted(word: str) -> str:
+    """KEY=VALUE; of a key that names a file that is there, as Hydra reads any name."""
+    key, _, value = word.partition("=")
+    there = key.endswith(".path") and Path(value).is_file()
+    return f"{key}={_quoted(value)}" if there else word
 
 
 def _quoted(path: str) -> str:

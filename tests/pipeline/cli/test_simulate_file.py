@@ -73,3 +73,11 @@ def test_what_names_no_one_case_is_refused(words, said):
 def test_words_without_a_file_stay_as_they_are():
     words = ["case=miura", "case.path=a.yaml", "pentapod"]
     assert with_case(words) == words
+
+
+def test_any_name_of_a_file_is_one_value(project, file, capsys):
+    name = "fälle [2] (x) a=b, c.yaml"
+    file.rename(project / name)
+    for words in ([name], ["case=structure_file", f"case.path={name}"]):
+        assert called(["simulate", *words, "--cfg", "job"]) == 0
+        assert f"path: {name}" in capsys.readouterr().out
