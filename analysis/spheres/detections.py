@@ -8,6 +8,7 @@ from enum import Enum
 from typing import Annotated
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 from analysis.spheres.thresholds import FUSED, SHARED
 from sim.core.arrays import Bools, Floats
@@ -96,12 +97,53 @@ class Rejected:
 
 @dataclass(frozen=True, eq=False)
 class ViewMotion:
-    """Correction of one view's pose: x -> x + t + w x (x - pivot)."""
+    """Correction of one view's pose: x -> pivot + t + Rot(w) (x - pivot)."""
 
     view: int
     translation: Floats  # (3,) mm
     rotation: Floats  # (3,) rad
     pivot: Floats  # (3,) mm
+
+    def __call__(self, x: Floats) -> Floats:
+        """Points (n, 3) where the view belongs."""
+        turned = Rotation.from_rotvec(self.rotation).apply(x - self.pivot)
+        return np.asarray(self.pivot + self.translation + turned)
+
+
+@dataclass(frozen=True, eq=False)
+class ViewRegistration:
+    """By how much a view lies off the one that agrees best with the others."""
+
+    view: int
+    spheres: int  # that it shares with other views
+    motion: Floats  # (6,) shift of the middle of all spheres, mm, and turn, rad
+    covariance: Floats  # (6, 6)
+    off_mm: float  # rms distance by which its spheres lie off
+    allowed_mm: float  # that noise and the error of the radius explain
+
+    @property
+    def offset_mm(self) -> tuple[float, float]:
+        """Length of the shift and its sd."""
+        return _length(self.motion[:3], self.covariance[:3, :3])
+
+    @property
+    def angle_deg(self) -> tuple[float, float]:
+        """Angle of the turn and its sd."""
+        value, sd = _length(self.motion[3:], self.covariance[3:, 3:])
+        return float(np.rad2deg(value)), float(np.rad2deg(sd))
+
+    @property
+    def misplaced(self) -> bool:
+        """Whether it is off by more than noise explains."""
+        return self.off_mm > self.allowed_mm
+
+
+def _length(x: Floats, covariance: Floats) -> tuple[float, float]:
+    """Length of a vector (3,) and its sd; without length the largest sd."""
+    length = float(np.linalg.norm(x))
+    if not length:
+        return 0.0, float(np.sqrt(np.linalg.eigvalsh(covariance)[-1]))
+    return length, float(np.sqrt(x @ covariance @ x)) / length
 
 
 @dataclass(frozen=True)
@@ -163,6 +205,7 @@ class Picks:
     covariance: Floats  # (3 m, 3 m) of all centres together, mm^2
     noise: float  # sd of the points normal to the surface, mm; nan without spheres
     motions: tuple[ViewMotion, ...] = field(default=())
+    registrations: tuple[ViewRegistration, ...] = ()  # of views that share spheres
     seen: Bools = field(default_factory=lambda: np.zeros((0, 0), dtype=np.bool_))
     # (m, v) whether the sphere is seen in the view; empty where views are not known
     excess: Excess | None = None  # of the covariance over that by points

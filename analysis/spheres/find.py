@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.spatial import KDTree, cKDTree
 
+from analysis.alignment import RigidMotion
 from analysis.spheres.centre_covariance import fusion_bias
 from analysis.spheres.centre_fit import BLIND, MAD, heights, minimise
 from analysis.spheres.detections import (
@@ -29,6 +30,7 @@ from analysis.spheres.detections import (
     RejectionReason,
 )
 from analysis.spheres.joint_adjustment import polish
+from analysis.spheres.registration import in_place, misplaced_views, registrations
 from analysis.spheres.sphere_criteria import SphereCandidate, typical_rms
 from analysis.spheres.spheres_of_one_radius import search
 from analysis.spheres.thresholds import BIWEIGHT, FIT, JUDGE, OTHERS, RADIUS
@@ -130,23 +132,31 @@ def find_spheres(
     if bias is not None:
         options = replace(options, radius_mm=bias.radius_mm)
         accepted, rejected = search(points, bias.radius_mm, options)
-    last = polish(accepted, points, view, origins, options, bias)
+    moved: list[RigidMotion] = []
+    if view is not None and len(numbers) > 1:
+        moved = misplaced_views(points, view, accepted, options)
+        if moved:
+            points, origins = in_place(points, view, origins, moved)
+            accepted, rejected = search(points, options.radius_mm, options)
+    last = polish(accepted, points, view, origins, options, bias, moved)
     accepted, covariance, placed = last.accepted, last.covariance, last.placed
     spheres = tuple(
         _sphere(c, covariance[3 * k : 3 * k + 3, 3 * k : 3 * k + 3], view)
         for k, c in enumerate(accepted)
     )
+    seen = _seen(accepted, view, numbers)
     return Picks(
         spheres,
         tuple(rejected + last.lost),
         covariance,
         typical_rms(accepted),
-        () if placed is None else placed.listed(numbers),
-        _seen(accepted, view, numbers),
-        last.excess,
-        last.components,
-        bias,
-        last.radius,
+        motions=() if placed is None else placed.listed(numbers),
+        registrations=registrations(last, seen, numbers, options.radius_mm),
+        seen=seen,
+        excess=last.excess,
+        components=last.components,
+        fusion=bias,
+        joint_radius=last.radius,
     )
 
 

@@ -13,12 +13,13 @@ window smooths steep surfaces, which looks like a slide and a larger sphere. The
 from views at the scanner's own poses is then better (`unmoved_radius`).
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.linalg import block_diag
 
+from analysis.alignment import RigidMotion
 from analysis.spheres.centre_covariance import Seen, Sums, budget, with_shared_errors
 from analysis.spheres.centre_fit import BLIND, Fit, refine
 from analysis.spheres.detections import (
@@ -175,6 +176,7 @@ def polish(
     origins: Floats | None,
     options: PickOptions,
     bias: FusionBias | None = None,
+    moved: Sequence[RigidMotion] = (),
 ) -> Polished:
     """Fit all spheres again with adjusted views and shared errors.
 
@@ -185,6 +187,7 @@ def polish(
     view : (n,) view of each point, if known
     origins : (v, 3) where the scanner stood for each view, if known
     bias : of a fused mesh, which has no lines of sight
+    moved : by which the points of each view were moved before, if they were
     """
     if view is None and origins is not None and len(origins) == 1:
         view = np.zeros(len(points), dtype=np.int64)
@@ -196,7 +199,7 @@ def polish(
         if origins is None and bias is None:
             views = int(view.max()) + 1
             origins = scanner_places(accepted, points, view, views)
-        scan = _ViewedScan(points, view, origins)
+        scan = _ViewedScan(points, view, origins, moved)
         accepted, placed, joint, lost = _with_placed_views(scan, accepted, options)
     growth, sight = np.zeros((3 * len(accepted), 3 * len(accepted))), origins
     if origins is None and bias is None and accepted:
@@ -208,8 +211,7 @@ def polish(
         seen: Seen = [points[c.points] for c in accepted], None
     else:
         each = [view[c.points] for c in accepted]
-        moved = (placed.move(points[c.points], view[c.points]) for c in accepted)
-        seen = list(moved), each
+        seen = [placed.move(points[c.points], view[c.points]) for c in accepted], each
     shared = with_shared_errors(
         accepted, placed, joint, seen, sight if bias is None else None, growth
     )
@@ -231,6 +233,7 @@ class _ViewedScan:
     points: Floats
     view: Ints
     origins: Floats | None
+    moved: Sequence[RigidMotion]
 
     def around(
         self, c: SphereCandidate, placed: Placement
@@ -268,7 +271,8 @@ def _with_placed_views(
     spheres; views; views with their blocks, if spheres are enough; rejected candidates
     """
     views = int(scan.view.max()) + 1
-    placed = unmoved(views, np.mean([c.fit.centre for c in accepted], axis=0))
+    pivot = np.mean([c.fit.centre for c in accepted], axis=0)
+    placed = unmoved(views, pivot, scan.moved)
     lost, joint = [], None
     for round_ in range(VIEWS.rounds):
         last = round_ == VIEWS.rounds - 1
@@ -293,6 +297,8 @@ def _radius_of_views(
     if excess is None:
         return free
     times = max(excess.ratio, 1.0)
+    if joint[0].before.any():  # the stated poses are wrong
+        return free[0], float(np.sqrt(times)) * free[1]
     still = unmoved_radius(accepted, joint[1], joint[0], times)
     return shared_radius((free[0], float(np.sqrt(times)) * free[1]), still)
 

@@ -177,6 +177,21 @@ class ViewThresholds:
 
 
 @dataclass(frozen=True)
+class RegistrationThresholds:
+    """When views are moved before they are merged, and when that is a warning."""
+
+    fewest: int = 3  # spheres that a view shares with others; law
+    # noise of the points by which a view is moved; the last adjustment takes less; law
+    far: float = 3.0
+    odd: float = 2.0  # the same from which a view is called misplaced; custom
+    same: float = 0.9  # radii within which centres of two views are one sphere; law
+    matches: int = 2  # times that spheres are matched; custom
+    rounds: int = 300  # of motions and centres in turn; custom
+    settled: float = 1e-2  # sd of the best centre that a round moves; custom
+    slides: float = 2.0  # shift of a cap over an error of the radius, about; law
+
+
+@dataclass(frozen=True)
 class SharedThresholds:
     """When errors that neighbouring points share are believed."""
 
@@ -297,6 +312,7 @@ SEARCH = SearchThresholds()
 JUDGE = JudgeThresholds()
 RADIUS = RadiusThresholds()
 VIEWS = ViewThresholds()
+REGISTRATION = RegistrationThresholds()
 SHARED = SharedThresholds()
 PATCHES = PatchThresholds()
 FUSED = FusedThresholds()

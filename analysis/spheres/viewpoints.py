@@ -23,11 +23,14 @@ in the mean over the views that see a point. The parts along the surface towards
 scanner add up to a(w) (w - cos t u), since each view puts cos t points there.
 """
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy.optimize import minimize, nnls
+from scipy.spatial.transform import Rotation
 
+from analysis.alignment import RigidMotion
 from analysis.spheres.cells_on_a_sphere import cells, even_directions
 from analysis.spheres.centre_fit import height
 from analysis.spheres.detections import ViewMotion
@@ -44,21 +47,32 @@ class Placement:
     motions: Floats  # (v, 6) tau
     pivot: Floats  # (3,) p
     covariance: Floats  # (3 m, 3 m) mm^2
+    before: Floats  # (v, 6) by which views were moved before
     # (3 m + 6 v, 3 m) what centres become of the right side of the normal equations
     gain: Floats = field(default_factory=lambda: np.empty((0, 0)))
     prior: Floats = field(default_factory=lambda: np.empty(0))  # (6 v,) of the motions
     squares: float = 0.0  # chi squared of the centres that each view sees alone
     free: int = 0  # its degrees of freedom
+    of_motions: Floats = field(default_factory=lambda: np.empty((0, 0)))  # (6 v, 6 v)
+
+    @property
+    def total(self) -> Floats:
+        """(v, 6) motions from the poses that were stated; turns are small."""
+        return self.before + self.motions
 
     def move(self, x: Floats, view: Ints) -> Floats:
         """The points where their views belong."""
         return _moved(x, view, self.motions, self.pivot)
 
     def listed(self, numbers: Ints) -> tuple[ViewMotion, ...]:
-        """The motions of the views of these numbers (v,)."""
+        """The motions of the views of these numbers (v,), one after the other."""
+        own, before = (
+            Rotation.from_rotvec(m[:, 3:]) for m in (self.motions, self.before)
+        )
+        shift = self.motions[:, :3] + own.apply(self.before[:, :3])
         return tuple(
-            ViewMotion(int(v), tau[:3], tau[3:], self.pivot)
-            for v, tau in zip(numbers, self.motions, strict=True)
+            ViewMotion(int(v), t, w, self.pivot)
+            for v, t, w in zip(numbers, shift, (own * before).as_rotvec(), strict=True)
         )
 
 
@@ -74,9 +88,13 @@ def sight_lines(x: Floats, view: Ints, origins: Floats) -> Floats:
     return np.asarray(d / np.linalg.norm(d, axis=1)[:, None])
 
 
-def unmoved(views: int, pivot: Floats) -> Placement:
-    """Views at the poses that the scanner states."""
-    return Placement(np.zeros((views, 6)), pivot, np.empty((0, 0)))
+def unmoved(views: int, pivot: Floats, moved: Sequence[RigidMotion]) -> Placement:
+    """Views at the poses that the scanner states, or where they were moved to."""
+    before = np.zeros((views, 6))
+    for own, motion in zip(before, moved, strict=False):
+        own[:3] = motion(pivot) - pivot
+        own[3:] = Rotation.from_matrix(motion.rotation).as_rotvec()
+    return Placement(np.zeros((views, 6)), pivot, np.empty((0, 0)), before)
 
 
 def scanner_places(
@@ -161,16 +179,25 @@ def place(
     reach = max(float(np.linalg.norm(c.fit.centre - before.pivot)) for c in accepted)
     H, right = normal_equations(accepted, sums, before.pivot)
     H, right = H[1:, 1:], right[1:]  # the radius is held
-    weight = misplacement(H, right, own, before.motions, reach) ** -2
+    stated = before.total - before.total.mean(axis=0)
+    weight = misplacement(H, right, own, stated, reach) ** -2
     prior = np.tile(weight, views)
     H[own:, own:] += np.diag(prior)
-    right[own:] -= prior * before.motions.ravel()
+    right[own:] -= prior * stated.ravel()
     inverse, rise = solved(H, right, own, weight)
     tau = rise[own:].reshape(views, 6)
     squares, free = _left(accepted, sums, before.pivot, rise[:own], tau)
-    moved = before.motions + tau
     gain = inverse[:, :own]
-    return Placement(moved, before.pivot, gain[:own], gain, prior, squares, free)
+    return replace(
+        before,
+        motions=before.motions + tau,
+        covariance=gain[:own],
+        gain=gain,
+        prior=prior,
+        squares=squares,
+        free=free,
+        of_motions=inverse[own:, own:],
+    )
 
 
 def _left(

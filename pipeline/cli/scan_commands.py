@@ -31,6 +31,8 @@ Scans = Annotated[
     Argument(metavar="SCAN...", help="Files of points; each file is one view."),
 ]
 
+REMARKS = ("radius_remark", "registration_remark")  # numbers that are warnings
+
 
 @command("ingest")
 @options.with_settings(Ingest)
@@ -59,9 +61,9 @@ def ingest(
 
     Several files are several views of one scan, in one frame or, with --register, each
     in its own. OUT receives spheres.csv (centre, covariance, radius, quality),
-    rejected.csv (each rejected candidate with the reason), covariance.npz (of all
-    centres together), points.npy (some of the points, mm), picture.png and scan.html
-    (an interactive view).
+    rejected.csv (each rejected candidate with the reason), views.csv (how far each view
+    lay off the others), covariance.npz (of all centres together), points.npy (some of
+    the points, mm), picture.png and scan.html (an interactive view).
 
     Formats: .ply .pcd .xyz .xyzn .xyzrgb .txt .csv .tsv .asc .pts .ptx .dat .npy, after
     make formats also .las .laz .e57, and meshes: .ply with faces, .stl .obj .glb .3mf.
@@ -98,11 +100,11 @@ def ingest(
     numbers = options.make_and_show(
         "ingest", asdict(config), out, {"scan": folder} if is_run else {},
         paths=[] if is_run else scans, tags=tags, planned=planned,
-        without="radius_remark",
+        without=REMARKS,
     )  # fmt: skip
     many, views = numbers["spheres"], numbers["views"]
-    if numbers["radius_remark"]:
-        print(f"warning: {numbers['radius_remark']}")
+    for remark in filter(None, map(numbers.get, REMARKS)):
+        print(f"warning: {remark}")
     print(
         f"found {many} sphere{'s' * (many != 1)} in {views} view{'s' * (views != 1)}: "
         f"{out / 'scan.html'} shows them; morphtrack compare compares them with a run"

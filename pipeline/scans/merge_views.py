@@ -19,6 +19,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy.sparse.csgraph import connected_components
@@ -286,9 +287,42 @@ def settled(points: Floats, view: Ints, motions: Sequence[ViewMotion]) -> Floats
     moved = points.copy()
     for motion in motions:
         of_view = view == motion.view
-        arm = points[of_view] - motion.pivot
-        moved[of_view] += motion.translation + np.cross(motion.rotation, arm)
+        moved[of_view] = motion(points[of_view])
     return moved
+
+
+def registration_table(clouds: list[Cloud], picks: Picks) -> list[dict[str, Any]]:
+    """A row for each view: by how much it lay off the others, and the uncertainty."""
+    return [
+        {
+            "view": clouds[one.view].name,
+            "spheres": one.spheres,
+            "offset_mm": one.offset_mm[0],
+            "offset_u_mm": one.offset_mm[1],
+            "angle_deg": one.angle_deg[0],
+            "angle_u_deg": one.angle_deg[1],
+            "off_mm": one.off_mm,
+            "allowed_mm": one.allowed_mm,
+        }
+        for one in picks.registrations
+    ]
+
+
+def misplaced(clouds: list[Cloud], picks: Picks) -> str:
+    """A remark on views that lie off the others by more than noise, or nothing."""
+    found = [
+        f"{clouds[one.view].name} by {one.offset_mm[0]:.3g} +- {one.offset_mm[1]:.1g} "
+        f"mm and {one.angle_deg[0]:.3g} +- {one.angle_deg[1]:.1g} deg "
+        f"({one.spheres} shared spheres)"
+        for one in picks.registrations
+        if one.misplaced
+    ]
+    if not found:
+        return ""
+    return (
+        f"views are misplaced: {', '.join(found)}; they were moved onto the others by "
+        "their spheres: check that the print stood still, or rerun with --register"
+    )
 
 
 POSED = ("e57", "ptx")  # formats whose scans come with the scanner's pose

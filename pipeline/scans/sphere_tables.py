@@ -148,12 +148,17 @@ def write_tables(out: Path, picks: Picks, synthetic: bool) -> None:
     """Write spheres.csv and rejected.csv to `out`."""
     spheres = [sphere_row(i, s, synthetic) for i, s in enumerate(picks.spheres)]
     rejected = [rejected_row(one) for one in picks.rejected]
-    for name, rows in (("rejected", rejected), ("spheres", spheres)):
-        table = pd.DataFrame(rows, columns=None if rows else REJECTED_COLUMNS)
-        text = table.to_csv(
-            index=False, lineterminator="\n", float_format=_shown, na_rep="nan"
-        )
-        write_text(out / f"{name}.csv", text)
+    write_table(out / "rejected.csv", rejected)
+    write_table(out / "spheres.csv", spheres)
+
+
+def write_table(path: Path, rows: list[dict[str, Any]]) -> None:
+    """Rows with a header; without rows that of rejected candidates."""
+    table = pd.DataFrame(rows, columns=None if rows else REJECTED_COLUMNS)
+    text = table.to_csv(
+        index=False, lineterminator="\n", float_format=_shown, na_rep="nan"
+    )
+    write_text(path, text)
 
 
 def read_picks(directory: Path) -> tuple[Picks, bool]:

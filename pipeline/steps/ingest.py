@@ -22,7 +22,7 @@ from pipeline.runs.run_directory import Job, Needs, Numbers
 from pipeline.scans import merge_views, no_sphere_hints
 from pipeline.scans.scan_page import scan_page
 from pipeline.scans.seed_spheres import at_seeds, near_any, read_seeds
-from pipeline.scans.sphere_tables import write_tables
+from pipeline.scans.sphere_tables import write_table, write_tables
 from pipeline.steps.settings import Ingest
 from pipeline.terminal import InputError, refusing
 from sim.core.arrays import Floats, Ints
@@ -62,7 +62,7 @@ def run_step(config: Ingest, scans: list[Path], out: Path) -> dict[str, Any]:
     numbers = _numbers(clouds, picks, config, [*more, *[ignored] * bool(ignored)])
     if view is not None:
         points = merge_views.settled(points, view, picks.motions)
-    _write(out, points, picks, numbers)
+    _write(out, points, picks, numbers, merge_views.registration_table(clouds, picks))
     return numbers
 
 
@@ -144,7 +144,13 @@ def pick(
     return at_seeds(picks, seeds, SEED_REACH * largest)
 
 
-def _write(out: Path, points: Floats, picks: Picks, numbers: dict[str, Any]) -> None:
+def _write(
+    out: Path,
+    points: Floats,
+    picks: Picks,
+    numbers: dict[str, Any],
+    views: list[dict[str, Any]],
+) -> None:
     synthetic = bool(numbers["synthetic"])
     title = f"{len(picks.spheres)} spheres in {len(points)} points"
     page = scan_page(points, picks, title, synthetic=synthetic)
@@ -163,6 +169,8 @@ def _write(out: Path, points: Floats, picks: Picks, numbers: dict[str, Any]) -> 
     with replacing(out / "points.npy") as temporary, temporary.open("wb") as file:
         np.save(file, thinned(points, MOST_POINTS).astype(np.float32))
     write_tables(out, picks, synthetic)
+    if views:
+        write_table(out / "views.csv", views)
 
 
 def _numbers(
@@ -180,6 +188,7 @@ def _numbers(
         "free_radius_mm": free_radius,
         "free_radius_sd_mm": free_radius_sd,
         "radius_remark": no_sphere_hints.radius_hint(picks, config.options),
+        "registration_remark": merge_views.misplaced(clouds, picks),
         "noise_mm": float(picks.noise),
         "centre_sd_mm": _typical_sd(picks),
         "points": sum(len(cloud.points) for cloud in clouds),

@@ -101,7 +101,10 @@ def test_points_of_half_the_digits_are_moved_with_all(rng):
     x = rng.uniform(200.0, 300.0, (50, 3)).astype(np.float32)
     view, origins = np.arange(50) % 2, np.zeros((2, 3))
     placed = Placement(
-        1e-3 * rng.standard_normal((2, 6)), np.zeros(3), np.empty((0, 0))
+        1e-3 * rng.standard_normal((2, 6)),
+        np.zeros(3),
+        np.empty((0, 0)),
+        np.zeros((2, 6)),
     )
     whole = x.astype(np.float64)
     assert np.array_equal(placed.move(x, view), placed.move(whole, view))

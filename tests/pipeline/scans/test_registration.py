@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.spatial.transform import Rotation
 
@@ -125,3 +126,29 @@ def test_ingest_registers_views_and_states_honest_covariances(rng, tmp_path):
     assert len(true) >= 12
     assert rms_mm < 0.05
     assert 0.4 < nees < 2.0  # 99.9 % of chi squared of 30 degrees of freedom or more
+
+
+@pytest.mark.parametrize("register", [False, True])
+def test_ingest_names_a_view_that_is_misplaced(rng, tmp_path, register):
+    """The last of three views is 1 mm and 1 degree off."""
+    seen = scan(rng, tree(rng, 12), SCANNER)
+    turn = Rotation.from_rotvec(np.deg2rad([0.6, 0.0, 0.8]))
+    off = np.array([0.0, 0.6, -0.8])
+    paths = [tmp_path / f"{v}.npy" for v in range(SCANNER.views)]
+    for v, path in enumerate(paths):
+        x = seen.points[seen.view == v]
+        np.save(path, turn.apply(x) + off if v == 2 else x)
+    config = Ingest(sphere_radius_mm=6.0, unit="mm", register=register)
+    numbers = run_step(config, paths, tmp_path / "out")
+    table = pd.read_csv(tmp_path / "out" / "views.csv")
+    assert list(table["view"]) == ["0.npy", "1.npy", "2.npy"]
+    remark = numbers["registration_remark"]
+    if register:
+        assert remark == ""
+        assert (table["off_mm"] < table["allowed_mm"]).all()
+        return
+    assert remark.startswith("views are misplaced: 2.npy by ")
+    assert ".npy" not in remark.partition("2.npy")[2]
+    assert remark.endswith("stood still, or rerun with --register")
+    angle, u = table["angle_deg"][2], table["angle_u_deg"][2]
+    assert abs(angle - 1.0) < 4 * u < 0.2
