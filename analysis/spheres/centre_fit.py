@@ -374,14 +374,22 @@ def _shared(
 def _free_radius(
     x: Floats, clean: Bools, sight: Floats, theta: Floats, scale: float
 ) -> tuple[float, float]:
-    """The radius fitted along with the centre, and its sd; inf where it is free."""
-    free, step = minimise(x, clean, sight, theta, scale, True, FIT.fine)
+    """The radius fitted along with the centre, and its sd; inf where it is free.
+
+    Where points come and go at the rim of lines of sight, steps may end in a cycle: the
+    last one is an error of the radius too.
+    """
+    free, step = theta, np.inf
+    for _ in range(FIT.tries):
+        free, step = minimise(x, clean, sight, free, scale, True, FIT.fine)
+        if step < FIT.fine:
+            break
     cell = cells(x, free[:3], BIWEIGHT.clusters)
     A, B, _ = sandwich(x, clean, sight, free, scale, 4, cell)
     if np.linalg.eigvalsh(A)[0] > 1e-9 * A[3, 3] > 0:
         sd = float(np.sqrt(_covariance(A, B)[3, 3]))
-        if step < max(FIT.fine, FIT.settled * sd / scale):
-            return float(free[3]), sd
+        if step * scale < max(FIT.fine * scale, sd):
+            return float(free[3]), float(np.hypot(sd, step * scale))
     return float(free[3]), np.inf
 
 

@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from analysis.spheres.cells_on_a_sphere import cell_areas, cells
-from analysis.spheres.centre_fit import Fit
+from analysis.spheres.centre_fit import MAD, Fit
 from analysis.spheres.detections import PickOptions, Rejected, RejectionReason
 from analysis.spheres.form_deviation import ROUND
 from analysis.spheres.thresholds import BIWEIGHT, FUSED, JUDGE
@@ -39,6 +39,19 @@ class SphereCandidate:
     def level(self) -> int:
         """How many these are."""
         return len(self.on_surface)
+
+    @property
+    def width(self) -> float:
+        """Spread of its points over that of a round cap of that size."""
+        return self.spread / _spread_of_cap(self.cap)
+
+    @property
+    def evident(self) -> float:
+        """The width times the share that it uses of the points at its height.
+
+        Both are small of what is a strip of a finger, few of whose points it explains.
+        """
+        return self.width * len(self.points) / max(self.level, 1)
 
     @cached_property
     def beyond(self) -> Ints:
@@ -109,11 +122,18 @@ def _too_little(c: SphereCandidate, options: PickOptions) -> Rejected | None:
 
 def _strip(c: SphereCandidate, options: PickOptions) -> Rejected | None:
     """Whether it is a strip of another surface, such as a tube or a finger."""
-    points, width = len(c.points), c.spread / _spread_of_cap(c.cap)
+    points, width = len(c.points), c.width
     if width < JUDGE.narrow:
         return c.rejected(
             RejectionReason.STRIP,
             f"it is a strip: width {width:.2f} of a cap, {JUDGE.narrow} needed",
+        )
+    if c.evident < JUDGE.evident:
+        return c.rejected(
+            RejectionReason.STRIP,
+            f"its width is {width:.2f} of that of a cap, and {points / c.level:.2f} of "
+            f"the points at its height are its own: their product is {c.evident:.2f}, "
+            f"{JUDGE.evident} needed",
         )
     difference, sd = c.lengthwise
     narrow = options.fused and width < JUDGE.narrow_beyond
@@ -133,7 +153,8 @@ def _strip(c: SphereCandidate, options: PickOptions) -> Rejected | None:
             f"{wall:.2f} of its points continue as a tube of the same radius (at most "
             f"{most:.2f} is allowed where a share of {around:.2f} rises around it)",
         )
-    wide = FUSED.beyond_wide if options.fused else JUDGE.beyond_wide
+    rim = max(1.0, np.sqrt(JUDGE.whole / c.cap))
+    wide = FUSED.beyond_wide if options.fused else JUDGE.beyond_wide * rim
     most = JUDGE.beyond if width < JUDGE.narrow_beyond else wide
     beyond, most = len(c.beyond) / points, most + JUDGE.chance_beyond / points
     if beyond > most:
@@ -181,7 +202,8 @@ def _other_surface(c: SphereCandidate, options: PickOptions) -> Rejected | None:
         )
     off, sd = abs(fit.free_radius - R), fit.free_radius_sd
     by_chance = 3 * sd * (FUSED.radius_sd_factor if options.fused else 1.0)
-    most = (FUSED.vague if options.fused else JUDGE.vague) * R
+    vague = JUDGE.vague_evident if c.evident > JUDGE.quite_evident else JUDGE.vague
+    most = (FUSED.vague if options.fused else vague) * R
     if off > np.hypot(options.radius_tolerance * R, by_chance) or sd > most:
         return c.rejected(
             RejectionReason.RADIUS,
@@ -225,28 +247,45 @@ def _shared(c: SphereCandidate, better: SphereCandidate, apart: float) -> float:
 
 
 def odd_ones(
-    candidates: list[SphereCandidate], unlike: float = 1.0
+    candidates: list[SphereCandidate], options: PickOptions
 ) -> tuple[list[SphereCandidate], list[Rejected]]:
-    """Reject candidates much rougher or sparser than typical spheres of the scan.
-
-    Parameters
-    ----------
-    unlike : factor by which the rms of spheres differ anyway
-    """
-    typical = typical_rms(candidates)
+    """Reject candidates much rougher, sparser, larger or smaller than the others."""
+    typical, middle = typical_rms(candidates), _common_radius(candidates)
     density = _typical([len(c.points) / c.cap for c in candidates], candidates)
     alike, rejected = [], []
     for c in candidates:
         points = len(c.points)
-        if is_rough(c, unlike * typical):
+        clear = _has_own_radius(c) and points >= JUDGE.many and c.evident > JUDGE.clear
+        rougher = options.unlike if options.fused or not clear else JUDGE.rough_clear
+        off, sd = abs(c.fit.free_radius - middle[0]), c.fit.free_radius_sd
+        alike_to = 0.5 * options.radius_tolerance * c.fit.radius
+        if is_rough(c, rougher * typical):
             detail = f"its rms is {c.fit.rms:.3f} mm, of others {typical:.3f} mm"
             rejected.append(c.rejected(RejectionReason.RMS, detail))
+        elif off > np.hypot(alike_to, JUDGE.chance * np.hypot(sd, middle[1])):
+            detail = (
+                f"fitted alone, its radius is {c.fit.free_radius:.3f} +- {sd:.3f} mm, "
+                f"of others {middle[0]:.3f} mm"
+            )
+            rejected.append(c.rejected(RejectionReason.RADIUS, detail))
         elif points < JUDGE.sparse * density * c.cap and not _has_own_radius(c):
             detail = f"{points} points, others have {density * c.cap:.0f} on that area"
             rejected.append(c.rejected(RejectionReason.POINTS, detail))
         else:
             alike.append(c)
     return alike, rejected
+
+
+def _common_radius(candidates: list[SphereCandidate]) -> tuple[float, float]:
+    """Median of the free radii that points determine, and their scatter, mm.
+
+    Of few spheres the scatter is infinite.
+    """
+    radii = np.array([c.fit.free_radius for c in candidates if _has_own_radius(c)])
+    if len(radii) < JUDGE.telling:
+        return 0.0, np.inf
+    middle = float(np.median(radii))
+    return middle, MAD * float(np.median(np.abs(radii - middle)))
 
 
 def _has_own_radius(c: SphereCandidate) -> bool:

@@ -65,7 +65,7 @@ def search(
         _try_all(scan, _starts(rest, R, options), R, options, accepted, rejected)
     accepted, double = rivals(accepted, FUSED.apart * R if scan.fused else 0.0)
     accepted, ends = _without_ends(scan, accepted)
-    accepted, odd = odd_ones(accepted, options.unlike)
+    accepted, odd = odd_ones(accepted, options)
     return accepted, rejected + double + ends + odd
 
 

@@ -61,6 +61,7 @@ class FitThresholds:
     # scales that a centre may still move before another fit; speed
     coarse: float = 1e-2
     fine: float = 1e-4  # the same in the last one; speed
+    tries: int = 2  # times `most_steps` in which a free radius is found; noise
     settled: float = 0.25  # of its sd: what moves less is settled; noise
 
 
@@ -104,6 +105,9 @@ class JudgeThresholds:
     inside: float = 0.1  # points inside a sphere over points on it; custom
     open: float = 0.2  # of the points at its height that a sphere may use; clamps
     crowded: float = 8.0  # over its points: how much larger that share is with few; few
+    # width of a cap times the share used of points at its height: of 879 spheres of six
+    # scanners one in 1,000 has less, of 60 other candidates 44; few
+    evident: float = 0.12
     narrow: float = 0.18  # spread of a sphere's points over that of a round cap; clamps
     # the same where the surface goes on beyond the sphere, as a tube's does; clamps
     narrow_beyond: float = 0.35
@@ -113,6 +117,8 @@ class JudgeThresholds:
     # the same of what is as wide as a cap: ends of tubes and fingers have 0.7 to 2, of
     # 454 spheres of both scanners in one view to three none has more than 0.55; few
     beyond_wide: float = 0.6
+    # cap below which that grows as the rim over the area, cap^-1/2; law
+    whole: float = 0.25
     # the same of what lies on a tube of the radius that ends in it, less what it would
     # hide, where nothing rises around that; how much more with few, and by what rises
     # around it: of 924 spheres to 8 of 458 points, and 82 of 645 with 155 around; few
@@ -125,7 +131,7 @@ class JudgeThresholds:
     # spheres to 17 of 349, of five ends whose wall is hidden near them from 61 of 221,
     # read before ways were tried by what is on them as far as it reaches; few
     far: float = 3.0
-    far_wall: float = 0.05
+    far_wall: float = 0.15
     chance_far: float = 16.0  # over its points: how much more with few; few
     # widest gate over the radius: clutter and close spheres were read to 0.08; spheres
     # in noise of 0.15 mm on 6 mm, which were lost, have 0.10 and more; few
@@ -135,7 +141,14 @@ class JudgeThresholds:
     # sd of the free radius over the radius: hardly round; 2 of 454 spheres have more;
     # few
     vague: float = 0.04
+    vague_evident: float = 0.05  # the same of what is quite evident; few
+    quite_evident: float = 0.25  # of `SphereCandidate.evident`; few
     rough: float = 1.4  # rms over what is typical of the scan's spheres; few
+    # how much rougher a sphere may be that many points show clearly; few
+    rough_clear: float = 1.43
+    many: int = 80  # points; few
+    clear: float = 0.2  # of `SphereCandidate.evident`; few
+    telling: int = 5  # spheres that tell the radius that all have; custom
     # rms over the radius that is no roughness: single precision 1,000 radii from the
     # origin rounds to 3.5e-5; law
     smooth: float = 1e-4

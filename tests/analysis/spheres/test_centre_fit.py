@@ -157,3 +157,21 @@ def test_points_too_rough_for_a_sphere_are_given_up(rng):
     theta = np.append(CENTRE, 6.0)
     assert refine(x, theta, 0.3, BLIND, rounds=3) is not None
     assert refine(x, theta, 0.3, BLIND, rounds=3, roughest=0.1) is None
+
+
+def test_a_radius_whose_steps_end_in_a_cycle_has_an_error(rng):
+    """Points come and go at the rim of lines of sight: 4 of 100 such caps."""
+    sight = np.tile([0.0, 0.0, -1.0], (220, 1))
+    radii = []
+    for seed in range(100, 200):
+        draw = np.random.default_rng(seed)
+        z, a = draw.uniform(np.cos(np.deg2rad(78)), 1, 220), draw.uniform(0, 7, 220)
+        s = np.sqrt(1 - z * z)
+        x = 12.0 * np.column_stack([s * np.cos(a), s * np.sin(a), z])
+        x[:, 2] += 0.34 * draw.normal(size=220) / np.maximum(z, 0.25)
+        fit = refine(x, np.array([0, 0, 0, 12.0]), 0.34, sight, rounds=1)
+        assert fit is not None
+        radii.append((fit.free_radius, fit.free_radius_sd))
+    off, sd = np.array(radii).T - np.array([[12.0], [0.0]])
+    assert (sd < 0.03 * 12.0).all()
+    assert (np.abs(off) < 5 * sd).mean() > 0.95

@@ -14,6 +14,7 @@ from analysis.spheres.sphere_criteria import (
     _spread_of_cap,
     fault,
     is_rough,
+    odd_ones,
     rivals,
     spread,
     visible_cap,
@@ -254,3 +255,57 @@ def test_a_crease_that_normals_of_voxels_round_is_told_by_the_nearest_points(rng
         told = len(_creased(c, scan).beyond) / beyond
         assert told < 0.2 if wide < 6.0 else told > 0.8
         assert _creased(c, replace(scan, fused=False)) is c
+
+
+def rough_by(c: SphereCandidate, factor: float) -> SphereCandidate:
+    return replace(c, fit=replace(c.fit, height=factor * c.fit.height))
+
+
+def noisy_spheres(rng: np.random.Generator, *counts: int) -> list[SphereCandidate]:
+    found = []
+    for count in counts:
+        c = sphere_of(rng, count)
+        noise = 0.05 * rng.normal(size=count)
+        found.append(replace(c, fit=replace(c.fit, height=noise)))
+    return found
+
+
+@pytest.mark.parametrize(("count", "factor", "rough"), [
+    (2_000, 1.9, False), (100, 1.9, False), (2_000, 2.5, True), (60, 1.9, True),
+])  # fmt: skip
+def test_many_points_show_a_sphere_of_nearly_twice_the_noise(rng, count, factor, rough):
+    *others, last = noisy_spheres(rng, 1_000, 1_000, 1_000, 1_000, count)
+    _, odd = odd_ones([*others, rough_by(last, factor)], PickOptions(6.0))
+    assert [one.reason for one in odd] == [RejectionReason.RMS] * rough
+
+
+def test_a_radius_unlike_that_of_the_other_spheres_is_no_sphere(rng):
+    """Of 0.12 mm and three sd of 0.02 mm the root of the squares counts: 0.134 mm."""
+    spheres = [
+        replace(c, fit=replace(c.fit, free=told_free(5.9, 0.02)))
+        for c in noisy_spheres(rng, *[1_000] * 6)
+    ]
+    for off, odd in ((0.13, 0), (0.14, 1), (-0.14, 1)):
+        fit = replace(spheres[0].fit, free=told_free(5.9 + off, 0.02))
+        judged = [replace(spheres[0], fit=fit), *spheres[1:]]
+        assert len(odd_ones(judged, PickOptions(6.0))[1]) == odd
+        assert not odd_ones(judged[:4], PickOptions(6.0))[1]  # too few to judge by
+
+
+def test_a_narrow_strip_that_explains_few_points_is_no_sphere(rng):
+    c = sphere_of(rng, 3_000)
+    narrow = replace(c, spread=0.3 * c.spread / c.width)
+    assert fault(narrow, PickOptions(6.0)) is None
+    used = c.fit.used.copy()
+    used[: 2 * len(used) // 3] = False
+    wrong = fault(replace(narrow, fit=replace(c.fit, used=used)), PickOptions(6.0))
+    assert wrong is not None
+    assert wrong.reason is RejectionReason.STRIP
+
+
+def test_more_may_rise_around_a_smaller_cap(rng):
+    c = sphere_of(rng, 3_000)
+    rises = rising(c, int(3_000 * 0.75 / 1.75))
+    assert fault(replace(rises, cap=0.25), PickOptions(6.0)) is not None
+    small = replace(rises, cap=0.12, spread=_spread_of_cap(0.12))
+    assert fault(small, PickOptions(6.0)) is None
