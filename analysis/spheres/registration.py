@@ -34,6 +34,7 @@ class ViewCentres:
 
     centre: Floats
     sd: Floats
+    noise: float = 0.0  # rms of the points of half of these fits, mm
 
     @property
     def shared(self) -> Bools:
@@ -61,9 +62,8 @@ def misplaced_views(
     """
     views = int(view.max()) + 1
     seen = centres_by_view(accepted, points, view, views)
-    noise = typical_rms(accepted)
     few = seen.shared.sum(axis=0).min() < REGISTRATION.fewest
-    if not few and _farthest(seen, _motions(seen)) < REGISTRATION.far * noise:
+    if not few and _farthest(seen, _motions(seen)) < REGISTRATION.far * seen.noise:
         return []
     own = [
         search(points[view == v], options.radius_mm, options)[0] for v in range(views)
@@ -72,8 +72,7 @@ def misplaced_views(
     for _ in range(REGISTRATION.matches):
         alone = _matched(own, motions, REGISTRATION.same * options.radius_mm)
         motions = _motions(alone)
-    noise = float(np.nanmin([noise, *map(typical_rms, own)]))
-    if not _farthest(alone, motions) > REGISTRATION.far * noise:
+    if _farthest(alone, motions) <= REGISTRATION.far * alone.noise:
         return []
     return motions
 
@@ -83,6 +82,7 @@ def centres_by_view(
 ) -> ViewCentres:
     """Each sphere fitted to the points of each view alone."""
     centre = np.full((len(accepted), views, 3), np.nan)
+    rms = []
     sd = np.full((len(accepted), views), np.nan)
     for i, c in enumerate(accepted):
         x, number = points[c.near], view[c.near]
@@ -92,7 +92,8 @@ def centres_by_view(
             fit = fit_sphere(x[own], c.fit.centre, c.fit.radius, c.facing[own])
             if fit is not None and fit.settled and fit.used.sum() >= JUDGE.fewest:
                 centre[i, v], sd[i, v] = fit.centre, _sd(fit.covariance)
-    return ViewCentres(centre, sd)
+                rms.append(fit.rms)
+    return ViewCentres(centre, sd, float(np.median(rms or [0.0])))
 
 
 def _sd(covariance: Floats) -> float:
@@ -119,7 +120,8 @@ def _matched(
         if len(np.unique(number[own])) == len(own):
             centre[i, number[own]] = y[own]
             sd[i, number[own]] = [_sd(fits[k].covariance) for k in own]
-    return ViewCentres(centre, sd)
+    noise = float(np.median([fit.rms for fit in fits] or [0.0]))
+    return ViewCentres(centre, sd, noise)
 
 
 def _motions(seen: ViewCentres) -> list[RigidMotion]:

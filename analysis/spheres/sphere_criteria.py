@@ -255,11 +255,9 @@ def odd_ones(
     alike, rejected = [], []
     for c in candidates:
         points = len(c.points)
-        clear = _has_own_radius(c) and points >= JUDGE.many and c.evident > JUDGE.clear
-        rougher = options.unlike if options.fused or not clear else JUDGE.rough_clear
         off, sd = abs(c.fit.free_radius - middle[0]), c.fit.free_radius_sd
         alike_to = 0.5 * options.radius_tolerance * c.fit.radius
-        if is_rough(c, rougher * typical):
+        if is_rough(c, unlike(c, options) * typical):
             detail = f"its rms is {c.fit.rms:.3f} mm, of others {typical:.3f} mm"
             rejected.append(c.rejected(RejectionReason.RMS, detail))
         elif off > np.hypot(alike_to, JUDGE.chance * np.hypot(sd, middle[1])):
@@ -291,6 +289,14 @@ def _common_radius(candidates: list[SphereCandidate]) -> tuple[float, float]:
 def _has_own_radius(c: SphereCandidate) -> bool:
     """Whether the points themselves determine a radius."""
     return c.fit.free_radius_sd < JUDGE.round * c.fit.radius
+
+
+def unlike(c: SphereCandidate, options: PickOptions) -> float:
+    """By what factor its rms may be larger than that of the others anyway."""
+    many = len(c.points) >= JUDGE.many and c.evident > JUDGE.clear
+    if options.fused or not (many and _has_own_radius(c)):
+        return options.unlike
+    return JUDGE.rough_clear
 
 
 def is_rough(c: SphereCandidate, typical: float) -> bool:

@@ -22,6 +22,7 @@ from analysis.spheres.sphere_criteria import (
     rivals,
     spread,
     typical_rms,
+    unlike,
     visible_cap,
 )
 from analysis.spheres.thresholds import FUSED, JUDGE, SEARCH
@@ -226,7 +227,7 @@ def _wrong(
     if c is None:
         detail = "no sphere fits the points around this position"
         return Rejected(start, RejectionReason.POINTS, detail, 0)
-    if is_rough(c, 1.2 * options.unlike * typical):
+    if is_rough(c, 1.2 * unlike(c, options) * typical):
         detail = f"its rms is {c.fit.rms:.3f} mm, of others {typical:.3f} mm"
         return c.rejected(RejectionReason.RMS, detail)
     return fault(c, options)

@@ -107,7 +107,7 @@ class JudgeThresholds:
     crowded: float = 8.0  # over its points: how much larger that share is with few; few
     # width of a cap times the share used of points at its height: of 879 spheres of six
     # scanners one in 1,000 has less, of 60 other candidates 44; few
-    evident: float = 0.12
+    evident: float = 0.11
     narrow: float = 0.18  # spread of a sphere's points over that of a round cap; clamps
     # the same where the surface goes on beyond the sphere, as a tube's does; clamps
     narrow_beyond: float = 0.35

@@ -159,7 +159,7 @@ def test_points_too_rough_for_a_sphere_are_given_up(rng):
     assert refine(x, theta, 0.3, BLIND, rounds=3, roughest=0.1) is None
 
 
-def test_a_radius_whose_steps_end_in_a_cycle_has_an_error(rng):
+def test_a_radius_whose_steps_end_in_a_cycle_has_an_error():
     """Points come and go at the rim of lines of sight: 4 of 100 such caps."""
     sight = np.tile([0.0, 0.0, -1.0], (220, 1))
     radii = []

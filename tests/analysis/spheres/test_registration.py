@@ -83,6 +83,12 @@ def test_a_view_that_shares_two_spheres_is_left_where_it_is(rng):
     np.testing.assert_allclose(found[2].translation, 0.0, atol=1e-9)
 
 
+def test_spheres_of_which_the_merged_cloud_loses_three_are_found():
+    """Its noise was taken from bad fits, so that views seemed to agree."""
+    _, result = found_in(misplaced(2, 3, 7, 1.0, 2.0))
+    assert (result.found, result.false) == (7, 0)
+
+
 @pytest.mark.parametrize("case", [(5, 12, 2.0, 1.0), (3, 7, 1.0, 2.0)])
 def test_a_misplaced_view_costs_no_sphere_and_is_named(case):
     wrong = misplaced(0, *case)
