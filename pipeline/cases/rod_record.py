@@ -1,6 +1,6 @@
 """How cases about rods are run, what is recorded of them, and how they end."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -163,26 +163,31 @@ PLANE_CONTACT = "sim.rods.plane.contact_geometry.EdgeContact"
 USUAL = 1e-4, 10.0  # m, sizes of robots without a warning
 
 
-def rod_end(start: Floats, x: Floats, v: Floats, time: float) -> Summary:
+def rod_end(start: Floats, x: Floats, v: Floats, mean: Floats, time: float) -> Summary:
     """The way of the node that moved most, the speed of the fastest, whether at rest.
 
-    At rest is what would creep, at that speed and in as long a time again, by less than
-    a hundredth of the way, or a millionth of its size.
+    At rest is what would creep, at its mean speed in the last step and in as long a
+    time again, by less than a hundredth of the way, or a millionth of its size. Stiff
+    rods may ring from step to step for ever, without a change of their places.
 
     Parameters
     ----------
     start, x : (n, 2 or 3) m, nodes at the start and at the end
-    v : (n, 2 or 3) m/s, at the end
+    v, mean : (n, 2 or 3) m/s, at the end, and the mean of the last step
     time : s, since the start
     """
     way = float(np.linalg.norm(x - start, axis=1).max())
-    speed = float(np.linalg.norm(v, axis=1).max())
+    fast, slow = (float(np.linalg.norm(own, axis=1).max()) for own in (v, mean))
     size = float(np.ptp(start, axis=0).max())
-    at_rest = speed * time <= max(REST * way, UNMOVED * size)
+    at_rest = slow * time <= max(REST * way, UNMOVED * size)
+    speed = min(slow, fast) if at_rest else fast
     return {"largest_displacement": way, "largest_speed": speed, "at_rest": at_rest}
 
 
-def user_end(world: "World | SpaceWorld", last: Any, lengths: LengthUnit) -> Summary:
+def user_end(
+    world: "World | SpaceWorld", last: Any, lengths: LengthUnit,
+    limits: Sequence[str] = (),
+) -> Summary:  # fmt: skip
     """Where the centre of mass ends, m, how many nodes there are, `rod_end`, in words.
 
     It warns of rods that went through something, of a robot that nothing holds, and of
@@ -191,6 +196,7 @@ def user_end(world: "World | SpaceWorld", last: Any, lengths: LengthUnit) -> Sum
     Parameters
     ----------
     last : the last step of the world
+    limits : further warnings
     """
     rod, start = world.rod, world.rod.nodes
     size, warnings = float(np.ptp(start, axis=0).max()), []
@@ -202,6 +208,7 @@ def user_end(world: "World | SpaceWorld", last: Any, lengths: LengthUnit) -> Sum
     grounded = around and (around.ground or getattr(around, "bodies", ()))
     if not (rod.held.any() or grounded or world.fluid):
         warnings.append("nothing holds the robot: add a clamp, a pin or ground")
+    warnings += limits
     if not USUAL[0] <= size <= USUAL[1]:
         warnings.append(
             f"the robot is {lengths.text(size)} across: is its unit {lengths.unit}?"
@@ -209,7 +216,7 @@ def user_end(world: "World | SpaceWorld", last: Any, lengths: LengthUnit) -> Sum
     return {
         **along_axes("{}_c", rod.mass @ last.x / rod.mass.sum()),
         "nodes": len(last.x),
-        **rod_end(start, last.x, last.v, last.time),
+        **rod_end(start, last.x, last.v, last.mean_velocity, last.time),
         "moved": moved_most(start, last.x, lengths),
         "runs_on": f"case.duration={2.0 * last.time:.3g}",
         **({"warning": "; ".join(warnings)} if warnings else {}),

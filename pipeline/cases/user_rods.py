@@ -44,6 +44,7 @@ from sim.rods.space.from_plane import OF_THE_PLANE, half_thickness, in_space
 from sim.rods.space.world import SpaceLimbs, SpaceWorld
 
 Rows = Sequence[Sequence[float]]
+FEWEST_STEPS = 5  # of a run without a warning
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -80,7 +81,19 @@ class UserRod(MovingSpaceRod):
         return world
 
     def ends(self, last: Any) -> Summary:
-        return user_end(self.moved_world, last, self.lengths)
+        return user_end(self.moved_world, last, self.lengths, self.limits)
+
+    @property
+    def limits(self: Any) -> list[str]:
+        """Warnings of a step that is too long for the run."""
+        steps = self.duration / self.options.h
+        if steps >= FEWEST_STEPS or self.options.accuracy > 0.0:
+            return []
+        h = 0.01 * self.duration
+        return [
+            f"the run has {np.ceil(steps):.0f} steps: set case.options.h to {h:.2g} s "
+            "or less"
+        ]
 
 
 @dataclass(frozen=True, eq=False)
@@ -276,6 +289,10 @@ class RodFileCase(UserRod):
         if isinstance(content, SpaceRobot):
             return content.radii
         return half_thickness(len(content.sections), content.sections)
+
+    @property
+    def limits(self) -> list[str]:
+        return [*super().limits, *self._content.limits]
 
     @property
     def markers(self) -> dict[str, Marker]:

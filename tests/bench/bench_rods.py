@@ -95,8 +95,8 @@ def solvers(rod: Rod) -> list[Callable[[], object]]:
     filled, factor = empty(pattern), empty(pattern)
     weight, before = Rates(0.5, 8e-3 / h), unstrained(rod)
     add_mass(pattern, filled, rod.mass, rod.held, 1.0)
-    parts = elements(rod), passive(rod), weight, before, pattern, 0.5 * h * h
-    add_stiffness(rod.nodes, *parts, filled)
+    parts = elements(rod), passive(rod), weight, before, before.stretch, pattern
+    add_stiffness(rod.nodes, *parts, 0.5 * h * h, filled)
     rows, columns, values = _entries(pattern, filled)
     places = sparse.analyse(2 * n, rows, columns)
     lower = csc_array((values, (rows, columns)), shape=(2 * n, 2 * n))

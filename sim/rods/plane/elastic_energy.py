@@ -69,10 +69,12 @@ class Rates(NamedTuple):
 
     elastic : gamma
     viscous : beta / h, 0 with Rayleigh damping
+    middle : whether edges act along their middle in a step, with predicted strains
     """
 
     elastic: float
     viscous: float
+    middle: bool = False
 
 
 class Actuated(NamedTuple):
@@ -308,16 +310,28 @@ def gradients(
 
 @kernel
 def stretch_stiffness(
-    ex: float, ey: float, rest: float, EA: float, weight: Rates, eps_before: float
-) -> tuple[float, float, float]:
+    ex: float, ey: float, rest: float, EA: float, weight: Rates, old: float,
+    way: Floats, predicted: float,
+) -> tuple[float, float, float]:  # fmt: skip
     """d2/de2 of a stretched edge e: the entries xx, xy, yy of a symmetric matrix.
 
     With e^ = e / |e| and c = gamma EA eps + beta/h EA (eps - eps_before) / 2:
     (gamma + beta/h) EA / l0 e^ e^T + c / |e| (1 - e^ e^T).
+
+    Parameters
+    ----------
+    old, way : strain and direction (2,) before the step
+    predicted : strain at its end, in the place of eps with `middle`
     """
     length = np.sqrt(ex * ex + ey * ey)
     eps = length / rest - 1.0
-    force = EA * (weight.elastic * eps + 0.5 * weight.viscous * (eps - eps_before))
+    change = eps - old
+    if weight.middle:
+        before = (1.0 + old) * rest
+        ex, ey = 0.5 * (ex + before * way[0]), 0.5 * (ey + before * way[1])
+        length = np.sqrt(ex * ex + ey * ey)
+        eps, change = 0.5 * (predicted + old), predicted - old
+    force = EA * (weight.elastic * eps + 0.5 * weight.viscous * change)
     along = (weight.elastic + weight.viscous) * EA / rest
     cx, cy = ex / length, ey / length
     across = force / length
@@ -374,6 +388,7 @@ def add_stiffness(
     actuated: Actuated,
     weight: Rates,
     before: Strains,
+    predicted: Floats,
     pattern: BlockPattern,
     scale: float,
     matrix: BlockMatrix,
@@ -389,8 +404,9 @@ def add_stiffness(
         ex, ey = edge_between(x, i, j)
         EA = scale * edge_law(element, actuated, k)
         xx, xy, yy = stretch_stiffness(
-            ex, ey, element.rest[k], EA, weight, before.stretch[k]
-        )
+            ex, ey, element.rest[k], EA, weight, before.stretch[k],
+            before.edge_slope[k], predicted[k],
+        )  # fmt: skip
         for node in (i, j):
             d = diagonal[place[node]]
             d[0], d[1], d[2] = d[0] + xx, d[1] + xy, d[2] + yy

@@ -251,7 +251,7 @@ def add_stiffness_at(
     model = run.model
     add_stiffness(
         x, model.element, run.work.actuated, rates, run.state.strain,
-        model.pattern, scale, matrix,
+        run.work.predicted, model.pattern, scale, matrix,
     )  # fmt: skip
 
 
@@ -267,7 +267,7 @@ def renew_factor(run: Run, h: float, many: bool) -> None:
         set_zero(matrix)
     mass_scale = 1.0 + h * g * model.alpha
     add_mass(model.pattern, matrix, model.element.mass, model.held, mass_scale)
-    rates = Rates(g, strain_rate_weight(model, h))
+    rates = Rates(g, strain_rate_weight(model, h), method.conserving)
     add_stiffness_at(run, work.x, rates, h * h * g, matrix)
     along, place, both = model.along, model.pattern.place, (state.x, work.x)
     add_drag(along.ends, along.drag, both, g, h, place, matrix.diagonal)
@@ -307,8 +307,29 @@ def improve(run: Run, count: int, h: float) -> tuple[float, float]:
             largest = max(largest, abs(d))
             if not np.isfinite(d):
                 return np.inf, left
+    if method.conserving:
+        predict_strains(run, h)
     work.report.iterations += 1
     return method.gamma * h * largest, left
+
+
+@kernel
+def predict_strains(run: Run, h: float) -> None:
+    """work.predicted <- strains after the move in work.z, to first order in it.
+
+    A turn lengthens a stiff edge at second order, by far more than forces do, until the
+    next move: a matrix with such a strain makes that move a wrong one.
+    """
+    model, method, state, work = run.model, run.method, run.state, run.work
+    place, move = model.pattern.place, method.gamma * h
+    for k in range(len(work.predicted)):
+        i, j = model.element.edge[k, 0], model.element.edge[k, 1]
+        ex, ey = _mean_edge(state.x, work.x, i, j)
+        dx = work.z[place[j], 0] - work.z[place[i], 0]
+        dy = work.z[place[j], 1] - work.z[place[i], 1]
+        longer = move * (ex * dx + ey * dy) / np.sqrt(ex * ex + ey * ey)
+        strain = work.strain.stretch[k]
+        work.predicted[k] = strain + longer / model.element.rest[k]
 
 
 @kernel
@@ -332,6 +353,7 @@ def solve_step(run: Run, touch: EdgeContacts | None, count: int, h: float) -> bo
         _paper_stiffness(run)
     many = method.exact and count > MANY
     renew = state.clock.factor_step != h or method.reuse <= 0.0 or many
+    work.predicted[:] = state.strain.stretch
     done = False
     left = 0.0
     previous = np.inf
@@ -341,7 +363,6 @@ def solve_step(run: Run, touch: EdgeContacts | None, count: int, h: float) -> bo
             largest = _report(run, count, left, h)
             if work.report.found_residual <= bound(run, largest, h):
                 return left <= method.complementarity or not method.exact
-            renew = True  # small moves of a matrix that is no longer the right one
         if iteration == method.max_newton:
             break
         if renew:
@@ -368,7 +389,7 @@ def _paper_stiffness(run: Run) -> None:
     dropped, and Newton's iteration is no longer one.
     """
     set_zero(run.work.stiffness)
-    add_stiffness_at(run, run.state.x, Rates(1.0, 0.0), 1.0, run.work.stiffness)
+    add_stiffness_at(run, run.state.x, Rates(1.0, 0.0, False), 1.0, run.work.stiffness)
 
 
 @kernel
@@ -377,7 +398,7 @@ def _report(run: Run, count: int, left: float, h: float) -> float:
 
     Returns the largest force on a node, N.
     """
-    model, state, work = run.model, run.state, run.work
+    model, method, state, work = run.model, run.method, run.state, run.work
     worst, largest = 0.0, 0.0
     for i in range(len(work.r)):
         m = model.element.mass[i]
@@ -385,7 +406,9 @@ def _report(run: Run, count: int, left: float, h: float) -> float:
             p = work.impulse[i, a] if count > 0 and not model.held[i, a] else 0.0
             worst = max(worst, abs(work.r[i, a] - p) / h)
             inertia = m * abs(work.v[i, a] - state.v[i, a]) / h
-            inner_force = max(abs(work.elastic[i, a]), abs(work.viscous[i, a]))
+            inner_force = abs(work.viscous[i, a])
+            if not method.conserving:
+                inner_force = max(inner_force, abs(work.elastic[i, a]))
             outer_force = max(m * abs(model.gravity[a]), abs(p) / h)
             outer_force = max(outer_force, abs(work.outer[i, a]) / h)
             largest = max(largest, inertia, inner_force, outer_force)
@@ -395,17 +418,26 @@ def _report(run: Run, count: int, left: float, h: float) -> float:
     return largest
 
 
+ROUNDED = 1e-15  # of the farthest coordinate: moves that doubles do not hold
+
+
 @kernel
 def bound(run: Run, largest: float, h: float) -> float:
     """The residual of a step that may be accepted, N.
 
-    A fraction of the largest force, and what positions that err by the tolerance make
-    of it: the rod at rest has no larger stiffness than `method.stiffness`.
+    A fraction of the largest force, what velocities that err as those of contacts may
+    make of it, and what rounding of positions does: the rod at rest has no larger
+    stiffness than `method.stiffness`.
     """
-    model, method = run.model, run.method
+    model, method, x = run.model, run.method, run.work.x
+    far = 0.0
+    for i in range(len(x)):
+        far = max(far, abs(x[i, 0]), abs(x[i, 1]))
     spring = (1.0 + model.beta / h) * method.stiffness
     inertia = 4.0 * method.heaviest / (h * h)
-    return float(method.residual * largest + method.tolerance * (spring + inertia))
+    rounding = ROUNDED * far * (spring + inertia)
+    impact = method.complementarity * method.heaviest / h
+    return float(method.residual * largest + impact + rounding)
 
 
 PASSES = 10

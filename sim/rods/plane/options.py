@@ -70,7 +70,7 @@ class StepOptions(Checked):
     shortest: Annotated[Positive, UP_TO_1] = 1.0 / 64.0  # of h
     max_newton: Count = 25
     reuse: NotNegative = 0.1
-    residual: Positive = 1e-6
+    residual: Positive = 1e-5
     strain: Positive = 1.0
     balance: Positive = 0.1
     locate_reversals: bool = False
@@ -89,7 +89,9 @@ class StepOptions(Checked):
     def steadier(self) -> str:
         """What to try where steps do not converge, or make energy."""
         other = self.integrator is Integrator.NEWMARK
-        return f"choose a smaller h{', or integrator energy_momentum' * other}"
+        h = self.h * min(self.shortest, 0.5)
+        less = f"choose a smaller h, {h:.2g} s or less"
+        return f"{less}{', or integrator energy_momentum' * other}"
 
 
 CONSERVING = StepOptions(integrator=Integrator.ENERGY_MOMENTUM)  # of rods of one's own

@@ -10,7 +10,11 @@ from sim.core.arrays import Floats
 from sim.core.options import NotConvergedError
 from sim.rods.plane.actuation import Pulse, actuate
 from sim.rods.plane.elastic_energy import energies, join, passive
-from sim.rods.plane.energy_balance import OF_CONTACTS, mechanical_energies
+from sim.rods.plane.energy_balance import (
+    CONSERVED,
+    OF_CONTACTS,
+    mechanical_energies,
+)
 from sim.rods.plane.ground import GroundPlane, gaps
 from sim.rods.plane.motion_loop import MotionLoop, lowest_limb
 from sim.rods.plane.options import StepOptions, rod_model, step_method
@@ -86,8 +90,10 @@ class RodSimulator(MotionLoop[RodStep]):
 
     def give(self, energy: float) -> None:
         """Account for energy that is put in between two steps, J."""
-        self.state.clock.given += energy
-        self.state.clock.at_work += max(energy, 0.0)
+        clock = self.state.clock
+        clock.given += energy
+        clock.supplied += energy
+        clock.at_work = max(clock.at_work, clock.supplied)
 
     def steps(self, steps: int, stop: float, end: float = np.inf) -> bool:
         if not self.world.turning:
@@ -154,6 +160,7 @@ class RodSimulator(MotionLoop[RodStep]):
     def failure(self) -> NotConvergedError:
         time, h = self.state.clock.time, self.options.h
         tried = f"no time step from {h:g} s down to {h * self.method.least:.2g} s"
+        remedy = self.options.steadier
         if self.work.memo.full:
             room = len(self.work.known if self.touch is None else self.work.friction)
             why = f"too many contacts: at most {room} are supported"
@@ -161,22 +168,22 @@ class RodSimulator(MotionLoop[RodStep]):
         elif self.work.memo.apart:
             gap = self.method.contact_gap / self.world.rod.rest_length.min()
             why = f"{tried} resolves impacts to {gap:g} of the shortest edge"
-            remedy = "choose a smaller h"
         elif self.work.memo.unsound:
+            balance = self.options.balance
+            most = balance * (CONSERVED if self.method.conserving else 1.0)
             why = (
                 f"{tried} keeps the edge strain below {self.options.strain:g} and the "
-                f"energy error below {self.options.balance:g} of the exchanged energy "
-                f"({OF_CONTACTS:g} of it if contacts add energy; error so far "
+                f"energy error below {most:g} of the largest energy "
+                f"({OF_CONTACTS * balance:g} if contacts add energy; error so far "
                 f"{self.state.clock.out_of_balance:.3g} J)"
             )
-            remedy = self.options.steadier
         else:
             why = (
-                f"{tried} converges to {self.options.tolerance:g} m and "
+                f"{tried} converges to {self.options.tolerance:g} m, "
+                f"{self.options.residual:g} of the largest force and "
                 f"{self.options.complementarity:g} m/s in "
                 f"{self.options.max_newton} iterations"
             )
-            remedy = "choose a smaller h, or allow more iterations"
         return NotConvergedError(
             f"at t = {time:g} s {why}: {remedy}", best=self.record(failed=True)
         )

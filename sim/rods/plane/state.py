@@ -46,7 +46,8 @@ class Clock:
         it touches, above or below
     worst_balance : largest of that of a step, as a fraction of the energies at work
     given, damped, friction, impact, out_of_balance : J, since the start: `EnergyFlow`
-    at_work : J, stored at the start or put in since then
+    supplied : J, stored at the start, with what loads and falls gave or took since then
+    at_work : J, the largest of that at any time
     rounding : J, what of it may be due to the tolerance of positions
     """
 
@@ -66,6 +67,7 @@ class Clock:
     friction: float
     impact: float
     out_of_balance: float
+    supplied: float
     at_work: float
     rounding: float
 
@@ -193,6 +195,11 @@ class RodStep:
     @property
     def energy(self) -> float:
         return self.kinetic + self.stretching + self.bending + self.gravity
+
+    @property
+    def mean_velocity(self) -> Floats:
+        """(n, 2) m/s, of the last step: what rings from step to step is not in it."""
+        return self.v - 0.5 * self.h * self.state.acceleration
 
 
 CONTACT_NODES = 3  # nodes that a contact acts on, at most
@@ -350,6 +357,7 @@ class Work(NamedTuple):
     of_edge, after : (m,), (c,) contacts by edges; first of an edge, next of a contact
     listed : (n,) whether a node is among `who`
     columns : (2n, n, 2) L^-1 of the unit vectors at these nodes
+    predicted : (m,) strains that the last move of an iteration is to end with
     matrix : A, where contacts are many
     system : of many contacts, see `many_contact_impulses`
     xy, W, b, p : Delassus matrix by coordinates and by frames, velocities, impulses
@@ -395,6 +403,7 @@ class Work(NamedTuple):
     closing: Floats
     listed: Bools
     columns: Floats
+    predicted: Floats
     xy: Floats
     W: Floats
     b: Floats
@@ -455,6 +464,7 @@ def work_space(rod: Rod, pattern: BlockPattern, pairs: int = 0) -> Work:
         ((most,), "closing"),
         ((2 * most,), "p"),
         ((2 * n,), "free"),
+        ((m,), "predicted"),
         ((most if pairs else c,), "friction"),
         ((2 * nodes, n, 2), "columns"),
         ((2 * nodes, 2 * nodes), "xy"),

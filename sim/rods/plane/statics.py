@@ -51,7 +51,6 @@ from sim.rods.plane.elastic_energy import (
     add_stiffness,
     join,
     passive,
-    unstrained,
 )
 from sim.rods.plane.ground import GroundPlane, bend, gaps, surface
 from sim.rods.plane.options import StepOptions, step_method
@@ -99,8 +98,8 @@ def convex_matrix(
     join(model.element, actuated)
     add_mass(model.pattern, matrix, rod.mass, model.held, shift)
     add_stiffness(
-        state.x, model.element, actuated, Rates(1.0, 0.0), unstrained(rod),
-        model.pattern, 1.0, matrix,
+        state.x, model.element, actuated, Rates(1.0, 0.0), loop.state.strain,
+        loop.work.predicted, model.pattern, 1.0, matrix,
     )  # fmt: skip
     if at_rest and len(state.pair) and state.pair[0, 2] != OPEN:
         return _dense_solver(loop, matrix)
@@ -296,7 +295,7 @@ def solve_static(
     """
     _refuse_what_has_no_rest(world, minimum=minimum)
     found = TOLERANCE if world.edge_contact is None else CONTACT_TOLERANCE
-    options = StepOptions(tolerance=found, reuse=0.0, h=FIRST)
+    options = StepOptions(tolerance=found, residual=tolerance, reuse=0.0, h=FIRST)
     loop = RodSimulator(
         replace(world, damping=Damping(beta=0.0), fluid=None), options, None
     )

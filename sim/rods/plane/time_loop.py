@@ -126,7 +126,8 @@ def make_ready(run: Run) -> None:
     )
     state.clock.ready = 1.0
     if state.clock.time == 0.0:
-        state.clock.at_work = energy_at_work(run)
+        state.clock.supplied = energy_at_work(run)
+        state.clock.at_work = state.clock.supplied
 
 
 @kernel

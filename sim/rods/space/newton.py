@@ -44,6 +44,7 @@ from sim.rods.space.world import SpaceWorld
 CONTACT_ROUNDING = 1e-3  # of the tolerance of places: residual of contacts
 PLACES_FIXED_AFTER = 8  # iterations after which contacts keep their places on edges
 SMALL_FIRST_MOVE = 0.02  # of an edge, of a first move: its matrix is not taken again
+RESIDUAL = 1e-6  # of the largest force, at most, that a step leaves
 LARGEST_MOVE = 10.0  # of all rods' length, in one iteration with contacts
 SMALL_MOVE = 1e-3  # of an edge, of moves in which matrices hardly change
 SLOWEST = 0.15, 0.7  # contraction of moves that are extended
@@ -71,7 +72,8 @@ def end_of_step(
         return _balanced_by_parts(world, options, compiled, report, candidates)
     iterations, converged, damped = balance(
         space.handed, trial.h, (world.damping.alpha, world.damping.beta),
-        (options.tolerance, options.residual, options.reuse), options.max_newton,
+        (options.tolerance, min(options.residual, RESIDUAL), options.reuse),
+        options.max_newton,
     )  # fmt: skip
     report.iterations += iterations
     after, time = space.end(), trial.now.time + trial.h
@@ -294,5 +296,5 @@ def _balanced(
     far = float(np.abs(trial.now.state.x).max())
     least = INERTIAL * (far + world.rod.length) * float(world.rod.mass.max())
     worst, _, force = forces_of_step(world, found)
-    allowed = max(least / trial.h**2, options.residual * force)
+    allowed = max(least / trial.h**2, min(options.residual, RESIDUAL) * force)
     return worst <= allowed or (worst <= UNBALANCED * force and moved <= ROUNDED * far)

@@ -135,6 +135,13 @@ class SpaceMotionStep:
         return self.moving.v[: self.x.size].reshape(self.x.shape)
 
     @property
+    def mean_velocity(self) -> Floats:
+        """(n, 3) m/s, of the last step: what rings from step to step is not in it."""
+        now = self.moving
+        gained = now.last * (now.acceleration + now.push)[: self.x.size]
+        return self.v - 0.5 * gained.reshape(self.x.shape)
+
+    @property
     def energy(self) -> float:
         """J"""
         stored = self.stretching + self.bending + self.twisting

@@ -72,9 +72,65 @@ def told_of(ends: dict[str, object]) -> list[str]:
 def test_rest_creeps_by_less_than_a_hundredth_of_the_way(way, speed, rest):
     start = np.array([[0.0, 0.0], [1.0, 0.0]])
     moved, fast = np.array([[0, 0], [0, way]]), np.array([[0, speed]] * 2)
-    ends = rod_end(start, start + moved, fast, 2.0)
+    ends = rod_end(start, start + moved, fast, fast, 2.0)
     assert ends["at_rest"] is rest
     assert ends["largest_displacement"] == pytest.approx(way)
+
+
+THREAD = """\
+unit: mm
+section: {round: {diameter: 0.3}}
+material: {modulus: 7.5e8, density: 1200}
+spacing: 5
+rods: [{line: [[0, 0], [100, 0]]}]
+clamps:
+  - {at: [0, 0]}
+  - {at: [100, 0], moves: [[0, 0, 0], [0.5, -10, 0]]}
+gravity: [0, -9.81]
+duration: 2
+"""
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_a_thread_that_rings_from_step_to_step_in_its_place_is_at_rest(
+    dimension, tmp_path
+):
+    """Its stretching turns over in every step, at 8 mm/s, for ever."""
+    (tmp_path / "thread.yaml").write_text(THREAD)
+    case = RodFileCase(str(tmp_path / "thread.yaml"), dimension=dimension)
+    *_, last = case.steps()
+    assert np.abs(last.v).max() > 1e-4
+    ends = case.ends(last)
+    assert ends["at_rest"] is True
+    assert float(str(ends["largest_speed"])) < 1e-5
+
+
+def short(path: Path, *changes: tuple[str, str], **values: float) -> RodFileCase:
+    """A clamped rod, 50 mm x 2 mm with 5 edges, with changes of its file."""
+    text = FALLING + "clamps: [{at: [0, 0]}]\n"
+    for old, new in changes:
+        text = text.replace(old, new)
+    path.write_text(text)
+    return RodFileCase(str(path), **values)
+
+
+def test_rods_and_runs_that_are_too_short_are_said_with_a_remedy(tmp_path):
+    """Shear adds 0.9 (t / L)^2 = 22 % at twice the thickness; 3 steps show nothing."""
+    path = tmp_path / "short.yaml"
+    assert short(path).limits == []
+    assert short(path, ("diameter: 2", "diameter: 10")).limits == []
+    (stub,) = short(path, ("diameter: 2", "diameter: 25")).limits
+    assert stub.startswith("rods[0] is 2 times as long as thick: the model leaves out")
+    assert stub.endswith("shear, which adds about 22 % to its deflection")
+    (coarse,) = short(path, ("spacing: 10", "spacing: 12.5")).limits
+    assert coarse == "rods[0] has 4 edges: set its spacing to 10 mm or less"
+    more = "[0, 0], [50, 0]]}", "[0, 0], [50, 0]]}, {line: [[50, 0], [60, 0]]}"
+    assert short(path, more).limits == []  # a part that only joins others
+    few = short(path, duration=0.006)
+    (warning,) = few.limits
+    assert warning == "the run has 3 steps: set case.options.h to 6e-05 s or less"
+    ends = dict(summary(few))
+    assert warning in str(ends["warning"])
 
 
 HAIRPIN = """\

@@ -74,6 +74,7 @@ def dense_stiffness(
         actuated or passive(rod),
         weight,
         before or unstrained(rod),
+        np.zeros(len(rod.edges)),
         pattern,
         1.0,
         matrix,

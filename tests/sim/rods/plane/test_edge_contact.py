@@ -97,7 +97,7 @@ def test_rods_that_meet_keep_their_momentum():
         rod, friction=0.3, gravity=(0.0, 0.0), damping=Damping(beta=0.0),
         edge_contact=EdgeContact(thickness=1e-3), velocity=v,
     )  # fmt: skip
-    options = StepOptions(h=5e-4, integrator=Integrator.ENERGY_MOMENTUM)
+    options = StepOptions(h=5e-4, integrator=Integrator.ENERGY_MOMENTUM, residual=1e-8)
     steps = list(simulate(world, options, 0.1, every=10))
     _bounded(world, steps)
     before, after = rod.mass @ v, rod.mass @ steps[-1].v

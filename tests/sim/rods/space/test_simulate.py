@@ -246,8 +246,11 @@ def test_what_no_motion_can_be_is_refused(rng):
 def test_a_step_that_cannot_be_made_ends_in_one_line(rng):
     world = _thrown(rng)
     for integrator, words in (
-        (Integrator.NEWMARK, "choose a smaller h, or integrator energy_momentum$"),
-        (Integrator.ENERGY_MOMENTUM, "choose a smaller h$"),
+        (
+            Integrator.NEWMARK,
+            "choose a smaller h, .* s or less, or integrator energy_momentum$",
+        ),
+        (Integrator.ENERGY_MOMENTUM, "choose a smaller h, .* s or less$"),
     ):
         options = StepOptions(h=0.5, integrator=integrator, shortest=1.0, strain=0.01)
         with pytest.raises(NotConvergedError, match=words) as caught:
