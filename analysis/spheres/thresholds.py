@@ -194,8 +194,9 @@ class RegistrationThresholds:
     """When views are moved before they are merged, and when that is a warning."""
 
     fewest: int = 3  # spheres that a view shares with others; law
-    # noise of the points by which a view is moved; the last adjustment takes less; law
-    far: float = 3.0
+    # noise of the points by which a view is moved: within `BIWEIGHT.tukey` the last
+    # adjustment sees its points; law
+    far: float = 5.0
     odd: float = 2.0  # the same from which a view is called misplaced; custom
     same: float = 0.9  # radii within which centres of two views are one sphere; law
     matches: int = 2  # times that spheres are matched; custom
