@@ -103,7 +103,10 @@ def test_a_vertex_folds_where_the_independent_solver_does(creases):
         if right:
             there = vertex.closest(FRACTION * np.pi * vertex.signs, reached)
             assert reached == pytest.approx(there, abs=np.radians(2.0))
-            right = bool((vertex.signs * there).min() > -WRONG)
+            least = float((vertex.signs * there).min())
+            if abs(least + WRONG) < np.radians(0.5):
+                continue  # panels that bend a little decide
+            right = least > -WRONG
         assert (word is FoldVerdict.FOLDED) == right, (vertex, word)
         folds += right
     assert 1 <= folds <= 20
