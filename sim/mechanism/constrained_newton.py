@@ -149,6 +149,11 @@ def links_of(system: ConstraintSystem) -> Bools:
     return np.repeat(system.table.kind == ConstraintKind.DIST, ROWS[system.table.kind])
 
 
+def rotation_weights(system: ConstraintSystem, L: float) -> Floats:
+    """(m,) forces of links, by which a turn of 1 rad costs as much as a motion by L."""
+    return np.asarray(0.5 * L**2 / system.scale * links_of(system))
+
+
 @dataclass(frozen=True, eq=False)
 class NewtonMatrix:
     """K at a configuration, whose shift and damping are still to be chosen.
@@ -227,8 +232,7 @@ def inertia_corrected(
     ----------
     size, error : root mean square of the gradient, and of the way to the goals
     """
-    rows = K.rows.system
-    by_rotation = 0.5 * L**2 / rows.scale * links_of(rows)
+    by_rotation = rotation_weights(K.rows.system, L)
 
     def factor(rotation: float, shift: float, *, convex: bool = False) -> Factor:
         values = K.entries(shift, convex=convex, stiffening=rotation * by_rotation)
@@ -262,6 +266,7 @@ def inertia_corrected(
 PENALTY = 1e6  # of the constraints in K, relative to W; a solve gains as many digits
 MOST_ROTATION = 0.5  # largest rotation of a link in one step, rad
 STRAIGHT = 1e-4  # residual below which no second-order correction is made
+MOST_SOLVES = 20  # of a step, where rows are nearly dependent
 LEFT = 1e-2  # of the constraints by a step, at most: the way back takes the rest
 
 
@@ -300,7 +305,7 @@ def newton_direction(
     linear, rho = K.linear, K.rho
     dz, left = np.zeros_like(K.z), linear.c
     force = gradient + linear.transpose_times(rho * left)
-    for _ in range(4):  # the constraints of the step: each adds up to six digits
+    for _ in range(MOST_SOLVES):  # each adds up to six digits to J dz = -c
         dz -= factor.solve(force.ravel()).reshape(-1, 3)
         left = linear.c + linear.times(dz)
         if jacobian.largest(linear.system.layout, left) <= enough * np.abs(dz).max():

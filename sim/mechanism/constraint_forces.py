@@ -26,7 +26,7 @@ from functools import cached_property
 
 import numpy as np
 
-from sim.core.arrays import Floats, Ints
+from sim.core.arrays import Bools, Floats, Ints
 from sim.core.numba_kernels import kernel
 from sim.linalg.sparse import Factor
 from sim.mechanism import jacobian
@@ -135,12 +135,18 @@ def _inner(a: Floats, b: Floats) -> float:
 
 
 def balanced(
-    linear: LinearConstraints, gradient: Floats
+    linear: LinearConstraints, gradient: Floats, soft: Bools | None = None
 ) -> tuple[Factor, Floats, Floats]:
-    """Factor of J J^T, forces y that balance a gradient best, and what they leave."""
-    layout, normal = linear.system.layout, linear.factorise()
+    """Factor of J J^T, forces y that balance a gradient best, and what they leave.
+
+    Parameters
+    ----------
+    soft : (m,) rows that share their force where they are dependent, as in doubled
+        chains; without any, one of them has none
+    """
+    layout, normal = linear.system.layout, linear.factorise(soft)
     y, left = np.zeros(linear.system.m), gradient.copy()
-    for _ in range(2):  # the second removes what rounding left of the first
+    for _ in range(2 if soft is None else 4):  # more remove what the first has left
         dy = normal.solve(linear.times(left))
         jacobian.add_transpose_times(layout, linear.B, dy, -1.0, left)
         y -= dy

@@ -31,7 +31,7 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from sim.core.arrays import Floats, Ints
+from sim.core.arrays import Bools, Floats, Ints
 from sim.linalg.sparse import (
     Factor,
     SparsityPattern,
@@ -56,6 +56,9 @@ from sim.mechanism.jacobian import JacobianLayout
 from sim.mechanism.object_cache import once_per_owner
 from sim.mechanism.shape_measures import characteristic_length
 from sim.mechanism.structure import Structure
+
+
+SOFTNESS = 1e-13  # of a soft row, of its diagonal in J J^T
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,11 +216,21 @@ class LinearConstraints:
         jacobian.add_transpose_times(self.system.layout, self.B, y, 1.0, out)
         return out
 
-    def factorise(self) -> Factor:
-        """L D L^T of J J^T; dependent rows are dropped."""
-        values = np.empty(len(self.system.layout.pairs))
-        jacobian.products(self.system.layout.pairs, self.B, values)
-        return factorise(self.system.normal, values)
+    def factorise(self, soft: Bools | None = None) -> Factor:
+        """L D L^T of J J^T; of dependent rows, soft ones share, others are dropped.
+
+        Parameters
+        ----------
+        soft : (m,)
+        """
+        pairs = self.system.layout.pairs
+        values = np.empty(len(pairs))
+        jacobian.products(pairs, self.B, values)
+        if soft is None:
+            return factorise(self.system.normal, values)
+        own = np.flatnonzero(pairs[:, 0] == pairs[:, 1])
+        values[own] *= 1.0 + SOFTNESS * soft[self.system.block_row[pairs[own, 0]]]
+        return factorise(self.system.normal, values, drop=0.1 * SOFTNESS)
 
 
 @once_per_owner

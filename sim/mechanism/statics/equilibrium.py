@@ -74,7 +74,10 @@ KAPPAS = tuple(10.0**-k for k in range(2, 7))  # of the largest force x size
 ROUGH = 1e-3  # unbalanced forces that are enough for all but the last of them
 LENGTHS = 1.0, 0.25, 0.06  # of a step, before another is taken
 CONVEX_SHIFT = 1e-8  # of K where the curvature is not taken as it is
-MOST_SHIFT = 1e3  # of K
+SHORTEST = 1e-2  # share that turns links by little enough, else the shift grows
+SHIFT_GROWTH = 64.0
+MOST_SHIFT = 1e3  # of K, with the tension of links
+LEFT = 1e-12  # residual of a step, of its largest displacement over the size
 
 
 @dataclass(frozen=True)
@@ -275,9 +278,11 @@ class _Configuration:
     def matrix(self) -> NewtonMatrix:
         return self.problem.newton_matrix(self.point)
 
-    def factor(self, shift: float, *, convex: bool = False) -> Factor:
+    def factor(
+        self, shift: float, *, convex: bool = False, damping: float = 0.0
+    ) -> Factor:
         """Of K; `convex` without what can be negative."""
-        return self.problem.factorise(self.matrix, self.point, shift, convex)
+        return self.problem.factorise(self.matrix, self.point, shift, convex, damping)
 
     @cached_property
     def inertia(self) -> tuple[int, int]:
@@ -300,7 +305,8 @@ class _Configuration:
         point, left = self.point, self.point.left
         if self.problem.system.k:  # the gradient itself; its multipliers carry no force
             left = point.gradient + point.linear.transpose_times(point.y)
-        return newton_direction(self.matrix, factor, left, 0.0)
+        enough = LEFT / self.problem.loaded.size
+        return newton_direction(self.matrix, factor, left, enough)
 
 
 @dataclass(frozen=True)
@@ -335,19 +341,30 @@ class _RestSearch:
         return _Configuration(problem, there, at.tried + 1)
 
     def steps(self, at: _Configuration) -> Iterator[Step[_Configuration]]:
-        """Newton's, ever more damped; negative curvature by its size, or left out."""
+        """Newton's, ever more damped; negative curvature by its size, or left out.
+
+        Where tension is still missing, a step would turn rigid links by far too much:
+        it is damped, mostly by turns, rather than shortened.
+        """
         shift, small = at.shift, self.problem.system.unknowns <= DENSE
+        most = MOST_SHIFT * at.point.stiffness / self.problem.stiffness
+        rigid = bool(links_of(self.problem.system).any())
         while True:
-            plain = at.tried < PLAIN or not small
-            factor = at.factor(shift)
+            plain, damping = at.tried < PLAIN or not small, shift - SHIFT
+            factor = at.factor(shift, damping=damping)
             convex = factor.negative > 0
             if convex:
-                factor = at.factor(max(shift, CONVEX_SHIFT), convex=True)
+                more = max(shift, CONVEX_SHIFT)
+                factor = at.factor(more, convex=True, damping=damping)
             direction = at.direction(factor)
+            short = rigid and first_step_length(at, direction.dz) < SHORTEST
+            if short and shift <= most:
+                shift = max(SHIFT_GROWTH * shift, CONVEX_SHIFT)
+                continue
             if convex and not plain:
                 yield from self._through_negative_curvature(at, direction)
             yield self._step(at, direction, LENGTHS, (shift / 16.0, shift), convex)
-            if shift > MOST_SHIFT:
+            if shift > most:
                 return
             at = replace(at, tried=at.tried + 1)
             shift = max(8.0 * shift, CONVEX_SHIFT)

@@ -25,7 +25,12 @@ from scipy.sparse import coo_array, csr_array
 
 from sim.core.arrays import Floats, Ints
 from sim.linalg.sparse import Factor, analyse, factorise
-from sim.mechanism.constrained_newton import NewtonMatrix, penalty_weights
+from sim.mechanism.constrained_newton import (
+    NewtonMatrix,
+    links_of,
+    penalty_weights,
+    rotation_weights,
+)
 from sim.mechanism.constraint_forces import ObstacleTerms, balanced, inner
 from sim.mechanism.constraint_projection import admissible
 from sim.mechanism.constraint_system import (
@@ -55,6 +60,7 @@ class LoadedConfiguration:
     gradient : (n + k, 3) of Pi
     y, left : forces of the constraints, and what they leave of the gradient
     scale : the largest force on a node
+    stiffness : the largest, of parts or of rigid links that resist a turn by tension
     contacts : what bodies and ranges do, if there are any
     """
 
@@ -68,6 +74,7 @@ class LoadedConfiguration:
     y: Floats
     left: Floats
     scale: float
+    stiffness: float
     contacts: ObstacleTerms | None = None
 
 
@@ -132,15 +139,17 @@ class PotentialEnergy:
             energy += self.obstacles.energy(z, self.kappa)
             contacts = self.obstacles.contacts(z, self.kappa)
             gradient += contacts.push()
-        normal, y, left = balanced(linear, gradient)
+        normal, y, left = balanced(linear, gradient, links_of(self.system))
         if self.system.k:  # multipliers are eliminated: they count as no length
             left = admissible(self.system, z, gradient[:n])
         own = np.abs(deformed.moment) * np.abs(deformed.hinge_slope).max(axis=1)
         strained = deformed.panels.on_corners
         parts = (load, pull, deformed.tension, own, strained, gradient)
         scale = max(float(np.abs(part).max(initial=0.0)) for part in parts)
+        links = 2.0 * np.abs(y[links_of(self.system)])  # of a link, tension / length
         return LoadedConfiguration(
-            z, g, linear, normal, deformed, energy, gradient, y, left, scale, contacts,
+            z, g, linear, normal, deformed, energy, gradient, y, left, scale,
+            max(self.stiffness, float(links.max(initial=0.0))), contacts,
         )  # fmt: skip
 
     def unbalanced(self, point: LoadedConfiguration) -> float:
@@ -177,23 +186,26 @@ class PotentialEnergy:
             W[lead] = pull_curvature(self.loaded.target, r[lead], point.g[lead], h)
             W *= self.loaded.spring[:, None, None]
         weights = penalty_weights(self.system.layout, point.linear.B)
-        rho = 1e-2 * self.stiffness * weights
+        rho = 1e-2 * point.stiffness * weights
         return NewtonMatrix(
             self.pattern, point.z, point.linear, W, point.y, rho, point.contacts
         )
 
     def factorise(
-        self, K: NewtonMatrix, point: LoadedConfiguration, shift: float, convex: bool
-    ) -> Factor:
+        self, K: NewtonMatrix, point: LoadedConfiguration, shift: float, convex: bool,
+        damping: float = 0.0,
+    ) -> Factor:  # fmt: skip
         """K with elastic parts; `convex` without what can be negative.
 
         Parameters
         ----------
-        shift : relative to the largest stiffness
+        shift, damping : relative to the largest stiffness, of motions and of turns of
+            rigid links
         """
-        places = self._places(K)
-        values = self._entries(K, point, shift * self.stiffness, convex=convex)
-        return factorise(places.factor, values, drop=0.0)
+        turns = damping * rotation_weights(K.rows.system, self.loaded.size)
+        by = shift * self.stiffness, turns * self.stiffness
+        values = self._entries(K, point, *by, convex=convex)
+        return factorise(self._places(K).factor, values, drop=0.0)
 
     def dense_curvature(self, point: LoadedConfiguration) -> Floats:
         """(3n + 3k, 3n + 3k) of Pi and y.c, without the weights of the constraints."""
@@ -211,12 +223,14 @@ class PotentialEnergy:
         K: NewtonMatrix,
         point: LoadedConfiguration,
         shift: float,
+        turns: Floats | float = 0.0,
         *,
         convex: bool = False,
     ) -> Floats:
         """Of K with elastic parts."""
         elastic = point.deformed.convex if convex else point.deformed.curvature
-        return np.concatenate([K.entries(shift, convex=convex), elastic])
+        rigid = K.entries(shift, convex=convex, stiffening=turns)
+        return np.concatenate([rigid, elastic])
 
     def longest_free_step(self, z: Floats, dz: Floats) -> float:
         """The largest share of dz, at most 1, on which no bodies touch."""
