@@ -276,7 +276,9 @@ class EquilibriumRecorder(record.WholeRecorder[EquilibriumCase, EquilibriumStep]
             and not (name in late and not np.isfinite(row[name]))
         ]
         return {
-            "stop": "minimum",  # a saddle would have ended with an error
+            # A saddle would have ended with an error.
+            "stop": "neutral" if last.found.neutral else "minimum",
+            "neutral_motion": last.found.neutral_motion,
             **{name: row[name] for name in shown},
             "links": len(_links(last.body)),
             "hinges": len(last.body.elastic.hinges),

@@ -25,11 +25,12 @@ ABOUT = {  # about the computation; fold_missing_deg is put in words
     "fold_missing_deg",
 }
 SENTENCES = (
-    *("bears", "limits", "touching", "fold", "fold_why"),
+    *("neutral_motion", "bears", "limits", "touching", "fold", "fold_why"),
     *("minimum", "warning", "doubled_nodes", "drawing"),
 )
 OUTCOMES = ("fold", "fold_why")
 TITLES = {
+    "neutral_motion": "motions without a change of energy",
     "bears": "links",
     "limits": "limits reached",
     "fold_why": "because",
@@ -59,6 +60,7 @@ BY_STOP = {
     "gradient": "no small admissible motion brings it nearer",
     "duration": "the requested time is over",
     "minimum": "a stable equilibrium is reached",
+    "neutral": "a neutral equilibrium is reached",
 }
 
 

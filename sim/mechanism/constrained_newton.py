@@ -357,9 +357,17 @@ def curvature_along(
     H : (3n + 3k, 3n + 3k) of f and y.c
     stiffness : the largest, in units of H
     """
+    values, basis = modes_along(system, z, H)
+    return Spectrum(basis, np.maximum(np.abs(values), LEAST * stiffness))
+
+
+def modes_along(
+    system: ConstraintSystem, z: Floats, H: Floats
+) -> tuple[Floats, Floats]:
+    """Curvatures (f,) along the constraints at z, and their motions (f, 3n + 3k)."""
     J, used = dense_jacobian(system, z)
     Z = null_space(J)
-    along = Spectrum.of(Z @ H[np.ix_(used, used)] @ Z.T, LEAST * stiffness)
-    basis = np.zeros((len(along.size), z.size))
-    basis[:, used] = along.basis @ Z
-    return replace(along, basis=basis)
+    values, V = np.linalg.eigh(Z @ H[np.ix_(used, used)] @ Z.T)
+    basis = np.zeros((len(values), z.size))
+    basis[:, used] = V.T @ Z
+    return values, basis

@@ -57,7 +57,6 @@ from sim.mechanism.object_cache import once_per_owner
 from sim.mechanism.shape_measures import characteristic_length
 from sim.mechanism.structure import Structure
 
-
 SOFTNESS = 1e-13  # of a soft row, of its diagonal in J J^T
 
 

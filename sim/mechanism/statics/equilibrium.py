@@ -42,6 +42,7 @@ from sim.mechanism.constrained_newton import (
     NewtonMatrix,
     curvature_along,
     links_of,
+    modes_along,
     newton_direction,
 )
 from sim.mechanism.constraint_forces import inner
@@ -116,6 +117,7 @@ class Equilibrium:
     residual : of the constraints, dimensionless
     steps : Newton steps taken
     negative, neutral : motions that would lower the energy, and that cost none
+    neutral_motion : the nodes that these move most
     kappa : of the potential of bodies and ranges, which is no part of the energy
     """
 
@@ -132,6 +134,7 @@ class Equilibrium:
     steps: int
     negative: int
     neutral: int
+    neutral_motion: str = ""
     kappa: float = 0.0
 
     def r(self) -> Floats:
@@ -288,17 +291,49 @@ class _Configuration:
     def inertia(self) -> tuple[int, int]:
         """How many motions lower the energy, and how many leave it as it is.
 
+        In K, weights of the constraints leave of a flat direction a little less than
+        nothing, so small structures are counted without them.
+        """
+        shift = self._least
+        if self.problem.system.unknowns <= DENSE:
+            values = self._modes[0]
+            up, down = (int(np.count_nonzero(values < a)) for a in (-shift, shift))
+        else:
+            up, down = (self.factor(way).negative for way in (shift, -shift))
+        return up, down - up
+
+    @cached_property
+    def _least(self) -> float:
+        """Curvature, over the stiffness, that counts as none.
+
         Parts that bend softly may fall by curvatures far below `INERTIA_SHIFT`: without
         bodies and ranges, whose potential is stiff, all count that stand out from the
         unbalanced forces and from rounding.
         """
-        problem, shift = self.problem, INERTIA_SHIFT
-        if self.point.contacts is None:
-            force = float(np.abs(self.point.left).max(initial=0.0))
-            blurred = UNBALANCED * force / (problem.stiffness * problem.loaded.size)
-            shift = min(max(blurred, ROUNDING), INERTIA_SHIFT)
-        up, down = (self.factor(way).negative for way in (shift, -shift))
-        return up, down - up
+        if self.point.contacts is not None:
+            return INERTIA_SHIFT
+        force = float(np.abs(self.point.left).max(initial=0.0))
+        whole = self.problem.stiffness * self.problem.loaded.size
+        return min(max(UNBALANCED * force / whole, ROUNDING), INERTIA_SHIFT)
+
+    @cached_property
+    def _modes(self) -> tuple[Floats, Floats]:
+        """Curvatures along the constraints over the stiffness, and their motions."""
+        problem, point = self.problem, self.point
+        H = problem.dense_curvature(point)
+        values, basis = modes_along(problem.system, point.z, H)
+        return values / problem.stiffness, basis
+
+    @cached_property
+    def neutral_motion(self) -> str:
+        """Which nodes motions move that leave the energy as it is."""
+        if self.inertia[1] == 0:
+            return ""
+        if self.problem.system.unknowns > DENSE:
+            return described(lowest_motion(self))
+        values, basis = self._modes
+        flat = np.linalg.norm(basis[np.abs(values) <= self._least], axis=0)
+        return described(flat.reshape(-1, 3)[: self.problem.system.n])
 
     def direction(self, factor: Factor) -> NewtonDirection:
         """Newton's, by a factor of K."""
@@ -448,6 +483,7 @@ def _equilibrium(at: _Configuration, steps: int, *, balanced: bool) -> Equilibri
         steps=steps,
         negative=negative,
         neutral=neutral,
+        neutral_motion=at.neutral_motion if neutral else "",
         kappa=problem.kappa,
     )
 

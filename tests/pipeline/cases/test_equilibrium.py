@@ -17,7 +17,6 @@ from pipeline.cases.equilibrium import EquilibriumCase
 from pipeline.figures.shown import Row, draw
 from pipeline.steps.simulate import record_steps
 from pipeline.terminal import InputError
-from sim.core.options import NotConvergedError
 from tests.pipeline.shipped_cases import config_of
 
 ROOT = Path(__file__).parents[3]
@@ -118,10 +117,36 @@ def test_a_free_motion_out_of_the_plane_is_named_with_its_nodes(tmp_path):
         "springs": [[1, 3, 2.0]],
         "loads": [[2, 5, 0, 0]],
     }
-    with pytest.raises(NotConvergedError, match="most of all nodes 1, 2 along z; fix"):
-        list(of_file(tmp_path, four_bar).steps())
+    (free,) = of_file(tmp_path, four_bar).steps()
+    assert (free.found.negative, free.found.neutral) == (0, 1)
+    assert free.found.neutral_motion == "nodes 1, 2 along z"
     (step,) = of_file(tmp_path, four_bar | {"planar": "z"}).steps()
-    assert step.found.negative == 0
+    assert (step.found.negative, step.found.neutral) == (0, 0)
+
+
+BALANCED = {  # a spring without length at rest balances the weight at every angle
+    "nodes": [[0, 0, 0], [0.8, 0.6, 0], [0, 0.5, 0]],
+    "links": [[0, 1]],
+    "planar": "z",
+    "fixed": [0, 2],
+    "springs": [[2, 1, 20.0, 0]],
+    "loads": [[1, 0, -10, 0]],
+}
+
+
+@pytest.mark.parametrize(
+    ("change", "stop"),
+    [
+        ({}, "neutral"),
+        ({"springs": [[2, 1, 20.02, 0]]}, "minimum"),
+        ({"springs": [], "loads": []}, "neutral"),
+        ({"springs": [], "loads": [[1, 8, 6, 0]]}, "minimum"),
+    ],
+)
+def test_only_a_rest_without_flat_directions_is_called_stable(tmp_path, change, stop):
+    result = record_steps(of_file(tmp_path, BALANCED | change), "arm", tmp_path)
+    assert result["stop"] == stop
+    assert result["neutral_motion"] == ("node 1" if stop == "neutral" else "")
 
 
 def test_contacts_are_listed_beside_the_reactions(tmp_path):
