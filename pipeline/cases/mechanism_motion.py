@@ -4,8 +4,9 @@
 velocities  [[node, x, y, z], ...] at the start; others move with the least energy
 drivers     [{angle: [a, b, c], rate: 360}, ...]: a length [a, b], an angle at b
             about `normal` (z by default), or a place [node, axis]; moved by `rate`
-            per s, or by `table`, [[time, change], ...] from its value at the start.
-            Angles in degrees
+            per s, or by `table`, [[time, change], ...] from its value at the start, a
+            smooth cubic spline through the rows that begins and ends at rest. Angles
+            in degrees
 dampers     [{length: [a, b], viscosity: 2}, ...]: a length, an angle [a, b, c] or
             a hinge [i, j, k, l]; moments per rad / s
 

@@ -67,7 +67,7 @@ class MotionLaw:
     Attributes
     ----------
     rate : constant, per s
-    table : rows (time, change) in place of a rate, with a cubic between them that
+    table : rows (time, change) in place of a rate, joined by a smooth cubic spline that
         begins and ends at rest; before and after them nothing moves
     """
 

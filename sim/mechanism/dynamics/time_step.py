@@ -48,9 +48,8 @@ from sim.core.hinges import slopes_of_hinges
 from sim.mechanism.dynamics.quadratic_constraints import QuadraticRows
 from sim.mechanism.shape_measures import rigid_motions
 from sim.mechanism.statics.potential_energy import (
+    InnerForces,
     PotentialEnergy,
-    inner_energy,
-    inner_forces,
     is_elastic,
 )
 
@@ -176,7 +175,7 @@ class StepForces:
 
     slope: Floats
     damped: float
-    stiffness: csr_array | None
+    stiffness: Floats | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,7 +195,11 @@ class Forces:
     def energy(self, z: Floats) -> float:
         """Potential energy at the unknowns z (N,), infinite where bodies overlap."""
         fallen = float(self.dead.ravel() @ z[: self.dead.size])
-        return inner_energy(self.potential, self._state(z)) - fallen
+        return self.inner(z).energy - fallen
+
+    def inner(self, z: Floats) -> InnerForces:
+        """Of elastic parts and obstacles at the unknowns z (N,)."""
+        return InnerForces(self.potential, self._state(z))
 
     def _state(self, z: Floats) -> Floats:
         """(n + k, 3) as constraints and obstacles have it."""
@@ -214,13 +217,15 @@ class Forces:
         r0, r1 = (z[:size].reshape(-1, 3) for z in (z0, z1))
         return self.energy(z1) < np.inf and obstacles.allows(r0, r1)
 
-    def between(self, z0: Floats, z1: Floats, h: float) -> StepForces:
-        """Of a step of h from z0 to z1 (N,)."""
+    def between(
+        self, z0: Floats, z1: Floats, h: float, begin: InnerForces
+    ) -> StepForces:
+        """Of a step of h from z0, with the forces `begin` there, to z1 (N,)."""
         middle, d = self._state(0.5 * (z0 + z1)), (z1 - z0)[: self.dead.size]
         r, slope = middle[: len(self.dead)], -self.dead.ravel()
         damped, K = 0.0, []
         if is_elastic(self.potential) or self.potential.obstacles is not None:
-            own, stiffness = self._discrete(z0, z1, middle, d)
+            own, stiffness = self._discrete(begin, z1, middle, d)
             slope = slope + own
             K.append(stiffness)
         if len(self.dampers.viscosity):
@@ -228,21 +233,20 @@ class Forces:
             rate, c = along @ d / h, self.dampers.viscosity
             slope = slope + (c * rate) @ along
             damped = h * float(c @ rate**2)
-            K.append(csr_array(along.T @ (c[:, None] / h * along)))
+            K.append(along.T @ (c[:, None] / h * along))
         return StepForces(slope, damped, sum(K[1:], K[0]) if K else None)
 
     def _discrete(
-        self, z0: Floats, z1: Floats, middle: Floats, d: Floats
-    ) -> tuple[Floats, csr_array]:
+        self, begin: InnerForces, z1: Floats, middle: Floats, d: Floats
+    ) -> tuple[Floats, Floats]:
         """D (3n,) and its derivative in the nodes at the end, but for how e turns."""
-        V, state0, state1 = self.potential, self._state(z0), self._state(z1)
-        change = inner_energy(V, state1) - inner_energy(V, state0)
+        end, half_way = self.inner(z1), InnerForces(self.potential, middle)
+        change = end.energy - begin.energy
         if not np.isfinite(change):
-            return np.full_like(d, np.inf), csr_array((len(d), len(d)))
-        slopes, half = inner_forces(V, middle)
-        (first, _), (end, _) = inner_forces(V, state0), inner_forces(V, state1)
-        slope, half = slopes.ravel(), 0.5 * half
-        somewhere = (slopes != 0.0) | (first != 0.0) | (end != 0.0)
+            return np.full_like(d, np.inf), np.zeros((len(d), len(d)))
+        slope, half = half_way.slope.ravel(), 0.5 * half_way.curvature()
+        slopes = half_way.slope, begin.slope, end.slope
+        somewhere = np.any([each != 0.0 for each in slopes], axis=0)
         felt = np.flatnonzero(np.repeat(somewhere.any(axis=1), 3))
         if not len(felt):
             return slope, half
@@ -252,14 +256,13 @@ class Forces:
             return slope, half
         e = e / float(e @ e)
         missing = change - float(slope @ d)
-        more = end.ravel() - slope - half.T @ d
-        D, turned = slope.copy(), np.zeros((len(felt), len(d)))
+        more = end.slope.ravel() - slope - half.T @ d
+        D = slope.copy()
         D[felt] += missing * e
-        turned += np.outer(e, more)
-        turned[:, felt] += missing * (float(e @ e) * apart - 2.0 * np.outer(e, e))
-        rows, cols = np.repeat(felt, len(d)), np.tile(np.arange(len(d)), len(felt))
-        shape = (len(d), len(d))
-        return D, csr_array(half + csr_array((turned.ravel(), (rows, cols)), shape))
+        half[felt] += np.outer(e, more)
+        turned = missing * (float(e @ e) * apart - 2.0 * np.outer(e, e))
+        half[np.ix_(felt, felt)] += turned
+        return D, half
 
 
 def deforming(r: Floats, d: Floats) -> tuple[Floats, Floats]:
@@ -382,9 +385,9 @@ class StepEquations:
         """
         if not self.forces.passes(span.z0, span.z1):
             span = replace(span, z1=span.z0.copy())
-        found, before = None, np.inf
+        found, before, begin = None, np.inf, self.forces.inner(span.z0)
         for iteration in range(MOST_ITERATIONS):
-            forces = self.forces.between(span.z0, span.z1, span.h)
+            forces = self.forces.between(span.z0, span.z1, span.h, begin)
             residual = self._residual(span, forces)
             left = self._size_of(residual, span.h)
             if not left < np.inf:
@@ -479,6 +482,7 @@ class StepEquations:
         matrix = csc_array((filled, pattern.indices, pattern.indptr), pattern.shape)
         if forces.stiffness is None:
             return matrix
-        K, N = forces.stiffness.tocoo(), self.rows.unknowns
-        more = coo_array((h * K.data, (N + K.row, K.col)), shape=pattern.shape)
+        K, N = forces.stiffness, self.rows.unknowns
+        row, col = np.nonzero(K)
+        more = coo_array((h * K[row, col], (N + row, col)), shape=pattern.shape)
         return csc_array(matrix + more.tocsc())

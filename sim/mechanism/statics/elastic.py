@@ -165,6 +165,10 @@ class Panels:
 
     def stretched(self, r: Floats) -> "StretchedPanels":
         """Strains, forces and stiffness at `r` (n, 3)."""
+        if not len(self):
+            return StretchedPanels(
+                _none(3), _none(3), _none(3, 9), 0.0, _none(9, 9), _none(9, 9)
+            )
         q, M = self.strain(r), self.forms
         slope = np.einsum("pkij,pja->pkia", M, self._corners(r)).reshape(-1, 3, 9)
         force = np.einsum("pkl,pl->pk", self.material, q)
@@ -348,7 +352,8 @@ def _check_nodes(name: str, elements: Ints, n: int) -> None:
             raise ValueError(f"elastic {name} {i} names a node twice: name others")
 
 
-class Deformed(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Deformed:
     """The elastic parts at one configuration.
 
     Attributes
@@ -358,11 +363,11 @@ class Deformed(NamedTuple):
     energy : of all of them
     gradient : (n, 3) of the energy
     link_slope, hinge_slope : (l, 6), (h, 12) of lengths and angles in their nodes
-    curvature : entries of the second derivative; see `elastic_entries`
-    convex : the same without the parts that can be negative
+    hinge_bend : (h, 12, 12) second derivatives of the angles
     panels : strains and forces of the panels
     """
 
+    elastic: Elastic
     length: Floats
     tension: Floats
     angle: Floats
@@ -371,9 +376,42 @@ class Deformed(NamedTuple):
     gradient: Floats
     link_slope: Floats
     hinge_slope: Floats
-    curvature: Floats
-    convex: Floats
+    hinge_bend: Floats
     panels: StretchedPanels
+
+    @cached_property
+    def curvature(self) -> Floats:
+        """Entries of the second derivative; see `elastic_entries`."""
+        along, about = self._stiff
+        bending = self.moment[:, None, None] * self.hinge_bend
+        panels = self.panels.curvature
+        return _lowers(along + self._turning, about + bending, panels)
+
+    @cached_property
+    def convex(self) -> Floats:
+        """The same without the parts that can be negative."""
+        along, about = self._stiff
+        tensile = (self.tension > 0.0)[:, None, None] * self._turning
+        return _lowers(along + tensile, about, self.panels.convex)
+
+    @cached_property
+    def _stiff(self) -> tuple[Floats, Floats]:
+        """(l, 6, 6), (h, 12, 12) against changes of length and angle."""
+        own = self.elastic
+        return (
+            _outer(own.link_stiffness, self.link_slope),
+            _outer(own.hinge_stiffness, self.hinge_slope),
+        )
+
+    @cached_property
+    def _turning(self) -> Floats:
+        """(l, 6, 6) against turns of links."""
+        e = self.link_slope[:, 3:]
+        across = np.eye(3) - e[:, :, None] * e[:, None, :]
+        pull = _pull_per_length(self.elastic, self.length, self.tension)
+        across *= pull[:, None, None]
+        sign = np.array([[1.0, -1.0], [-1.0, 1.0]])
+        return np.asarray(np.einsum("ab,lij->laibj", sign, across).reshape(-1, 6, 6))
 
 
 def elastic_entries(*elements: Ints) -> tuple[Ints, Ints]:
@@ -422,15 +460,8 @@ def deform(elastic: Elastic, r: Floats, before: Floats) -> Deformed:
     gradient, panels = np.zeros_like(r), elastic.panels.stretched(r)
     pull, turn_back = tension[:, None] * link_slope, moment[:, None] * hinge_slope
     elastic.add_forces(gradient, pull, turn_back, panels.on_corners)
-    across = np.eye(3) - e[:, :, None] * e[:, None, :]
-    across *= _pull_per_length(elastic, length, tension)[:, None, None]
-    sign = np.array([[1.0, -1.0], [-1.0, 1.0]])
-    turning = np.einsum("ab,lij->laibj", sign, across).reshape(-1, 6, 6)
-    tensile = (tension > 0.0)[:, None, None] * turning
-    along = _outer(elastic.link_stiffness, link_slope)
-    about = _outer(elastic.hinge_stiffness, hinge_slope)
-    bending = moment[:, None, None] * hessian
     return Deformed(
+        elastic,
         length,
         tension,
         angle,
@@ -441,8 +472,7 @@ def deform(elastic: Elastic, r: Floats, before: Floats) -> Deformed:
         gradient,
         link_slope,
         hinge_slope,
-        _lowers(along + turning, about + bending, panels.curvature),
-        _lowers(along + tensile, about, panels.convex),
+        hessian,
         panels,
     )
 
@@ -459,9 +489,10 @@ def _outer(weight: Floats, slope: Floats) -> Floats:
 
 def _lowers(*parts: Floats) -> Floats:
     """Lower triangles, one after the other."""
-    places = [np.tril_indices(part.shape[1]) for part in parts]
-    each = [part[:, *at].ravel() for part, at in zip(parts, places, strict=True)]
-    return np.concatenate(each)
+    each = [
+        part[:, *np.tril_indices(part.shape[1])].ravel() for part in parts if len(part)
+    ]
+    return np.concatenate([np.empty(0), *each])
 
 
 def hinged_sheet(rows: int, columns: int, *, side: float = 1.0) -> Structure:

@@ -19,9 +19,9 @@ No rigid motion changes it; motions in time use it (`sim.mechanism.dynamics`).
 """
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
-from scipy.sparse import coo_array, csr_array
 
 from sim.core.arrays import Floats, Ints
 from sim.linalg.sparse import Factor, analyse, factorise
@@ -288,45 +288,59 @@ def is_elastic(potential: PotentialEnergy) -> bool:
     return len(elastic.links) + len(elastic.hinges) + len(elastic.panels) > 0
 
 
-def inner_energy(potential: PotentialEnergy, z: Floats) -> float:
-    """Of elastic parts and obstacles at z (n + k, 3); infinite where bodies overlap."""
-    total = 0.0
-    if is_elastic(potential):
-        elastic = potential.loaded.elastic
-        total += deform(elastic, z[: potential.system.n], elastic.rest_angle).energy
-    if potential.obstacles is not None:
-        total += potential.obstacles.energy(z, potential.kappa)
-    return total
+@dataclass(frozen=True, eq=False)
+class InnerForces:
+    """Of elastic parts and obstacles at z (n + k, 3)."""
 
+    potential: PotentialEnergy
+    z: Floats
 
-def inner_forces(potential: PotentialEnergy, z: Floats) -> tuple[Floats, csr_array]:
-    """Slope (n, 3) and curvature (3n, 3n) of `inner_energy` at z (n + k, 3)."""
-    n = potential.system.n
-    slope, K = np.zeros((n, 3)), csr_array((3 * n, 3 * n))
-    if is_elastic(potential):
-        elastic = potential.loaded.elastic
-        deformed = deform(elastic, z[:n], elastic.rest_angle)
-        slope += deformed.gradient
-        parts = (elastic.links, elastic.hinges, elastic.panels.nodes)
-        K = K + _symmetric(deformed.curvature, *elastic_entries(*parts), 3 * n)
-    if potential.obstacles is not None:
-        contacts = potential.obstacles.contacts(z, potential.kappa)
-        slope += contacts.push()[:n]
-        rows = np.zeros(potential.system.m)
-        matrix = NewtonMatrix(
-            potential.pattern, z, contacts.linear, np.zeros((n, 3, 3)), rows, rows,
-            contacts,
-        )  # fmt: skip
-        own = matrix.places
-        values = _symmetric(matrix.entries(0.0), own.rows, own.cols, len(z) * 3)
-        K = K + values[: 3 * n, : 3 * n]
-    return slope, K
+    @cached_property
+    def energy(self) -> float:
+        """Infinite where bodies overlap."""
+        V = self.potential
+        total = self._deformed.energy if is_elastic(V) else 0.0
+        if V.obstacles is not None:
+            total += V.obstacles.energy(self.z, V.kappa)
+        return total
 
+    @cached_property
+    def slope(self) -> Floats:
+        """(n, 3) of the energy."""
+        V, n = self.potential, self.potential.system.n
+        slope = self._deformed.gradient.copy() if is_elastic(V) else np.zeros((n, 3))
+        if V.obstacles is not None:
+            slope += self._contacts.push()[:n]
+        return slope
 
-def _symmetric(values: Floats, rows: Ints, cols: Ints, size: int) -> csr_array:
-    """A matrix from the entries of its lower triangle."""
-    lower = coo_array((values, (rows, cols)), shape=(size, size)).tocsr()
-    upper = lower.T.tocsr()
-    upper.setdiag(0.0)
-    both: csr_array = lower + upper
-    return both
+    def curvature(self) -> Floats:
+        """(3n, 3n) of the energy."""
+        V, n = self.potential, self.potential.system.n
+        K = np.zeros((3 * n, 3 * n))
+        if is_elastic(V):
+            own = V.loaded.elastic
+            parts = (own.links, own.hinges, own.panels.nodes)
+            places = _pattern_with(V.pattern, *(nodes.tobytes() for nodes in parts))
+            first = len(V.pattern.rows)
+            at = places.rows[first:], places.cols[first:]
+            np.add.at(K, at, self._deformed.curvature)
+            K += np.tril(K, -1).T
+        if V.obstacles is not None:
+            contacts, rows = self._contacts, np.zeros(V.system.m)
+            matrix = NewtonMatrix(
+                V.pattern, self.z, contacts.linear, np.zeros((n, 3, 3)), rows, rows,
+                contacts,
+            )  # fmt: skip
+            K += matrix.dense()[: 3 * n, : 3 * n]
+        return K
+
+    @cached_property
+    def _deformed(self) -> Deformed:
+        elastic = self.potential.loaded.elastic
+        return deform(elastic, self.z[: self.potential.system.n], elastic.rest_angle)
+
+    @cached_property
+    def _contacts(self) -> ObstacleTerms:
+        obstacles = self.potential.obstacles
+        assert obstacles is not None
+        return obstacles.contacts(self.z, self.potential.kappa)

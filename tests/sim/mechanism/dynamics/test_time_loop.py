@@ -34,6 +34,7 @@ from sim.mechanism.dynamics.time_loop import (
 )
 from sim.mechanism.dynamics.time_step import Coordinates, Dampers
 from sim.mechanism.joints import Ranges, prismatic, rigid
+from sim.mechanism.statics import potential_energy
 from sim.mechanism.statics.elastic import Elastic
 from sim.mechanism.structure import Structure
 from sim.mechanism.structure_builder import Draft
@@ -202,6 +203,25 @@ def test_a_slider_on_a_spinning_guide_keeps_energy_and_momenta():
     for name in ("momentum", "angular"):
         ways = np.array([getattr(step, name) for step in steps])
         assert np.abs(ways - ways[0]).max() < 1e-11
+
+
+def test_an_iteration_of_a_spring_needs_its_deformation_twice(monkeypatch):
+    """At the middle and at the end; that at the start stays from iteration to next."""
+    r = np.array([[0.0, 0, 0], [1.2, 0, 0]])
+    held = Draft(r).held(0).structure()
+    spring = Elastic.between(r, np.array([[0, 1]]), 40.0)
+    mechanism, asked = moving(held, [RigidMass((1,), 1.0)], NOWHERE, spring), []
+    deform = potential_energy.deform
+
+    def counted(*at):
+        asked.append(at)
+        return deform(*at)
+
+    start = start_state(mechanism, MotionOptions(0.01), {1: np.array([0.0, 1, 0])})
+    monkeypatch.setattr(potential_energy, "deform", counted)
+    steps = list(motion(mechanism, MotionOptions(0.01), start, 0.1))
+    made = sum(step.iterations + 2 for step in steps[1:])
+    assert 0 < len(asked) <= 2 * made + 2 * len(steps)
 
 
 def test_springs_and_hinges_swing_without_loss_and_dampers_take_what_is_lost():
