@@ -56,8 +56,12 @@ from sim.mechanism.projection_morph import (
     morph,
 )
 from sim.mechanism.shape_measures import characteristic_length
-from sim.mechanism.structure import Structure, told_same_places
-from sim.mechanism.targets.sampled_surfaces import SmoothCloud
+from sim.mechanism.structure import Structure, same_places_in_words
+from sim.mechanism.targets.sampled_surfaces import (
+    CloudTarget,
+    MeshTarget,
+    SmoothCloud,
+)
 from sim.mechanism.targets.target_interface import Target, smoothed
 from sim.mechanism.targets.transformed import AlongAxis, Moved, perturbed
 
@@ -117,6 +121,7 @@ def strongest(
 
 CLOSED_BY_ROUNDING = 1e-6  # of L, up to which closing a start changes it unsaid
 NOTHING = np.empty(0)
+UNLIKE = 20.0  # ratio of sizes beyond which a unit is likely to be wrong
 REACHED = 1e-3  # of L, up to which a target counts as reached
 AT_LIMIT = 1e-3  # of the range of a joint, within which it is at a limit
 LEAST_FORCE = 1e-4  # of L, force from which a contact counts
@@ -395,7 +400,8 @@ class MorphRecorder(record.Recorder[MorphCase, MorphStep]):
         if self.case.reactions:
             ended |= strongest(structure, self.reactions, self._unsure)
         drawing = drawing_of(self.case.structure)
-        return ended | warning(table, self._near) | self._doubled() | drawing
+        notes = self._doubled() | self._unlike_in_size() | drawing
+        return ended | warning(table, self._near) | notes
 
     def _aimed(self) -> record.Summary:
         """How far the leading node is from its goal that is farthest."""
@@ -415,8 +421,24 @@ class MorphRecorder(record.Recorder[MorphCase, MorphStep]):
     def _doubled(self) -> record.Summary:
         """Nodes of a file that were written twice."""
         structure = self.case.structure
-        twice = isinstance(structure, OwnStructure) and told_same_places(structure)
+        twice = isinstance(structure, OwnStructure) and same_places_in_words(structure)
         return {"doubled_nodes": twice} if twice else {}
+
+    def _unlike_in_size(self) -> record.Summary:
+        """How many times a target from a file is larger, or smaller, than the nodes."""
+        shape = self.case.shape
+        surface = shape.target if isinstance(shape, Moved) else shape
+        if not isinstance(surface, MeshTarget | CloudTarget):
+            return {}
+        r = self.case.structure.r0
+        sizes = [np.ptp(x, axis=0).max() for x in (surface.wireframe(r).vertices, r)]
+        times = float(sizes[0] / sizes[1])
+        if 1.0 / UNLIKE <= times <= UNLIKE:
+            return {}
+        return {
+            "target_size": f"the target is {times:.2g} times as large as the "
+            "structure: check the unit of its file"
+        }
 
     def _starts(self, ended: record.Summary) -> record.Summary:
         """How many starts there were, how many minima they found, which was lowest.

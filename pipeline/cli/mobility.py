@@ -24,7 +24,7 @@ from sim.mechanism.mobility import (
     modes,
     nearby_mobility,
 )
-from sim.mechanism.structure import Structure, told_same_places
+from sim.mechanism.structure import Structure, same_places_in_words
 
 PLOTTED = 24  # modes in the figure
 NAMED = 20  # redundant rows in the print
@@ -83,7 +83,7 @@ def report(found: Mobility, structure: Structure, nearby: int | None) -> list[st
     if nearby != found.mobility:
         lines += _held_flat_by_distances(structure)
     lines += [f"{key}         {note}" for key, note in drawing_of(structure).items()]
-    doubled = told_same_places(structure)
+    doubled = same_places_in_words(structure)
     return [*lines, f"warning: {doubled}"] if doubled else lines
 
 

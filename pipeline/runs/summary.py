@@ -26,7 +26,7 @@ ABOUT = {  # about the computation; fold_missing_deg is put in words
 }
 SENTENCES = (
     *("neutral_motion", "bears", "limits", "touching", "fold", "fold_why"),
-    *("minimum", "warning", "doubled_nodes", "drawing"),
+    *("minimum", "warning", "doubled_nodes", "target_size", "drawing"),
 )
 OUTCOMES = ("fold", "fold_why")
 TITLES = {
@@ -35,6 +35,7 @@ TITLES = {
     "limits": "limits reached",
     "fold_why": "because",
     "doubled_nodes": "warning",
+    "target_size": "warning",
 }
 STEPS = ("steps", "iterations", "samples")
 NUMBER_UNITS = {  # where a solver is in SI units

@@ -181,14 +181,14 @@ def with_solids(
     )
 
 
-SAME = 1e-9  # of the structure's size
+NEAR = 1e-4  # of the structure's size: nodes this close are drawn to be one
 
 
 def same_places(structure: Structure) -> list[tuple[int, int]]:
-    """Pairs of nodes at one place that no row, and no joint, has in common."""
+    """Pairs of nodes at nearly one place that no row and no joint connects."""
     r, table = structure.r0, structure.constraints
     size = float(np.ptp(r, axis=0).max())
-    pairs = {(int(a), int(b)) for a, b in KDTree(r).query_pairs(SAME * size)}
+    pairs = {(int(a), int(b)) for a, b in KDTree(r).query_pairs(NEAR * size)}
     if not pairs:
         return []
     tied: dict[str, set[int]] = {}
@@ -200,13 +200,16 @@ def same_places(structure: Structure) -> list[tuple[int, int]]:
     return sorted(p for p in pairs if not any(set(p) <= nodes for nodes in together))
 
 
-def told_same_places(structure: Structure) -> str:
+def same_places_in_words(structure: Structure) -> str:
     """The same as one line with the remedy; empty where there are none."""
     found = same_places(structure)
     if not found:
         return ""
+    a, b = found[0]
     more = f" and {len(found) - 1} more pairs" if len(found) > 1 else ""
+    gap = float(np.linalg.norm(structure.r0[a] - structure.r0[b]))
+    where = f"are {gap:.2g} apart" if gap else "coincide"
     return (
-        f"nodes {found[0][0]} and {found[0][1]}{more} coincide but are not connected: "
-        "use one number for both, or connect them by spherical or coin"
+        f"nodes {a} and {b}{more} {where} but are not connected: use one number for "
+        "both, or connect them by spherical or coin"
     )

@@ -3,13 +3,15 @@
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from pipeline.cases.morph import MorphCase
 from pipeline.io.scanned_targets import cloud_file
 from sim.core.arrays import Floats
 from sim.mechanism.mobility import rescaled
 from sim.mechanism.named_structures import triangle_sheet
-from sim.mechanism.structure import Structure
+from sim.mechanism.structure import Structure, same_places_in_words
+from sim.mechanism.targets.sampled_surfaces import MeshTarget
 from tests.pipeline.conftest import ROOT
 from tests.recorded import summary
 
@@ -62,3 +64,37 @@ def test_literal_steps_keep_to_the_points():
     nearest = np.linalg.norm(end.g[:, None] - scan.points, axis=2).min(axis=1)
     assert nearest.max() == 0.0
     assert "surface_rms" not in summary(case)
+
+
+@pytest.mark.parametrize(
+    ("times", "said"), [(1.0, None), (30.0, "30"), (1e-6, "1e-06")]
+)
+def test_a_target_in_another_unit_is_named_with_the_factor(times, said):
+    sheet = triangle_sheet(1, 1)
+    side = times * float(np.ptp(sheet.r0, axis=0).max())
+    corners = side * np.array([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0.0]])
+    mesh = MeshTarget(corners, np.array([[0, 1, 2], [0, 2, 3]]))
+    found = summary(MorphCase(sheet, mesh, tolerance=0.1)).get("target_size")
+    if said is None:
+        assert found is None
+    else:
+        assert f"the target is {said} times as large as the structure" in found
+
+
+def test_facets_without_area_are_refused():
+    with pytest.raises(ValueError, match="all 2 triangles of the target have no area"):
+        MeshTarget(np.eye(3), np.array([[0, 0, 1], [1, 2, 2]]))
+
+
+@pytest.mark.parametrize(("gap", "said"), [(4e-4, "apart"), (0.0, "coincide")])
+def test_nodes_drawn_nearly_at_one_place_are_named(gap, said):
+    sheet = triangle_sheet(1, 1)
+    r = sheet.r0.copy()
+    size = float(np.ptp(r, axis=0).max())
+    assert same_places_in_words(sheet) == ""
+    r[-1] = r[0] + [0.1 * gap * size, 0.0, 0.0]
+    text = same_places_in_words(replace(sheet, r0=r))
+    assert f"nodes 0 and {len(r) - 1}" in text
+    assert said in text
+    far = replace(sheet, r0=np.vstack([r[:-1], r[0] + [2e-3 * size, 0.0, 0.0]]))
+    assert same_places_in_words(far) == ""
