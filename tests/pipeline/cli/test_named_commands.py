@@ -22,7 +22,8 @@ def texts() -> Iterator[Path]:
     for package in ("pipeline", "analysis", "sim"):
         yield from sorted((ROOT / package).rglob("*.py"))
         yield from sorted((ROOT / package).rglob("*.html"))
-    yield from sorted((ROOT / "pipeline/cli/templates").iterdir())
+    templates = sorted((ROOT / "pipeline/cli/templates").rglob("*"))
+    yield from (path for path in templates if path.is_file())
 
 
 @pytest.mark.parametrize("path", list(texts()), ids=lambda p: str(p.relative_to(ROOT)))
