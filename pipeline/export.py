@@ -27,8 +27,8 @@ from pipeline.terminal import InputError
 from sim.core.modules import SOURCE_ROOT
 
 CODE = (  # of the project's folder; its own settings and Snakefile are of this one
-    "CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md", "Dockerfile", "LICENSE",
-    "Makefile", "README.md", "mkdocs.yml", "morphtrack.py", "pyproject.toml",
+    "CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md", "LICENSE", "Makefile",
+    "README.md", "mkdocs.yml", "morphtrack.py", "pyproject.toml",
     "requirements.lock", ".ci", ".gitignore", "analysis", "docs", "pipeline", "sim",
     "tests",
 )  # fmt: skip
