@@ -101,12 +101,12 @@ def _sentence(name: str, record: Mapping[str, Any]) -> str:
 
 
 def run_title(record: Mapping[str, Any]) -> str:
-    """The user's file, or the case, and how the run ended."""
+    """The user's file, or the case, and the first two numbers."""
     case = _case(record)
     parts = [case, *(v for v in case.values() if isinstance(v, Mapping))]
     paths = [str(part["path"]) for part in parts if part.get("path")]
     name = Path(paths[0]).name if paths else record["name"]
-    return f"{name}: {summary_lines(record)[0]}"
+    return f"{name}: {', '.join(_numbers(record)[:2]) or 'no numbers'}"
 
 
 def _aimed(result: Mapping[str, Any]) -> list[str]:
