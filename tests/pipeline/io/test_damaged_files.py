@@ -237,9 +237,9 @@ def test_one_wild_coordinate_is_named_and_salvaged(tmp_path, wild):
 @pytest.mark.parametrize("behind", [b"", b"\0" * 7])
 def test_a_binary_stl_may_begin_with_solid(tmp_path, behind):
     path = tmp_path / "a.stl"
-    corners = POINTS[:3].astype("<f4")
-    facet = bytes(12) + corners.tobytes() + bytes(2)
+    corners = np.array([[0.0, 1.0, 2.0], [3.0, 4.0, 5.0], [6.0, 7.0, 9.0]])
+    facet = bytes(12) + corners.astype("<f4").tobytes() + bytes(2)
     head = b"solid made by a scanner".ljust(80) + b"\1\0\0\0"
     path.write_bytes(head + facet + behind)
-    np.testing.assert_array_equal(read_cloud(path, Unit.MM).points, POINTS[:3])
-    np.testing.assert_array_equal(mesh_file(str(path)).vertices, POINTS[:3])
+    np.testing.assert_array_equal(read_cloud(path, Unit.MM).points, corners)
+    np.testing.assert_array_equal(mesh_file(str(path)).vertices, corners)
