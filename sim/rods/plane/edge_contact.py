@@ -42,7 +42,7 @@ EMPTY = -1  # cell
 COMPLIANCE = 1e-5  # of contacts of edges, of which several may be the same
 COMPLIANCE_FACTORS = (1.0, 10.0, 100.0)  # times that, where eq. (3) is not met
 TURNED_BACK = 0.1  # sum of two tangents between which a corner was passed
-CORNER = 1e-3  # of an edge, from its end, within which its node is touched
+CORNER = 1e-4  # of an edge, from its end, where a node counts as met: as gaps allowed
 
 
 @kernel
