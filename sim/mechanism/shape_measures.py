@@ -67,9 +67,14 @@ def principal_extents(r: Floats) -> Floats:
     return np.asarray(np.sort(extents)[::-1])
 
 
+EYE = np.eye(3)
+TURNS = np.cross(EYE[:, None], EYE).transpose(1, 2, 0).reshape(3, 9)  # about each axis
+
+
 def rigid_motions(r: Floats) -> Floats:
     """(3n, 6) orthonormal motions of the whole; fewer where nodes are in line."""
-    columns = [np.tile(e, len(r)) for e in np.eye(3)]
-    columns += [np.cross(e, r - r.mean(axis=0)).ravel() for e in np.eye(3)]
-    basis, sizes, _ = np.linalg.svd(np.array(columns).T, full_matrices=False)
+    motions = np.empty((len(r), 3, 6))
+    motions[..., :3] = EYE
+    motions[..., 3:] = ((r - r.sum(axis=0) / len(r)) @ TURNS).reshape(-1, 3, 3)
+    basis, sizes, _ = np.linalg.svd(motions.reshape(-1, 6), full_matrices=False)
     return np.asarray(basis[:, sizes > 1e-9 * sizes[0]])

@@ -345,7 +345,7 @@ class MovingMechanism:
         """
         if self.rows.count > DENSE:
             return independent_rows(self._sparse_rows(z, t), INDEPENDENT)
-        G = self.rows.dense(z, self.numbers(t)[0]) * self._unit_of_unknowns
+        G = self.rows.dense(z, self.numbers(t)[0]) * self.unit_of_unknowns
         length = np.linalg.norm(G, axis=1)
         G = G / np.where(length > 0.0, length, 1.0)[:, None]
         chosen = np.zeros(len(G), dtype=np.bool_)
@@ -361,10 +361,10 @@ class MovingMechanism:
 
     def in_units(self, rows: csr_array) -> csr_array:
         """Rows (m, N) in units of the unknowns."""
-        return csr_array(rows @ diags_array(self._unit_of_unknowns))
+        return csr_array(rows @ diags_array(self.unit_of_unknowns))
 
     @cached_property
-    def _unit_of_unknowns(self) -> Floats:
+    def unit_of_unknowns(self) -> Floats:
         """(N,) L for nodes, 1 for multipliers, L^2 for frames."""
         n, k = len(self.structure.r0), self.structure.constraints.multipliers
         unit = np.full(self.rows.unknowns, self.size)
@@ -381,7 +381,7 @@ class MovingMechanism:
         shared = ~chosen
         if chosen.all():
             return shared
-        G = self.rows.dense(z, self.numbers(t)[0]) * self._unit_of_unknowns
+        G = self.rows.dense(z, self.numbers(t)[0]) * self.unit_of_unknowns
         carried = np.abs(lam) * np.linalg.norm(G, axis=1)
         parts = shares_of(csr_array(G[chosen]), G[~chosen])
         shared[:] = False
@@ -435,4 +435,5 @@ def equations_with(mechanism: MovingMechanism, chosen: bytes) -> StepEquations:
     """Of a step, with the independent rows (m,) of booleans; made once."""
     heavy = mechanism.total_mass / len(mechanism.structure.r0)
     rows = mechanism.rows.only(np.frombuffer(chosen, dtype=np.bool_))
-    return StepEquations(rows, mechanism.mass, mechanism.forces, mechanism.size, heavy)
+    mass, size = mechanism.mass.tocoo(), mechanism.size
+    return StepEquations(rows, mass, mechanism.forces, size, heavy)

@@ -89,48 +89,49 @@ class QuadraticRows:
 
     def slopes(self, z: Floats, s: Floats, one: float = 1.0) -> Floats:
         """Entries of G at z; with `one` zero, of what is linear in z of it."""
-        x, f = np.append(z, one), self.factor * s[self.slot]
-        return np.concatenate([f * x[self.j], f * x[self.i]])[self._inside]
+        _, _, other, slot, factor = self._entries
+        x = np.empty(self.unknowns + 1)
+        x[:-1], x[-1] = z, one
+        return factor * s[slot] * x[other]
 
     def bends(self, y: Floats, s: Floats) -> Floats:
         """Entries of sum_i y_i Hess c_i."""
-        f = self.factor * s[self.slot] * y[self.row]
-        return np.concatenate([f, f])[self._bent]
+        row, _, _, slot, factor = self._entries
+        return (factor * s[slot] * y[row])[self._bent]
 
-    @cached_property
+    @property
     def slope_places(self) -> tuple[Ints, Ints]:
         """Rows and columns of the entries of G; those of one place add up."""
-        row, col = np.tile(self.row, 2), np.concatenate([self.i, self.j])
-        return row[self._inside], col[self._inside]
+        return self._entries[:2]
 
     @cached_property
     def bend_places(self) -> tuple[Ints, Ints]:
         """Rows and columns of the entries of the second derivatives."""
-        row, col = np.concatenate([self.i, self.j]), np.concatenate([self.j, self.i])
-        return row[self._bent], col[self._bent]
+        _, col, other, *_ = self._entries
+        return col[self._bent], other[self._bent]
 
     @cached_property
-    def _inside(self) -> Bools:
-        return np.concatenate([self.i, self.j]) < self.unknowns
+    def _entries(self) -> tuple[Ints, Ints, Ints, Ints, Floats]:
+        """Of G: row, column, unknown that it is linear in, slot and factor."""
+        col, other = np.concatenate([[self.i, self.j], [self.j, self.i]], axis=1)
+        parts = np.tile([self.row, self.slot], 2)
+        row, slot, factor = *parts, np.tile(self.factor, 2)
+        own = col < self.unknowns
+        return row[own], col[own], other[own], slot[own], factor[own]
 
     @cached_property
     def _bent(self) -> Bools:
-        both = (self.i < self.unknowns) & (self.j < self.unknowns)
-        return np.tile(both, 2)
+        return self._entries[2] < self.unknowns
 
-    def transpose_times(
-        self, z: Floats, s: Floats, y: Floats, one: float = 1.0
-    ) -> Floats:
-        """(N,) G^T y."""
+    def transpose_times(self, slopes: Floats, y: Floats) -> Floats:
+        """(N,) G^T y, by the entries of G."""
         row, col = self.slope_places
-        terms = self.slopes(z, s, one) * y[row]
-        return np.bincount(col, terms, self.unknowns).astype(np.float64)
+        return np.bincount(col, slopes * y[row], self.unknowns).astype(np.float64)
 
-    def along(self, z: Floats, s: Floats, dz: Floats, one: float = 1.0) -> Floats:
-        """(m,) G dz."""
+    def along(self, slopes: Floats, dz: Floats) -> Floats:
+        """(m,) G dz, by the entries of G."""
         row, col = self.slope_places
-        terms = self.slopes(z, s, one) * dz[col]
-        return np.bincount(row, terms, self.count).astype(np.float64)
+        return np.bincount(row, slopes * dz[col], self.count).astype(np.float64)
 
     def dense(self, z: Floats, s: Floats) -> Floats:
         """(m, N) G."""

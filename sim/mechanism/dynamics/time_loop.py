@@ -360,7 +360,7 @@ def _seen(made: Steps, state: MotionState) -> MotionStep:
     p = mechanism.node_mass @ v
     kinetic, potential = 0.5 * float(np.sum(v * p)), mechanism.forces.energy(state.z)
     s, ds = mechanism.numbers(t)
-    rates = rows.along(state.z, s, state.v) + rows.values(state.z, ds)
+    rates = rows.along(rows.slopes(state.z, s), state.v) + rows.values(state.z, ds)
     fastest = max(float(np.linalg.norm(v, axis=1).max()), 1e-300) / mechanism.size
     hidden = float(np.abs(rates).max(initial=0.0)) / fastest if p.any() else 0.0
     gained = kinetic + potential - state.energy

@@ -35,12 +35,13 @@ Dampers act on lengths and angles of a structure, its drivable coordinates:
     hinge   angle of `sim.core.hinges` between two wings about an axis
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from scipy.sparse import coo_array, csc_array, csr_array
+from scipy.linalg.lapack import dgetrf, dgetrs
+from scipy.sparse import coo_array, csc_array
 from scipy.sparse.linalg import splu
 
 from sim.core.arrays import Floats, Ints
@@ -162,23 +163,6 @@ class Dampers:
 
 
 @dataclass(frozen=True, eq=False)
-class StepForces:
-    """Forces of one step.
-
-    Attributes
-    ----------
-    slope : (3n,) D and what dampers do, of the opposite sign of a force
-    damped : energy that dampers take
-    stiffness : (3n, 3n) derivative of `slope` in the nodes at the end, without small
-        parts; None where nothing is elastic or damped
-    """
-
-    slope: Floats
-    damped: float
-    stiffness: Floats | None
-
-
-@dataclass(frozen=True, eq=False)
 class Forces:
     """What acts on the nodes besides constraints.
 
@@ -191,6 +175,11 @@ class Forces:
     potential: PotentialEnergy
     dead: Floats
     dampers: Dampers
+
+    @cached_property
+    def has_inner(self) -> bool:
+        """Whether there are elastic parts or obstacles."""
+        return is_elastic(self.potential) or self.potential.obstacles is not None
 
     def energy(self, z: Floats) -> float:
         """Potential energy at the unknowns z (N,), infinite where bodies overlap."""
@@ -217,65 +206,16 @@ class Forces:
         r0, r1 = (z[:size].reshape(-1, 3) for z in (z0, z1))
         return self.energy(z1) < np.inf and obstacles.allows(r0, r1)
 
-    def between(
-        self, z0: Floats, z1: Floats, h: float, begin: InnerForces
-    ) -> StepForces:
-        """Of a step of h from z0, with the forces `begin` there, to z1 (N,)."""
-        middle, d = self._state(0.5 * (z0 + z1)), (z1 - z0)[: self.dead.size]
-        r, slope = middle[: len(self.dead)], -self.dead.ravel()
-        damped, K = 0.0, []
-        if is_elastic(self.potential) or self.potential.obstacles is not None:
-            own, stiffness = self._discrete(begin, z1, middle, d)
-            slope = slope + own
-            K.append(stiffness)
-        if len(self.dampers.viscosity):
-            along = self.dampers.coordinates.slopes(r).reshape(-1, d.size)
-            rate, c = along @ d / h, self.dampers.viscosity
-            slope = slope + (c * rate) @ along
-            damped = h * float(c @ rate**2)
-            K.append(along.T @ (c[:, None] / h * along))
-        return StepForces(slope, damped, sum(K[1:], K[0]) if K else None)
 
-    def _discrete(
-        self, begin: InnerForces, z1: Floats, middle: Floats, d: Floats
-    ) -> tuple[Floats, Floats]:
-        """D (3n,) and its derivative in the nodes at the end, but for how e turns."""
-        end, half_way = self.inner(z1), InnerForces(self.potential, middle)
-        change = end.energy - begin.energy
-        if not np.isfinite(change):
-            return np.full_like(d, np.inf), np.zeros((len(d), len(d)))
-        slope, half = half_way.slope.ravel(), 0.5 * half_way.curvature()
-        slopes = half_way.slope, begin.slope, end.slope
-        somewhere = np.any([each != 0.0 for each in slopes], axis=0)
-        felt = np.flatnonzero(np.repeat(somewhere.any(axis=1), 3))
-        if not len(felt):
-            return slope, half
-        r = middle[: len(self.dead)].ravel()[felt].reshape(-1, 3)
-        e, apart = deforming(r, d[felt])
-        if float(e @ e) <= (STILL * float(np.ptp(r, axis=0).max())) ** 2:
-            return slope, half
-        e = e / float(e @ e)
-        missing = change - float(slope @ d)
-        more = end.slope.ravel() - slope - half.T @ d
-        D = slope.copy()
-        D[felt] += missing * e
-        half[felt] += np.outer(e, more)
-        turned = missing * (float(e @ e) * apart - 2.0 * np.outer(e, e))
-        half[np.ix_(felt, felt)] += turned
-        return D, half
-
-
-def deforming(r: Floats, d: Floats) -> tuple[Floats, Floats]:
-    """What d (3n,) is without rigid motions about r (n, 3), and the projector."""
-    rigid = rigid_motions(r)
-    apart: Floats = np.eye(len(d)) - rigid @ rigid.T
-    return apart @ (apart @ d), apart
-
+Slopes = tuple[Floats, Floats, Floats]
+Solve = Callable[[Floats], Floats]
 
 MOST_ITERATIONS = 30
 MOST_CUTS = 12  # in two, of a correction
 FALLS = 0.25  # to which the residual falls at least, else rounding is reached
 CLOSE = 1e-9  # residual from which on that may end the iteration
+SOLVED = 1e-13  # of the first residual, at most of 0.01: the goal
+DENSE = 120  # equations up to which a dense matrix is faster than a sparse one
 
 
 class StepFailedError(RuntimeError):
@@ -341,6 +281,99 @@ class Span:
 
 
 @dataclass(frozen=True, eq=False)
+class StepForces:
+    """Forces of one step, which begins with the inner forces `begin`."""
+
+    forces: Forces
+    span: Span
+    begin: InnerForces
+
+    @property
+    def slope(self) -> Floats:
+        """(3n,) D and what dampers do, of the opposite sign of a force; or infinite."""
+        slope = -self.forces.dead.ravel()
+        if self.forces.has_inner:
+            slope += self._middle.slope.ravel()
+            if not self._end.energy < np.inf:
+                slope += np.inf
+            elif self._deforming is not None:
+                felt, e, missing, _ = self._deforming
+                slope[felt] += missing * e
+        along, force, _ = self._damping
+        return slope + force @ along if len(force) else slope
+
+    @property
+    def stiffness(self) -> Floats | None:
+        """(3n, 3n) derivative of `slope` in the nodes at the end, without small parts.
+
+        None where nothing is elastic or damped.
+        """
+        along, _, viscous = self._damping
+        K = along.T @ (viscous[:, None] * along) if len(viscous) else None
+        if not self.forces.has_inner:
+            return K
+        half = 0.5 * self._middle.curvature()
+        if self._deforming is not None:
+            felt, e, missing, rigid = self._deforming
+            more = (self._end.slope - self._middle.slope).ravel() - half.T @ self._d
+            apart = np.eye(len(felt)) - rigid @ rigid.T
+            turned = missing * (float(e @ e) * apart - 2.0 * np.outer(e, e))
+            half[felt] += np.outer(e, more)
+            half[np.ix_(felt, felt)] += turned
+        return half if K is None else half + K
+
+    @property
+    def damped(self) -> float:
+        """Energy that dampers take."""
+        along, force, _ = self._damping
+        return float(force @ (along @ self._d))
+
+    @cached_property
+    def _middle(self) -> InnerForces:
+        return self.forces.inner(self.span.z)
+
+    @cached_property
+    def _end(self) -> InnerForces:
+        return self.forces.inner(self.span.z1)
+
+    @cached_property
+    def _d(self) -> Floats:
+        """(3n,) by how much nodes move."""
+        return (self.span.z1 - self.span.z0)[: self.forces.dead.size]
+
+    @property
+    def _r(self) -> Floats:
+        """(n, 3) nodes at the middle."""
+        return self.span.z[: self.forces.dead.size].reshape(-1, 3)
+
+    @cached_property
+    def _deforming(self) -> tuple[Ints, Floats, float, Floats] | None:
+        """Where forces are felt, e / |e|^2, V1 - V0 - grad V . d, rigid motions."""
+        begin, middle, end = self.begin, self._middle, self._end
+        forces = np.abs(begin.slope) + np.abs(middle.slope) + np.abs(end.slope)
+        somewhere = forces.any(axis=1)
+        r, felt = self._r[somewhere], np.flatnonzero(somewhere.repeat(3))
+        if not len(felt):
+            return None
+        rigid, e = rigid_motions(r), self._d[felt]
+        for _ in range(2):
+            e = e - rigid @ (e @ rigid)
+        if float(e @ e) <= (STILL * float((r.max(axis=0) - r.min(axis=0)).max())) ** 2:
+            return None
+        missing = end.energy - begin.energy - float(middle.slope.ravel() @ self._d)
+        return felt, e / float(e @ e), missing, rigid
+
+    @cached_property
+    def _damping(self) -> tuple[Floats, Floats, Floats]:
+        """(count, 3n) slopes of what is damped, (count,) forces, and these over d."""
+        own, d = self.forces.dampers, self._d
+        viscous, along = own.viscosity / self.span.h, np.zeros((0, d.size))
+        if len(viscous):
+            along = own.coordinates.slopes(self._r).reshape(-1, d.size)
+        return along, viscous * (along @ d), viscous
+
+
+@dataclass(frozen=True, eq=False)
 class StepEnd:
     """A step that was found.
 
@@ -348,14 +381,12 @@ class StepEnd:
     ----------
     driven, damped : energy that drivers brought and dampers took
     iterations : of Newton's method
-    left : the largest part of the equations that is left, dimensionless
     """
 
     span: Span
     driven: float
     damped: float
     iterations: int
-    left: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -370,13 +401,16 @@ class StepEquations:
     """
 
     rows: QuadraticRows
-    mass: csr_array
+    mass: coo_array
     forces: Forces
     size: float
     heavy: float
 
     def solve(self, span: Span) -> StepEnd:
         """The step that begins as `span`, with its end as a first guess.
+
+        Where a correction by the factors there are reaches the goal, it is the last: it
+        leaves left / before of what is left (Hairer and Wanner, vol. II, sect. IV.8).
 
         Raises
         ------
@@ -385,47 +419,60 @@ class StepEquations:
         """
         if not self.forces.passes(span.z0, span.z1):
             span = replace(span, z1=span.z0.copy())
-        found, before, begin = None, np.inf, self.forces.inner(span.z0)
+        found, before, goal, solve = span, np.inf, 0.0, None
+        begin = self.forces.inner(span.z0)
         for iteration in range(MOST_ITERATIONS):
-            forces = self.forces.between(span.z0, span.z1, span.h, begin)
-            residual = self._residual(span, forces)
+            forces = StepForces(self.forces, span, begin)
+            slopes = self._slopes(span)
+            residual = self._residual(span, forces, slopes)
             left = self._size_of(residual, span.h)
             if not left < np.inf:
                 raise StepFailedError("a force is infinite")
-            if found is not None and before < CLOSE and left >= FALLS * before:
-                return found
-            driven = self._driven(span)
-            found = StepEnd(span, driven, forces.damped, iteration, left)
-            before = left
-            try:
-                factors = splu(self._derivative(span, forces))
-            except RuntimeError:
-                raise StepFailedError("redundant constraints") from None
-            span = self._free(span, factors.solve(-residual))
+            if before < CLOSE and left >= FALLS * before:
+                return self._end(found, begin, iteration - 1)
+            last = left * left <= goal * before
+            if solve is None or not last:
+                solve = self._solver(span, forces, slopes)
+            found, before, goal = span, left, goal or SOLVED * min(left, 0.01)
+            span, whole = self._free(span, solve(-residual))
+            if last and whole:
+                return self._end(span, begin, iteration + 1)
         raise StepFailedError(
             f"residual {before:.1e} after {MOST_ITERATIONS} iterations"
         )
 
-    def _free(self, span: Span, delta: Floats) -> Span:
-        """With the largest half, quarter ... of the correction that bodies allow."""
+    def _slopes(self, span: Span) -> Slopes:
+        """Entries of G and F at the middle, and of G at the end."""
+        rows, time = self.rows, span.time
+        turning = rows.slopes(span.v, time.s, 0.0) + rows.slopes(span.z, time.ds)
+        middle, end = rows.slopes(span.z, time.s), rows.slopes(span.z1, time.s1)
+        return middle, turning, end
+
+    def _end(self, span: Span, begin: InnerForces, iterations: int) -> StepEnd:
+        along, (G, F, _) = self.rows.along, self._slopes(span)
+        dz, dv = span.z1 - span.z0, span.v1 - span.v0
+        work = span.lam @ along(G, dz) + span.mu @ (along(F, dz) + along(G, dv))
+        damped = StepForces(self.forces, span, begin).damped
+        return StepEnd(span, -float(work) / span.h, damped, iterations)
+
+    def _free(self, span: Span, delta: Floats) -> tuple[Span, bool]:
+        """With the most of a correction that bodies allow, and if that is all of it."""
         share = 1.0
         for _ in range(MOST_CUTS):
             there = span.moved(share * delta)
             if self.forces.passes(span.z0, there.z1):
-                return there
+                return there, share == 1.0
             share = 0.5 * share
         raise StepFailedError("bodies block the motion")
 
-    def _residual(self, span: Span, forces: StepForces) -> Floats:
-        rows, time, lam, mu, h = self.rows, span.time, span.lam, span.mu, span.h
-        pull = rows.transpose_times(span.z, time.s, mu)
-        first = self.mass @ (span.z1 - span.z0 - h * span.v) - pull
+    def _residual(self, span: Span, forces: StepForces, slopes: Slopes) -> Floats:
+        rows, time, h, (G, F, end) = self.rows, span.time, span.h, slopes
+        first = self.mass @ (span.z1 - span.z0 - h * span.v)
+        first -= rows.transpose_times(G, span.mu)
         second = self.mass @ (span.v1 - span.v0)
-        second[: len(forces.slope)] += h * forces.slope
-        second += rows.transpose_times(span.z, time.s, lam)
-        second += rows.transpose_times(span.v, time.s, mu, 0.0)
-        second += rows.transpose_times(span.z, time.ds, mu)
-        hidden = rows.along(span.z1, time.s1, span.v1) + rows.values(span.z1, time.ds1)
+        second += rows.transpose_times(G, span.lam) + rows.transpose_times(F, span.mu)
+        second[: self.forces.dead.size] += h * forces.slope
+        hidden = rows.along(end, span.v1) + rows.values(span.z1, time.ds1)
         return np.concatenate([first, second, rows.values(span.z1, time.s1), hidden])
 
     def _size_of(self, residual: Floats, h: float) -> float:
@@ -435,54 +482,45 @@ class StepEquations:
         unit = np.repeat([force, h * force, 1.0, h], [N, N, m, m])
         return float((np.abs(residual) * unit).max())
 
-    def _driven(self, span: Span) -> float:
-        rows, time = self.rows, span.time
-        dz, dv = span.z1 - span.z0, span.v1 - span.v0
-        turned = rows.along(span.v, time.s, dz, 0.0) + rows.along(span.z, time.ds, dz)
-        turned += rows.along(span.z, time.s, dv)
-        work = span.lam @ rows.along(span.z, time.s, dz) + span.mu @ turned
-        return -float(work) / span.h
-
     @cached_property
-    def _places(self) -> tuple[csc_array, csr_array]:
-        """The pattern of the derivative, and what adds its entries up."""
+    def _places(self) -> tuple[Ints, Ints]:
+        """Rows and columns of the entries of the derivative; some add up."""
         N, m = self.rows.unknowns, self.rows.count
-        M, v, lam, mu = self.mass.tocoo(), N, 2 * N, 2 * N + m
+        v, lam, mu, i, j = N, 2 * N, 2 * N + m, *self.mass.coords
         row, col = self.rows.slope_places
         a, b = self.rows.bend_places
         parts = [
-            (M.row, M.col), (M.row, v + M.col), (v + M.row, v + M.col),
+            (i, j), (i, v + j), (v + i, v + j),
             (a, b), (v + a, v + b), (v + a, b),
             (col, mu + row), (v + col, lam + row), (v + col, mu + row),
             (lam + row, col), (mu + row, v + col), (mu + row, col),
         ]  # fmt: skip
         at, to = (np.concatenate([part[side] for part in parts]) for side in (0, 1))
-        size = 2 * (N + m)
-        keys, place = np.unique(to * size + at, return_inverse=True)
-        shape = (len(keys), len(at))
-        adds = csr_array((np.ones(len(at)), (place, np.arange(len(at)))), shape=shape)
-        start = np.searchsorted(keys, np.arange(size + 1) * size)
-        return csc_array((np.zeros(len(keys)), keys % size, start), (size, size)), adds
+        return at, to
 
-    def _derivative(self, span: Span, forces: StepForces) -> csc_array:
-        rows, time, h = self.rows, span.time, span.h
-        M, s, ds = self.mass.tocoo().data, time.s, time.ds
-        middle = rows.slopes(span.z, s)
-        hidden = rows.slopes(span.v, s, 0.0) + rows.slopes(span.z, ds)
-        end = rows.slopes(span.z1, time.s1)
+    def _solver(self, span: Span, forces: StepForces, slopes: Slopes) -> Solve:
+        """What divides by the derivative."""
+        rows, time, h, M = self.rows, span.time, span.h, self.mass.data
+        s, ds, (G, F, end) = time.s, time.ds, slopes
         turned = rows.slopes(span.v1, time.s1, 0.0) + rows.slopes(span.z1, time.ds1)
         bent = 0.5 * rows.bends(span.mu, s)
         forced = 0.5 * (rows.bends(span.lam, s) + rows.bends(span.mu, ds))
-        values = [
-            M, -0.5 * h * M, M, -bent, bent, forced, -middle, middle, hidden, end,
-            end, turned,
-        ]  # fmt: skip
-        pattern, adds = self._places
-        filled = adds @ np.concatenate(values)
-        matrix = csc_array((filled, pattern.indices, pattern.indptr), pattern.shape)
-        if forces.stiffness is None:
-            return matrix
-        K, N = forces.stiffness, self.rows.unknowns
-        row, col = np.nonzero(K)
-        more = coo_array((h * K[row, col], (N + row, col)), shape=pattern.shape)
-        return csc_array(matrix + more.tocsc())
+        values = np.concatenate([
+            M, -0.5 * h * M, M, -bent, bent, forced, -G, G, F, end, end, turned,
+        ])  # fmt: skip
+        K, (at, to) = forces.stiffness, self._places
+        size = 2 * (rows.unknowns + rows.count)
+        if K is not None:
+            row, col = np.nonzero(K)
+            values = np.append(values, h * K[row, col])
+            at, to = np.append(at, rows.unknowns + row), np.append(to, col)
+        if size > DENSE:
+            try:
+                return splu(csc_array((values, (at, to)), shape=(size, size))).solve
+            except RuntimeError:
+                raise StepFailedError("redundant constraints") from None
+        matrix = np.bincount(to * size + at, values, size**2).reshape(size, size)
+        LU, order, singular = dgetrf(matrix.T)
+        if singular:
+            raise StepFailedError("redundant constraints")
+        return lambda right: dgetrs(LU, order, right)[0]

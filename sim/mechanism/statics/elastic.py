@@ -28,7 +28,7 @@ its rim bends in b - 3 ways as long as its sides are rigid.
 """
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -315,9 +315,10 @@ class Elastic:
         self, out: Floats, links: Floats, hinges: Floats, panels: Floats
     ) -> None:
         """Add forces (l, 6), (h, 12), (p, 9) of the parts on their nodes to `out`."""
-        np.add.at(out, self.links, links.reshape(-1, 2, 3))
-        np.add.at(out, self.hinges, hinges.reshape(-1, 4, 3))
-        np.add.at(out, self.panels.nodes, panels.reshape(-1, 3, 3))
+        parts = (self.links, links), (self.hinges, hinges), (self.panels.nodes, panels)
+        for nodes, forces in parts:
+            if len(nodes):
+                np.add.at(out, nodes, forces.reshape(*nodes.shape, 3))
 
     def check(self, r: Floats) -> None:
         """Refuse nodes that are not there, and hinges without an angle in `r`."""
@@ -410,8 +411,11 @@ class Deformed:
         across = np.eye(3) - e[:, :, None] * e[:, None, :]
         pull = _pull_per_length(self.elastic, self.length, self.tension)
         across *= pull[:, None, None]
-        sign = np.array([[1.0, -1.0], [-1.0, 1.0]])
-        return np.asarray(np.einsum("ab,lij->laibj", sign, across).reshape(-1, 6, 6))
+        return np.tile(across, (2, 2)) * np.outer(ENDS, ENDS)
+
+
+ENDS = np.repeat([-1.0, 1.0], 3)  # slopes of the two ends of a link
+lower_triangle = cache(np.tril_indices)
 
 
 def elastic_entries(*elements: Ints) -> tuple[Ints, Ints]:
@@ -425,7 +429,7 @@ def elastic_entries(*elements: Ints) -> tuple[Ints, Ints]:
     for nodes in elements:
         width = 3 * nodes.shape[1]
         unknowns = (3 * nodes[:, :, None] + np.arange(3)).reshape(-1, width)
-        i, j = np.tril_indices(width)
+        i, j = lower_triangle(width)
         a, b = unknowns[:, i], unknowns[:, j]
         rows.append(np.maximum(a, b).ravel())
         cols.append(np.minimum(a, b).ravel())
@@ -490,7 +494,7 @@ def _outer(weight: Floats, slope: Floats) -> Floats:
 def _lowers(*parts: Floats) -> Floats:
     """Lower triangles, one after the other."""
     each = [
-        part[:, *np.tril_indices(part.shape[1])].ravel() for part in parts if len(part)
+        part[:, *lower_triangle(part.shape[1])].ravel() for part in parts if len(part)
     ]
     return np.concatenate([np.empty(0), *each])
 

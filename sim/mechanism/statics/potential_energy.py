@@ -308,10 +308,8 @@ class InnerForces:
     def slope(self) -> Floats:
         """(n, 3) of the energy."""
         V, n = self.potential, self.potential.system.n
-        slope = self._deformed.gradient.copy() if is_elastic(V) else np.zeros((n, 3))
-        if V.obstacles is not None:
-            slope += self._contacts.push()[:n]
-        return slope
+        slope = self._deformed.gradient if is_elastic(V) else np.zeros((n, 3))
+        return slope if V.obstacles is None else slope + self._contacts.push()[:n]
 
     def curvature(self) -> Floats:
         """(3n, 3n) of the energy."""

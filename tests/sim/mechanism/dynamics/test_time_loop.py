@@ -18,6 +18,7 @@ from sim.mechanism.constraints import (
     ConstraintTable,
     dist,
 )
+from sim.mechanism.dynamics import time_step
 from sim.mechanism.dynamics.moving_mechanism import (
     Driver,
     DriverKind,
@@ -32,7 +33,7 @@ from sim.mechanism.dynamics.time_loop import (
     motion,
     start_state,
 )
-from sim.mechanism.dynamics.time_step import Coordinates, Dampers
+from sim.mechanism.dynamics.time_step import Coordinates, Dampers, StepEquations
 from sim.mechanism.joints import Ranges, prismatic, rigid
 from sim.mechanism.statics import potential_energy
 from sim.mechanism.statics.elastic import Elastic
@@ -222,6 +223,28 @@ def test_an_iteration_of_a_spring_needs_its_deformation_twice(monkeypatch):
     steps = list(motion(mechanism, MotionOptions(0.01), start, 0.1))
     made = sum(step.iterations + 2 for step in steps[1:])
     assert 0 < len(asked) <= 2 * made + 2 * len(steps)
+
+
+@pytest.mark.parametrize("most", [0, 10**6])
+def test_a_dense_matrix_solves_a_step_as_a_sparse_one_does(monkeypatch, most):
+    """And twice for a linear spring: both times by one factorisation."""
+    r, made = np.array([[0.0, 0, 0], [1.0, 0, 0], [2.1, 0, 0]]), []
+    body = Draft(r).held(0).link(0, 1).structure()
+    spring = Elastic.between(r, np.array([[1, 2]]), 40.0)
+    points = [RigidMass((1,), 1.0), RigidMass((2,), 2.0)]
+    damper = Dampers(Coordinates.of(lengths=[[1, 2]]), np.array([0.3]))
+    mechanism = moving(body, points, elastic=spring, dampers=damper)
+    given = {2: np.array([0.0, 1.0, 0.5])}
+    expected = moved(mechanism, 0.01, 0.5, given)
+    monkeypatch.setattr(time_step, "DENSE", most)
+    solver = StepEquations._solver
+    monkeypatch.setattr(
+        StepEquations, "_solver", lambda *at: made.append(at) or solver(*at)
+    )
+    steps = moved(mechanism, 0.01, 0.5, given)
+    assert_allclose(steps[-1].r, expected[-1].r, rtol=1e-13, atol=1e-13)
+    assert largest(steps, "balance") < 1e-12
+    assert len(made) < sum(step.iterations for step in steps) <= 3 * len(steps)
 
 
 def test_springs_and_hinges_swing_without_loss_and_dampers_take_what_is_lost():
