@@ -15,12 +15,14 @@ from math import ceil
 from typing import NamedTuple
 
 import numpy as np
+from scipy.optimize import least_squares
 from scipy.sparse import csr_array, eye_array, vstack
 
 from sim.core.arrays import Bools, Floats
 from sim.core.options import Checked, NotConvergedError, Positive, Whole
 from sim.mechanism.dynamics.moving_mechanism import (
     INDEPENDENT,
+    DriverKind,
     MovingMechanism,
     equations_with,
 )
@@ -204,6 +206,7 @@ def _start_velocities(
     return v
 
 
+MISSED = 0.01  # of what rows miss: more is left where no change takes it away
 FASTER = 30.0  # than all masses: a node that is stopped by a dead centre
 
 
@@ -254,16 +257,43 @@ def _advanced(made: Steps, state: MotionState, t: float, h: float) -> MotionStat
         after = _solved(made, state, t, h)
     except StepFailedError as error:
         if h <= made.options.h * 0.5**made.options.halvings * 1.5:
-            raise NotConvergedError(
+            why = _beyond_reach(made, state, t) or (
                 f"the step of {h:.1e} at time {t:.6g} does not converge ({error}): "
-                f"{_remedy(made.mechanism, state)}",
-                best=state,
-            ) from None
+                f"{_remedy(made.mechanism, state)}"
+            )
+            raise NotConvergedError(why, best=state) from None
         for begin in (t, t + 0.5 * h):
             state = _advanced(made, state, begin, 0.5 * h)
         return state
     made.substeps += 1
     return after
+
+
+def _beyond_reach(made: Steps, state: MotionState, t: float) -> str:
+    """Which driver asks for more than the linkage reaches within a step, if one does.
+
+    Then no change of the unknowns takes away most of what the rows miss at its end.
+    """
+    mechanism, rows = made.mechanism, made.mechanism.rows
+    s = mechanism.numbers(t + made.options.h)[0]
+    missed = rows.values(state.z, s)
+    drivers = slice(rows.count - len(mechanism.drivers), rows.count)
+    if not np.abs(missed[drivers]).any():
+        return ""
+    found = least_squares(
+        rows.values, state.z, rows.dense, args=(s,), x_scale=mechanism.unit_of_unknowns
+    )
+    if np.linalg.norm(found.fun) < MISSED * np.linalg.norm(missed):
+        return ""
+    which = int(np.argmax(np.abs(found.fun[drivers])))
+    driver = mechanism.drivers[which]
+    q, unit = mechanism.starts[which] + driver.law.change(t), ""
+    if driver.kind is DriverKind.ANGLE:
+        q, unit = np.degrees(q), " degrees"
+    return (
+        f"at time {t:.4g} the driver {driver.name} asks for more than the linkage "
+        f"reaches, {q:.4g}{unit}: let it stop or turn back before"
+    )
 
 
 def _remedy(mechanism: MovingMechanism, state: MotionState) -> str:

@@ -291,6 +291,25 @@ def test_a_slide_between_limits_turns_round_at_both_with_its_speed():
     assert free == pytest.approx([free[0]] * len(free), abs=1e-12)
 
 
+@pytest.mark.parametrize("rate", [1.0, -2.0, 5.0])
+def test_a_driver_beyond_the_reach_of_its_linkage_says_where_it_ends(rate):
+    """The crank of a four-bar that is no Grashof turns until its other links align."""
+    r = [[0, 0, 0], [1.2, 0, 0], [1.8, 0.8, 0], [2.0, 0, 0]]
+    draft = Draft([[float(x) for x in place] for place in r]).held(0).held(3)
+    bar = draft.link(0, 1).link(1, 2).link(2, 3).held(1, "z").held(2, "z").structure()
+    rods = [RigidMass(pair, 1.0) for pair in ((0, 1), (1, 2), (2, 3))]
+    turned = Driver(DriverKind.ANGLE, (3, 0, 1), MotionLaw(rate))
+    long = float(np.sum([np.hypot(0.6, 0.8), np.hypot(0.2, 0.8)]))
+    end = np.arccos((1.44 + 4.0 - long**2) / 4.8)
+    with pytest.raises(NotConvergedError) as told:
+        moved(moving(bar, rods, drivers=[turned]), 0.01, 3.0)
+    assert str(told.value) == (
+        f"at time {end / abs(rate):.4g} the driver angle(3, 0, 1) asks for more than "
+        f"the linkage reaches, {np.degrees(np.sign(rate) * end):.4g} degrees: let it "
+        "stop or turn back before"
+    )
+
+
 def test_a_crank_without_mass_stops_its_slider_at_the_dead_centre_and_says_so():
     knee, far = [0.5, 0.75**0.5, 0.0], 0.5 + 3.25**0.5
     draft = Draft([[0.0, 0, 0], knee, [far, 0, 0]]).held(0).held(1, "z").held(2, "yz")
