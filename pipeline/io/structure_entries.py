@@ -82,10 +82,12 @@ def counted(nodes: Any) -> dict[str, int]:
     return {"nodes": len(nodes)} if isinstance(nodes, list) and nodes else {}
 
 
-Node = Annotated[int, AfterValidator(_is_there)]
-Two = Annotated[tuple[int, int], numbers(2)]
-Three = Annotated[tuple[int, int, int], numbers(3)]
-Linked = Annotated[tuple[int, int, Positive | None], numbers(3, 2)]
+FORMS = [{"type": "integer"}, {"type": "string"}]  # names are read as numbers
+Named = Annotated[int, WithJsonSchema({"anyOf": FORMS})]
+Node = Annotated[Named, AfterValidator(_is_there)]
+Two = Annotated[tuple[Named, Named], numbers(2)]
+Three = Annotated[tuple[Named, Named, Named], numbers(3)]
+Linked = Annotated[tuple[Named, Named, Positive | None], numbers(3, 2)]
 
 
 SIZED = {Pair: Two, Plane: Three, Pair | None: Two | None, Plane | None: Three | None}
@@ -129,7 +131,7 @@ def _held(value: Any) -> Any:
 Held = Annotated[
     tuple[int, str],
     BeforeValidator(_held),
-    WithJsonSchema({"anyOf": [{"type": "integer"}, {"type": "array", "maxItems": 2}]}),
+    WithJsonSchema({"anyOf": [*FORMS, {"type": "array", "maxItems": 2}]}),
 ]
 
 
@@ -139,7 +141,7 @@ Matrix = Annotated[tuple[Point, Point, Point], numbers(3)]
 class RigidMassEntry(Entry):
     """The mass of one node, or of nodes that move as one."""
 
-    nodes: Annotated[list[int], Field(min_length=1)]
+    nodes: Annotated[list[Named], Field(min_length=1)]
     mass: Positive
     centre: Point | None = None
     inertia: Matrix | None = None
@@ -193,9 +195,9 @@ class StructureEntries(Entry):
     fixed: Rows[Held]
     planar: Annotated[Literal["x", "y", "z"] | None, Field(default=None)]
     masses: Rows[RigidMassEntry]
-    radii: Rows[Annotated[tuple[int, float], numbers(2)]]
-    capsules: Rows[Annotated[tuple[int, int, float], numbers(3)]]
-    triangles: Rows[Annotated[tuple[int, int, int, float], numbers(4)]]
+    radii: Rows[Annotated[tuple[Named, float], numbers(2)]]
+    capsules: Rows[Annotated[tuple[Named, Named, float], numbers(3)]]
+    triangles: Rows[Annotated[tuple[Named, Named, Named, float], numbers(4)]]
     ranges: Annotated[RangesFile, Field(default={}, validate_default=True)]
 
     @property

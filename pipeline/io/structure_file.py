@@ -1,6 +1,7 @@
 """Structures from files in JSON or YAML, and back; from URDF and DXF.
 
-    nodes     [[x, y, z], ...]
+    nodes     [[x, y, z], ...], or {A: [x, y, z], ...} and names in place of numbers;
+        two numbers each in the plane of `planar`, z where there is none
     links, bodies, joints, fixed, planar: see `pipeline.io.structure_entries`
     leading   [node, ...]
     goals     [[x, y, z], ...], one for each leading node
@@ -37,7 +38,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
 import numpy as np
-from pydantic import Field
+from pydantic import Field, WithJsonSchema
 
 from pipeline.config.config_files import checked, located
 from pipeline.config.value_types import Entry, OneOf, Point, Positive, Rows, numbers
@@ -45,6 +46,7 @@ from pipeline.io.dxf_file import dxf_structure
 from pipeline.io.json_file import read_entries, read_text
 from pipeline.io.length_units import unit_named
 from pipeline.io.structure_entries import (
+    Named,
     Node,
     StructureEntries,
     counted,
@@ -57,7 +59,7 @@ from pipeline.io.structure_entries import (
 )
 from pipeline.io.urdf_file import urdf_entries
 from pipeline.runs.atomic_files import read_json
-from pipeline.terminal import InputError
+from pipeline.terminal import InputError, close_to
 from sim.core.arrays import Floats, Ints
 from sim.mechanism.constraint_system import linearise, state, system_of
 from sim.mechanism.constraints import (
@@ -229,6 +231,9 @@ def aim_of(structure: Structure, target: Target | None) -> Target:
     return Goals(structure.goals)
 
 
+PLACE = {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 3}
+NAMED = {"type": "object", "additionalProperties": PLACE}
+PLACES = {"anyOf": [{"type": "array", "items": PLACE, "minItems": 1}, NAMED]}
 OwnedRow = Annotated[tuple[str, int], numbers(2)]
 
 
@@ -250,8 +255,8 @@ class ElementaryRows(Entry):
 class StructureFile(ElementaryRows, StructureEntries):
     """The content of a structure file."""
 
-    nodes: Annotated[list[Point], Field(min_length=1)]
-    leading: list[int] | None = None
+    nodes: Annotated[list[Point], Field(min_length=1), WithJsonSchema(PLACES)]
+    leading: list[Named] | None = None
     goals: list[Point] | None = None
     bodies: list[list[Node]] | None = None
     target: TargetEntry | None = None
@@ -266,6 +271,8 @@ class StructureFile(ElementaryRows, StructureEntries):
     tolerance: Any = None
 
 
+NOTES = ("name", "description", "source", "evidence", "expected", "tolerance")
+WORDS = {"planar", "unit", "owners", *NOTES}  # keys whose words are no nodes
 Content = TypeVar("Content", bound=StructureFile)
 
 
@@ -283,14 +290,8 @@ def read_content(path: str, model: type[Content]) -> Content:
 
 
 def _refuse_common_mistakes(path: str, entries: Mapping[str, Any]) -> None:
-    """Refuse nodes by name, and `fix` in place of `fixed`."""
-    nodes, fix = entries.get("nodes"), entries.get("fix")
-    if isinstance(nodes, dict):
-        named = ", ".join(str(name) for name in list(nodes)[:3])
-        raise InputError(
-            f"{path}: nodes is a map ({named}, ...): write a list of [x, y, z]; its "
-            "first entry is node 0"
-        )
+    """Refuse `fix` in place of `fixed`."""
+    fix = entries.get("fix")
     if isinstance(fix, list) and fix and all(isinstance(node, int) for node in fix):
         raise InputError(
             f"{path}: fix has rows [node, axis, coordinate], not nodes: did you mean "
@@ -302,11 +303,49 @@ def structure_content(path: str) -> dict[str, Any]:
     """The entries of a structure file, a DXF drawing or a URDF file."""
     suffix = Path(path).suffix.lower()
     if suffix not in (".urdf", ".dxf"):
-        return read_entries(path, "structure file", "`nodes`")
+        entries = read_entries(path, "structure file", "`nodes`")
+        with located(path):
+            return in_numbers(entries)
     with located(path):
         if suffix == ".dxf":
             return dxf_structure(path)
         return urdf_entries(read_text(path, "robot in URDF"))
+
+
+def in_numbers(entries: Mapping[str, Any]) -> dict[str, Any]:
+    """Entries with numbers for names of nodes, and all coordinates of a plane."""
+    made, nodes = dict(entries), entries.get("nodes")
+    if isinstance(nodes, Mapping):
+        for name in nodes:
+            if not isinstance(name, str) or set(name) <= set("xyz"):
+                raise ValueError(f"node {name!r}: use a letter other than x, y and z")
+        names = {name: i for i, name in enumerate(nodes)}
+        for key in made.keys() - WORDS:
+            with located(key):
+                made[key] = _numbered(made[key], names)
+        made["nodes"] = nodes = list(nodes.values())
+    rows = nodes if isinstance(nodes, list) else []
+    if rows and all(isinstance(at, list) and len(at) == 2 for at in rows):
+        made["planar"] = made.get("planar") or "z"
+        axis = "xyz".find(made["planar"])
+        made["nodes"] = [[*at[:axis], 0.0, *at[axis:]] for at in rows]
+    return made
+
+
+def _numbered(value: Any, names: Mapping[str, int]) -> Any:
+    """A value with numbers for names of nodes; axes, and numbers of bodies, stay."""
+    if isinstance(value, list):
+        return [_numbered(one, names) for one in value]
+    if isinstance(value, dict):
+        return {
+            k: v if k == "bodies" else _numbered(v, names) for k, v in value.items()
+        }
+    if not isinstance(value, str) or set(value) <= set("xyz"):
+        return value
+    if value not in names:
+        near = close_to(value, names) or f"the nodes are {', '.join(names)}"
+        raise ValueError(f"no node is named {value}: {near}")
+    return names[value]
 
 
 def structure_file(path: str) -> Structure:
@@ -318,8 +357,9 @@ def structure_file(path: str) -> Structure:
 
 def structure_entries(**entries: Any) -> Structure:
     """The same from the entries of a case file, in place of a file of their own."""
-    context = counted(entries.get("nodes"))
-    return structure_of(checked(StructureFile, entries, "structure", context))
+    plain = in_numbers(entries)
+    context = counted(plain.get("nodes"))
+    return structure_of(checked(StructureFile, plain, "structure", context))
 
 
 def structure_of(content: StructureFile) -> Structure:

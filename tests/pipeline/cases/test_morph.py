@@ -108,7 +108,12 @@ def test_limits_that_a_morph_ends_at_are_told_with_their_bounds(tmp_path):
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        ({"nodes": {"1": [0, 0, 0], "2": [1, 0, 0]}}, r"nodes is a map \(1, 2, ..."),
+        ({"nodes": {"x": [0, 0, 0], "B": [1, 0, 0]}}, "'x': use a letter other than x"),
+        (
+            {"nodes": {"A": [0, 0], "B": [1, 0]}, "fixed": ["C"]},
+            "fixed: .*named C: the",
+        ),
+        ({"nodes": {"A1": [0, 0], "B": [1, 0]}, "fixed": ["A"]}, "did you mean A1"),
         ({"nodes": [[0, 0, 0]], "fix": [0]}, r"did you mean `fixed: \[0\]`\?"),
         ({"rods": []}, "is a rod file: case=rod_file reads it"),
         ({"file_spec": 1, "vertices_coords": []}, "pattern: case=fold_file reads it"),
@@ -120,6 +125,39 @@ def test_slips_in_a_structure_file_are_answered_with_what_to_write(
     (tmp_path / "slip.json").write_text(json.dumps(content))
     with pytest.raises((InputError, ValueError), match=words):
         structure_file(str(tmp_path / "slip.json"))
+
+
+@pytest.mark.parametrize("planar", ["x", "y", "z", None])
+def test_nodes_with_names_and_two_numbers_are_those_with_numbers_and_three(
+    planar, tmp_path
+):
+    """Names count in the order of the file; a plane that no file names is z."""
+    flat = {"A": [0, 0], "B": [30, 50], "top": [110, 70], "D": [100, 0]}
+    axis = "xyz".index(planar or "z")
+    places = [[*at[:axis], 0, *at[axis:]] for at in flat.values()]
+    parts = {
+        "links": [["A", "B"], ["B", "top"], ["top", "D", 71.0]],
+        "fixed": ["A", ["D", "xyz"]],
+        "masses": [{"nodes": ["A", "B"], "mass": 1.0}],
+        "joints": [{"hinge": {"bodies": [0, 1], "axis": ["A", "B"]}}],
+        "bodies": [["A", "B", "top"], ["A", "B", "D"]],
+        "target": {"nodes": [["top", *places[2]]]},
+        "name": "A",
+        "unit": "mm",
+    }
+    if planar is not None:
+        parts["planar"] = planar
+    numbers = {f'"{name}"': str(i) for i, name in enumerate(flat)}
+    text = json.dumps(parts)
+    for name, i in numbers.items():
+        text = text.replace(name, i)
+    counted = json.loads(text) | {"nodes": places, "planar": planar or "z", "name": ""}
+    (tmp_path / "named.yaml").write_text(json.dumps(parts | {"nodes": flat}))
+    (tmp_path / "counted.json").write_text(json.dumps(counted))
+    named, other = (
+        structure_file(str(tmp_path / name)) for name in ("named.yaml", "counted.json")
+    )
+    assert document(named) == document(other)
 
 
 def test_springs_in_a_morph_are_answered_with_the_cases_that_take_them(tmp_path):
@@ -205,7 +243,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "nobody leads": ({"leading": [], "goals": []}, "`leading` is empty: name a node"),
     "link to itself": ({"dist": [[1, 1, 1.0]]}, "dist(1, 1) has length zero"),
     "not a number": ({"nodes": [[0, 0, float("nan")]]}, "nodes[0][2] is nan: give a"),
-    "flat nodes": ({"nodes": [[0, 0]]}, "nodes[0] is [0, 0]: it needs 3 numbers"),
+    "flat": ({"nodes": [[0, 0], [1, 0, 0]]}, "nodes[0] is [0, 0]: it needs 3 numbers"),
     "no nodes": ({"nodes": []}, "nodes must be a list with an entry or more"),
     "short entry": ({"dist": [[0, 1]]}, "dist[0] is [0, 1]: it needs 3 numbers"),
     "text": ({"dist": [[0, 1, "one"]]}, "dist[0][2] must be a number, not 'one'"),
