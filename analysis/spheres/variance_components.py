@@ -93,6 +93,8 @@ def likeliest(
     """
     traces = np.einsum("kii->k", each)
     shown = np.flatnonzero(traces > PATCHES.rank * traces.max(initial=0.0))
+    if not len(shown):
+        return None
     some, damping = each[shown], 0.0
     now = _tried(z, some, known, float(z @ z) / len(each) / traces[shown])
     for rounds in range(PATCHES.rounds):

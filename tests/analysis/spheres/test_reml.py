@@ -92,3 +92,8 @@ def test_what_is_known_to_move_everything_has_no_part(rng):
 
 def test_covariances_of_zero_tell_nothing():
     assert likeliest(np.ones(3), np.zeros((2, 3, 3)), np.empty((3, 0))) is None
+
+
+def test_components_without_any_covariance_are_not_estimated(rng):
+    z, each = groups(rng, apart=1.0)
+    assert likeliest(z, 0.0 * each, MEAN) is None
