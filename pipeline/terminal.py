@@ -101,6 +101,10 @@ class InputError(Exception):
     """Input that is refused; the message says what, where, the value and the remedy."""
 
 
+class ShownError(InputError):
+    """Input that is refused after work on it, which is kept because it shows why."""
+
+
 class EditedError(InputError):
     """An input that changed while it was read; the same command reads it again."""
 

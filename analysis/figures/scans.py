@@ -94,7 +94,7 @@ def _circles(panel: Axes, picks: Picks, middle: Floats, axes: Floats) -> None:
         [], [], "o", color=style.SCANNED, markeredgecolor=style.SCANNED_EDGE,
         label=f"{len(picks.spheres)} spheres",
     )  # fmt: skip
-    best = sorted(picks.rejected, key=lambda r: -r.points)[:MOST_REJECTED]
+    best = picks.rejected[:MOST_REJECTED]
     if best:
         flat = (np.array([r.centre for r in best]) - middle) @ axes.T
         panel.plot(

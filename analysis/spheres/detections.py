@@ -3,6 +3,7 @@
 All lengths are in mm, all covariances in mm^2.
 """
 
+import re
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Annotated
@@ -10,7 +11,7 @@ from typing import Annotated
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from analysis.spheres.thresholds import FUSED, SHARED
+from analysis.spheres.thresholds import FUSED, JUDGE, SHARED
 from sim.core.arrays import Bools, Floats
 from sim.core.options import Checked, NotNegative, Positive, within
 
@@ -30,6 +31,9 @@ class RejectionReason(Enum):
     DUPLICATE = "duplicate"  # overlaps a better sphere
 
 
+SURE = RejectionReason.UNSETTLED, RejectionReason.RADIUS, RejectionReason.DUPLICATE
+CANDIDATE = r"(-?[\d.]+/){2}-?[\d.]+"  # its name: place in mm
+SAME = 0.3  # radii within which a place and a centre are one sphere
 UpToHalf = Annotated[float, within(0.0, 0.5, "between 0 and 0.5")]
 
 
@@ -49,6 +53,12 @@ class PickOptions(Checked):
     # a mesh that software made of many views: lines of sight are lost, and the radius
     # that all spheres have in common is sought
     fused: bool = False
+    accept: tuple[str, ...] = ()  # names of rejected candidates that are spheres
+
+    def accepts(self, centre: Floats) -> bool:
+        """Whether a candidate is a sphere by decision of the user."""
+        at = (np.array(name.split("/"), dtype=np.float64) for name in self.accept)
+        return any(np.linalg.norm(a - centre) < SAME * self.radius_mm for a in at)
 
     @property
     def least_cap(self) -> float:
@@ -68,6 +78,9 @@ class PickOptions(Checked):
                 f"radius_max_mm must exceed radius_mm {self.radius_mm}, not {largest}: "
                 "leave it out if the radius is known"
             )
+        wrong = [one for one in self.accept if not re.fullmatch(CANDIDATE, one)]
+        if wrong:
+            raise ValueError(f"accept is {wrong[0]}: give a name as in rejected.csv")
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,6 +106,21 @@ class Rejected:
     reason: RejectionReason
     detail: str  # the decisive number and its limit
     points: int
+    alone: bool = True  # no other criterion fails
+
+    @property
+    def near(self) -> bool:
+        """Whether it has the radius and fails one criterion only."""
+        return self.alone and self.points >= JUDGE.fewest and self.reason not in SURE
+
+    @property
+    def told(self) -> str:
+        """The detail, and how to accept what may be a sphere."""
+        name = "/".join(f"{x:.2f}" for x in self.centre)
+        more = (
+            f"; all else fits: if it is a sphere, --accept {name}" if self.near else ""
+        )
+        return self.detail + more
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,7 +192,9 @@ class Excess:
         """One line for the reader of the results."""
         return (
             "neighbouring points have correlated errors: variances of centres are "
-            f"multiplied by {self.ratio:.1f}, estimated from {self.sign}"
+            f"multiplied by {self.ratio:.1f}, estimated from {self.sign}; if stated "
+            "uncertainties are too large, give each view as a file, or scan without "
+            "smoothing"
         )
 
 

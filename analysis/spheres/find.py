@@ -123,7 +123,9 @@ def find_spheres(
     if options.radius_max_mm is not None:
         radius = common_radius(points, options)
         if radius is None:
-            return Picks((), (), np.zeros((0, 0)), np.nan)
+            middle = float(np.sqrt(options.radius_mm * options.radius_max_mm))
+            rejected = search(points, middle, options)[1]
+            return Picks((), tuple(rejected), np.zeros((0, 0)), np.nan)
         options = replace(options, radius_mm=radius, radius_max_mm=None)
     accepted, rejected = search(points, options.radius_mm, options)
     bias = None
@@ -147,7 +149,7 @@ def find_spheres(
     seen = _seen(accepted, view, numbers)
     return Picks(
         spheres,
-        tuple(rejected + last.lost),
+        tuple(sorted(rejected + last.lost, key=lambda c: (not c.near, -c.points))),
         covariance,
         typical_rms(accepted),
         motions=() if placed is None else placed.listed(numbers),

@@ -1,6 +1,7 @@
 """Criteria for spheres: each candidate alone, then compared with the others."""
 
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -90,46 +91,57 @@ def _spread_of_cap(cap: float) -> float:
     return (2 - c - c * c) / 6
 
 
-def fault(c: SphereCandidate, options: PickOptions) -> Rejected | None:
-    """Return why this is no sphere, with the decisive number, or None."""
-    return _too_little(c, options) or _strip(c, options) or _other_surface(c, options)
+def fault(
+    c: SphereCandidate, options: PickOptions, typical: float = np.nan
+) -> Rejected | None:
+    """Return why this is no sphere, with the decisive number, or None.
+
+    Parameters
+    ----------
+    typical : rms of other spheres, mm, if it is known
+    """
+    if len(c.points) < JUDGE.fewest:
+        detail = f"{len(c.points)} points, at least {JUDGE.fewest} needed"
+        return c.rejected(RejectionReason.POINTS, detail)
+    wrong = [*_too_little(c, options), *_strip(c, options), *_other_surface(c, options)]
+    if is_rough(c, 1.2 * unlike(c, options) * typical):
+        detail = f"its rms is {c.fit.rms:.3f} mm, of others {typical:.3f} mm"
+        wrong.insert(0, c.rejected(RejectionReason.RMS, detail))
+    if not wrong or (c.fit.settled and options.accepts(c.fit.centre)):
+        return None
+    return replace(wrong[0], alone=len(wrong) == 1)
 
 
-def _too_little(c: SphereCandidate, options: PickOptions) -> Rejected | None:
+def _too_little(c: SphereCandidate, options: PickOptions) -> Iterator[Rejected]:
     """Why too little of it is visible for a decision."""
     fit, points = c.fit, len(c.points)
-    if points < JUDGE.fewest:
-        return c.rejected(
-            RejectionReason.POINTS, f"{points} points, at least {JUDGE.fewest} needed"
-        )
     if not fit.settled:
-        return c.rejected(
+        yield c.rejected(
             RejectionReason.UNSETTLED,
             f"the fit of its centre did not converge: last step {fit.step:.2g} mm",
         )
     if c.cap < options.least_cap:
-        return c.rejected(
+        yield c.rejected(
             RejectionReason.CAP,
             f"only {c.cap:.3f} of it is visible, {options.least_cap} needed",
         )
     if points < (JUDGE.open + JUDGE.crowded / points) * c.level:
-        return c.rejected(
+        yield c.rejected(
             RejectionReason.ATTACHED,
             f"only {points} of {c.level} points are away from other surfaces",
         )
-    return None
 
 
-def _strip(c: SphereCandidate, options: PickOptions) -> Rejected | None:
+def _strip(c: SphereCandidate, options: PickOptions) -> Iterator[Rejected]:
     """Whether it is a strip of another surface, such as a tube or a finger."""
     points, width = len(c.points), c.width
     if width < JUDGE.narrow:
-        return c.rejected(
+        yield c.rejected(
             RejectionReason.STRIP,
             f"it is a strip: width {width:.2f} of a cap, {JUDGE.narrow} needed",
         )
     if c.evident < JUDGE.evident:
-        return c.rejected(
+        yield c.rejected(
             RejectionReason.STRIP,
             f"its width is {width:.2f} of that of a cap, and {points / c.level:.2f} of "
             f"the points at its height are its own: their product is {c.evident:.2f}, "
@@ -138,7 +150,7 @@ def _strip(c: SphereCandidate, options: PickOptions) -> Rejected | None:
     difference, sd = c.lengthwise
     narrow = options.fused and width < JUDGE.narrow_beyond
     if narrow and difference - JUDGE.chance * sd > FUSED.lengthwise:
-        return c.rejected(
+        yield c.rejected(
             RejectionReason.STRIP,
             f"its principal curvatures differ by {difference:.2f} +- {sd:.2f} (times "
             f"the radius), at most {FUSED.lengthwise} is allowed",
@@ -148,7 +160,7 @@ def _strip(c: SphereCandidate, options: PickOptions) -> Rejected | None:
     most = min(limits.wall + limits.closed * around, FUSED.most_wall)
     most += limits.chance_wall / points
     if wall > most:
-        return c.rejected(
+        yield c.rejected(
             RejectionReason.STRIP,
             f"{wall:.2f} of its points continue as a tube of the same radius (at most "
             f"{most:.2f} is allowed where a share of {around:.2f} rises around it)",
@@ -158,12 +170,11 @@ def _strip(c: SphereCandidate, options: PickOptions) -> Rejected | None:
     most = JUDGE.beyond if width < JUDGE.narrow_beyond else wide
     beyond, most = len(c.beyond) / points, most + JUDGE.chance_beyond / points
     if beyond > most:
-        return c.rejected(
+        yield c.rejected(
             RejectionReason.STRIP,
             f"its width is {width:.2f} of that of a cap, and the surface continues "
             f"beyond it at {beyond:.2f} of its points (at most {most:.2f} is allowed)",
         )
-    return None
 
 
 def in_line(c: SphereCandidate, far: int, fused: bool) -> Rejected | None:
@@ -185,19 +196,19 @@ def in_line(c: SphereCandidate, far: int, fused: bool) -> Rejected | None:
     )
 
 
-def _other_surface(c: SphereCandidate, options: PickOptions) -> Rejected | None:
+def _other_surface(c: SphereCandidate, options: PickOptions) -> Iterator[Rejected]:
     """Whether normals, points inside or its own radius indicate another surface."""
     fit, points, R = c.fit, len(c.points), c.fit.radius
     share = float(c.facing[fit.used].mean())
     least = JUDGE.facing_round if _has_own_radius(c) else JUDGE.facing
     if share < least:
-        return c.rejected(
+        yield c.rejected(
             RejectionReason.NORMALS,
             f"{share:.2f} of its normals are radial, {least} needed",
         )
     inside = int((fit.height < -max(BIWEIGHT.tukey * fit.scale, 0.1 * R)).sum())
     if inside > 3 + JUDGE.inside * points:
-        return c.rejected(
+        yield c.rejected(
             RejectionReason.INSIDE, f"{inside} points inside it, {points} on it"
         )
     off, sd = abs(fit.free_radius - R), fit.free_radius_sd
@@ -205,11 +216,10 @@ def _other_surface(c: SphereCandidate, options: PickOptions) -> Rejected | None:
     vague = JUDGE.vague_evident if c.evident > JUDGE.quite_evident else JUDGE.vague
     most = (FUSED.vague if options.fused else vague) * R
     if off > np.hypot(options.radius_tolerance * R, by_chance) or sd > most:
-        return c.rejected(
+        yield c.rejected(
             RejectionReason.RADIUS,
             f"fitted alone, its radius is {fit.free_radius:.3f} +- {sd:.3f} mm",
         )
-    return None
 
 
 def rivals(
@@ -257,7 +267,9 @@ def odd_ones(
         points = len(c.points)
         off, sd = abs(c.fit.free_radius - middle[0]), c.fit.free_radius_sd
         alike_to = 0.5 * options.radius_tolerance * c.fit.radius
-        if is_rough(c, unlike(c, options) * typical):
+        if options.accepts(c.fit.centre):
+            alike.append(c)
+        elif is_rough(c, unlike(c, options) * typical):
             detail = f"its rms is {c.fit.rms:.3f} mm, of others {typical:.3f} mm"
             rejected.append(c.rejected(RejectionReason.RMS, detail))
         elif off > np.hypot(alike_to, JUDGE.chance * np.hypot(sd, middle[1])):

@@ -17,12 +17,10 @@ from analysis.spheres.sphere_criteria import (
     SphereCandidate,
     fault,
     in_line,
-    is_rough,
     odd_ones,
     rivals,
     spread,
     typical_rms,
-    unlike,
     visible_cap,
 )
 from analysis.spheres.thresholds import FUSED, JUDGE, SEARCH
@@ -65,7 +63,7 @@ def search(
     if rest is not None:
         _try_all(scan, _starts(rest, R, options), R, options, accepted, rejected)
     accepted, double = rivals(accepted, FUSED.apart * R if scan.fused else 0.0)
-    accepted, ends = _without_ends(scan, accepted)
+    accepted, ends = _without_ends(scan, accepted, options)
     accepted, odd = odd_ones(accepted, options)
     return accepted, rejected + double + ends + odd
 
@@ -176,7 +174,7 @@ def _with_all(c: SphereCandidate, scan: Scan) -> SphereCandidate | None:
 
 
 def _without_ends(
-    scan: Scan, candidates: list[SphereCandidate]
+    scan: Scan, candidates: list[SphereCandidate], options: PickOptions
 ) -> tuple[list[SphereCandidate], list[Rejected]]:
     """Reject ends of tubes whose wall is visible only farther away."""
     fits = [c.fit for c in candidates]
@@ -185,7 +183,9 @@ def _without_ends(
     for c in candidates:
         apart = np.linalg.norm(centres - c.fit.centre, axis=1) / c.fit.radius
         others = [fits[k] for k in np.flatnonzero(apart < JUDGE.far + 3.0)]
-        judged.append((c, in_line(c, _far(c, scan, others), scan.fused)))
+        known = options.accepts(c.fit.centre)
+        end = None if known else in_line(c, _far(c, scan, others), scan.fused)
+        judged.append((c, end))
     passed = [c for c, wrong in judged if wrong is None]
     return passed, [wrong for _, wrong in judged if wrong is not None]
 
@@ -227,10 +227,7 @@ def _wrong(
     if c is None:
         detail = "no sphere fits the points around this position"
         return Rejected(start, RejectionReason.POINTS, detail, 0)
-    if is_rough(c, 1.2 * unlike(c, options) * typical):
-        detail = f"its rms is {c.fit.rms:.3f} mm, of others {typical:.3f} mm"
-        return c.rejected(RejectionReason.RMS, detail)
-    return fault(c, options)
+    return fault(c, options, typical)
 
 
 def _nearest(centres: Floats, at: Floats) -> float:

@@ -50,6 +50,9 @@ def ingest(
     seeds_path: Annotated[
         str | None, Option("--seeds", "--seeds-path", help=HELP["seeds_path"])
     ] = None,
+    accept: Annotated[
+        list[str] | None, Option(metavar="NAME", help=HELP["accept"])
+    ] = None,
     marker_sd_mm: Annotated[
         float | None, Option(metavar="SD", help="Scatter of markers along each axis.")
     ] = None,
@@ -76,7 +79,8 @@ def ingest(
     Example: morphtrack ingest a.ply b.ply --sphere-radius-mm 6 --unit mm --out found
     """
     if marker_sd_mm is not None:
-        own = {"--radius-range": radius_range, "--seeds": seeds_path}
+        own: dict[str, Any] = {"--radius-range": radius_range, "--seeds": seeds_path}
+        own["--accept"] = accept
         others = options.given_names(settings, Ingest) + [
             name for name in own if own[name]
         ]
@@ -91,6 +95,7 @@ def ingest(
     if (sphere_radius_mm is None) == (radius_range is None):
         raise InputError("give either --sphere-radius-mm R or --radius-range A B")
     settings |= {"sphere_radius_mm": sphere_radius_mm, "seeds_path": seeds_path}
+    settings["accept"] = tuple(accept or ())
     if radius_range is not None:
         settings["sphere_radius_mm"], settings["largest_radius_mm"] = radius_range
     config = Ingest(**settings)

@@ -44,6 +44,7 @@ from pipeline.terminal import (
     InputError,
     PrunedError,
     RunFailedError,
+    ShownError,
     lacks_machine,
     machine,
     one_line,
@@ -327,7 +328,8 @@ def record_run(directory: Path, job: Job, body: Body) -> dict[str, Any]:
 
 def is_refusal(error: BaseException, job: Job) -> bool:
     """Whether input was refused and no record stays; in a study, the reason stays."""
-    refused = isinstance(error, InputError) and "study" not in job.tags
+    shown = isinstance(error, ShownError) or "study" in job.tags
+    refused = isinstance(error, InputError) and not shown
     return refused or isinstance(error, EditedError)
 
 
@@ -396,6 +398,8 @@ def _attempt(job: Job, body: Body, results: Path) -> Path:
             publish(directory, place)  # interrupted at its very end
             raise
         place = _move(directory, results / "failed" / directory.name)
+        if isinstance(error, ShownError):
+            raise ShownError(f"{error} (see {place})") from error
         if isinstance(error, Exception):
             raise RunFailedError(f"{_reason(error)} (kept in {place})") from error
         raise

@@ -48,9 +48,21 @@ def no_sphere_hint(
         other_unit(points, unit, options, 1)
         or other_radius(picks, points, options)
         or too_coarse(points, R)
+        or near_misses(picks)
     )
     advice = hint or "check radius and unit, or scan more densely"
     return f"E-NO-SPHERES {what}: {advice}"
+
+
+def near_misses(picks: Picks) -> str:
+    """A remark on candidates that fail one criterion only, or nothing."""
+    near = [c for c in picks.rejected if c.near]
+    if not near:
+        return ""
+    return (
+        f"{len(near)} rejected candidates of that radius fail one criterion only, as "
+        f"the first of rejected.csv, {near[0].reason.value}: {near[0].told}"
+    )
 
 
 def used_radius(picks: Picks, options: PickOptions) -> float:
@@ -158,20 +170,21 @@ def too_coarse(points: Floats, R: float) -> str:
 
 
 def other_radius(picks: Picks, points: Floats, options: PickOptions) -> str:
-    """A remark on the radius that the scan's spheres have, or nothing."""
+    """A remark on another radius that the scan's spheres have, or nothing."""
     size = other_size(points, picks, options.radius_mm)
-    if size is not None:
-        return f"it has {size}: rerun with that radius if the print has it"
-    low = HINT.smallest * options.radius_mm
-    high = HINT.largest * (options.radius_max_mm or options.radius_mm)
-    wide = dataclasses.replace(options, radius_mm=low, radius_max_mm=high)
-    spheres = _tried(points, wide).spheres
-    if not spheres:
+    if size is None:
+        low = HINT.smallest * options.radius_mm
+        high = HINT.largest * (options.radius_max_mm or options.radius_mm)
+        wide = dataclasses.replace(options, radius_mm=low, radius_max_mm=high)
+        spheres = _tried(points, wide).spheres
+        if not spheres:
+            return ""
+        radii = np.array([sphere.free_radius for sphere in spheres])
+        common = radii[np.abs(radii - np.median(radii)) < 0.1 * np.median(radii)]
+        sd = np.std(common, ddof=1) if len(common) > 1 else spheres[0].free_radius_sd
+        size = OtherSize(float(common.mean()), float(sd), len(common))
+    if abs(size.radius / options.radius_mm - 1.0) < options.radius_tolerance:
         return ""
-    radii = np.array([sphere.free_radius for sphere in spheres])
-    common = radii[np.abs(radii - np.median(radii)) < 0.1 * np.median(radii)]
-    spread = np.std(common, ddof=1) if len(common) > 1 else spheres[0].free_radius_sd
-    size = OtherSize(float(common.mean()), float(spread), len(common))
     return f"it has {size}: rerun with that radius if the print has it"
 
 

@@ -37,8 +37,7 @@ def scan_page(
     called = names or [str(number) for number in range(len(picks.spheres))]
     pairs = zip(picks.spheres, called, strict=True)
     spheres = [_sphere(i, *pair) for i, pair in enumerate(pairs)]
-    best = sorted(picks.rejected, key=lambda candidate: -candidate.points)
-    rejected = [_rejected(candidate) for candidate in best[:MOST_REJECTED]]
+    rejected = [_rejected(candidate) for candidate in picks.rejected[:MOST_REJECTED]]
     data = {**_packed(shown), "spheres": spheres, "rejected": rejected}
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
@@ -94,5 +93,5 @@ def _sphere(number: int, sphere: FittedSphere, name: str) -> dict[str, Any]:
 def _rejected(candidate: Rejected) -> dict[str, Any]:
     x, y, z = candidate.centre.tolist()
     where = f"({x:.2f}, {y:.2f}, {z:.2f}) mm"
-    text = f"rejected at {where}: {candidate.reason.value}: {candidate.detail}"
+    text = f"rejected at {where}: {candidate.reason.value}: {candidate.told}"
     return {"centre": [x, y, z], "text": text}

@@ -134,7 +134,7 @@ def sphere_row(number: int, sphere: FittedSphere, synthetic: bool) -> dict[str, 
 
 def rejected_row(rejected: Rejected) -> dict[str, Any]:
     """One row of rejected.csv."""
-    reason = {"reason": rejected.reason.value, "detail": rejected.detail}
+    reason = {"reason": rejected.reason.value, "detail": rejected.told}
     place = dict(zip(CENTRE, rejected.centre, strict=True))
     return {**place, **reason, "points": rejected.points}
 
@@ -192,7 +192,8 @@ def _sphere(row: Row) -> FittedSphere:
 
 def _rejected(row: Row) -> Rejected:
     reason = RejectionReason(row["reason"])
-    return Rejected(_floats(row, CENTRE), reason, row["detail"], int(row["points"]))
+    at, points = _floats(row, CENTRE), int(row["points"])
+    return Rejected(at, reason, row["detail"], points, alone=False)
 
 
 SAME_SCALE = 0.002  # that a scanner and a printer may be off, which is no other size

@@ -22,9 +22,9 @@ from pipeline.runs.run_directory import Job, Needs, Numbers
 from pipeline.scans import merge_views, no_sphere_hints
 from pipeline.scans.scan_page import scan_page
 from pipeline.scans.seed_spheres import at_seeds, near_any, read_seeds
-from pipeline.scans.sphere_tables import write_table, write_tables
+from pipeline.scans.sphere_tables import rejected_row, write_table, write_tables
 from pipeline.steps.settings import Ingest
-from pipeline.terminal import InputError, refusing
+from pipeline.terminal import InputError, ShownError, refusing
 from sim.core.arrays import Floats, Ints
 
 SEED_REACH = 1.6  # radii from a seed, which lies on the sphere or at its centre
@@ -56,7 +56,9 @@ def run_step(config: Ingest, scans: list[Path], out: Path) -> dict[str, Any]:
     if wrong:
         code, _, problem = wrong.partition(" ")
         lost = "".join(f"; {note}" for note in _remarks(clouds))
-        raise InputError(f"{code} {scans[0]}: {problem}{lost}")
+        out.mkdir(parents=True, exist_ok=True)
+        write_table(out / "rejected.csv", [rejected_row(r) for r in picks.rejected])
+        raise ShownError(f"{code} {scans[0]}: {problem}{lost}")
     merge_views.check_overlap(clouds, picks.seen)
     ignored = no_sphere_hints.left_out(picks, points, config.options)
     numbers = _numbers(clouds, picks, config, [*more, *[ignored] * bool(ignored)])
@@ -180,6 +182,7 @@ def _numbers(
     notes = _remarks(clouds) + merge_views.blind_views(clouds, picks.seen)
     notes += [one.summary for one in (picks.fusion, picks.excess) if one is not None]
     notes += no_sphere_hints.unnoticed_radius(picks, config.options)
+    notes += filter(None, [no_sphere_hints.near_misses(picks)])
     return {
         "spheres": len(picks.spheres),
         "rejected": len(picks.rejected),

@@ -50,6 +50,7 @@ class Ingest:
     seeds_path: str | None = None  # places where spheres are; elsewhere none is sought
     scanner_at_mm: tuple[float, float, float] | None = None  # of a single scan
     register: bool = False  # views in frames of their own, by the spheres they share
+    accept: tuple[str, ...] = ()  # names of rejected candidates that are spheres
 
     def __post_init__(self) -> None:
         unit_named(self.unit)
@@ -70,6 +71,7 @@ class Ingest:
             radius_max_mm=self.largest_radius_mm,
             registration_mm=self.registration_mm,
             repeatability_mm=self.repeatability_mm,
+            accept=tuple(self.accept),
         )
 
 
@@ -216,6 +218,7 @@ HELP = {
     "registration_mm": "Standard deviation of a view's place in a merged cloud.",
     "repeatability_mm": "Standard deviation of centres among repeated scans.",
     "decimal_comma": "The file uses decimal commas, as in 1,25.",
+    "accept": "Take rejected candidates as spheres, by their names in rejected.csv.",
     "register": "Register views in separate frames by the spheres they share.",
     "salvage": "Keep the good points of damaged files.",
     "seeds_path": "Search only at the positions in this file of `morphtrack pick`.",

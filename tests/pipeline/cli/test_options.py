@@ -40,7 +40,11 @@ class Reached(BaseException):
 INGEST = Ingest(5.0, "cm", 7.0, 0.1, 0.2, True, True, "seeds.csv", (1.0, -2.0, 3.0))
 GIVEN = [
     ("ingest", "scan.ply", INGEST),
-    ("ingest", "scan.ply", Ingest(5.0, "mm", register=True)),
+    (
+        "ingest",
+        "scan.ply",
+        Ingest(5.0, "mm", register=True, accept=("1.00/2.00/-3.00",)),
+    ),
     ("compare", "--spheres . --simulated .", ComparisonSettings(*range(11, 22))),
     ("deviation", "--spheres . --simulated .", Deviation(*range(1, 7))),
     ("input_uncertainty", "--simulated .", InputUncertainty(*range(1, 6))),

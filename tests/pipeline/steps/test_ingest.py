@@ -9,7 +9,14 @@ import numpy as np
 import pytest
 import trimesh
 
-from analysis.spheres.detections import Excess, PickOptions, ViewMotion
+from analysis.spheres.detections import (
+    Excess,
+    PickOptions,
+    Picks,
+    Rejected,
+    RejectionReason,
+    ViewMotion,
+)
 from analysis.spheres.find import find_spheres
 from pipeline.cli.app import called
 from pipeline.io.length_units import Unit
@@ -195,9 +202,54 @@ def test_a_scan_in_which_nothing_fits_is_refused_with_what_would(
     assert [one for one in said if one not in line] == []
 
 
+def cloudy(rng: np.random.Generator) -> Floats:
+    """Balls with points inside, which no other criterion refuses."""
+    inside = CENTRES[:, None] + rng.uniform(-2, 2, (len(CENTRES), 300, 3))
+    return np.concatenate([balls(rng), inside.reshape(-1, 3)])
+
+
+def kept_in(said: str) -> Path:
+    """Where the work of a refused ingest is kept."""
+    return Path(re.findall(r"\(see (.*)\)", said)[0])
+
+
+def test_rejected_candidates_are_kept_and_can_be_accepted_by_name(
+    rng, tmp_path, out, refuses, capsys
+):
+    said = refuses(cloudy(rng))
+    assert "6 rejected candidates of that radius fail one criterion only" in said
+    rows = rows_of(kept_in(said) / "rejected.csv")
+    assert {row["reason"] for row in rows[:6]} == {"inside"}
+    names = [row["detail"].split("--accept ")[1] for row in rows[:6]]
+    assert said.split("--accept ")[1].startswith(names[0])
+    asked = [word for name in names[:2] for word in ("--accept", name)]
+    assert called(["ingest", *words(str(tmp_path / "a.xyz"), out, *asked)]) == 0
+    found = centres_of(out / "spheres.csv")
+    assert len(found) == 2
+    assert farthest(CENTRES, found) < 0.02
+    assert "4 rejected candidates of that radius" in capsys.readouterr().out
+
+
+def test_rejected_spheres_of_the_stated_radius_are_not_called_another_size(rng):
+    cap, points = RejectionReason.CAP, balls(rng, radius=6.02)
+    rejected = tuple(Rejected(c, cap, "small", 2500) for c in CENTRES)
+    picks = Picks((), rejected, np.zeros((0, 0)), np.nan)
+    said = no_sphere_hint(picks, points, Unit.MM, PickOptions(radius_mm=6.0))
+    assert "it has" not in said
+    assert "cap: small; all else fits: if it is a sphere, --accept 0.00/" in said
+
+
+def test_candidates_of_a_range_of_radii_are_kept(rng, tmp_path, out, refused):
+    scan = saved(tmp_path / "a.xyz", cloudy(rng))
+    words = ["--radius-range", "5.5", "6.5", "--unit", "mm", "--out", str(out)]
+    kept = kept_in(refused("ingest", scan, *words))
+    assert len(rows_of(kept / "rejected.csv")) >= 6
+
+
 @pytest.mark.parametrize(
     ("more", "said"),
     [
+        ("--accept 4", "accept is 4: give a name as in rejected.csv"),
         ("--radius-range 5 7", "either --sphere-radius-mm R or --radius-range"),
         ("--sphere-radius-mm -6", "radius_mm must be positive, not -6"),
         ("--registration-mm -1", "registration_mm"),
@@ -326,6 +378,7 @@ def test_a_radius_is_doubted_no_more_than_shared_errors_let_it_be_told(rng):
     assert "E-RADIUS" in no_sphere_hint(picks, points, Unit.MM, options)
     assert unnoticed_radius(picks, options) == []
     excess = Excess("what is left on balls", 237.0, 0.0)
+    assert "give each view as a file" in excess.summary
     shared = replace(picks, excess=excess, joint_radius=(6.071, 0.049))
     assert radius_hint(shared, options) == ""
     assert no_sphere_hint(shared, points, Unit.MM, options) == ""
