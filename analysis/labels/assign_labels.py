@@ -1,5 +1,6 @@
 """Assign spheres to nodes as far as the evidence allows, with reasons."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
@@ -23,6 +24,7 @@ class Refusal(Enum):
 
     DISTANCES = "distances"
     PREDICTION = "distances and prediction"
+    BY_HAND = "stated"
     SYMMETRIC = "one of several symmetric labellings"
     AMBIGUOUS = "unassigned: ambiguous"
     NO_EVIDENCE = "unassigned: no sphere fits"
@@ -121,6 +123,23 @@ def _reasons(
             by_length = np.isfinite(row[sphere]) and lead > scoring.options.margin
             reasons.append(Refusal.DISTANCES if by_length else Refusal.PREDICTION)
     return tuple(reasons)
+
+
+def labels_by_hand(n: int, nodes: Sequence[str]) -> Labels:
+    """Labels of n nodes, stated for each sphere; "" for none."""
+    sphere, reason = np.full(n, NOT_ASSIGNED), [Refusal.NO_EVIDENCE] * n
+    for k, node in enumerate(nodes):
+        if not node:
+            continue
+        if not (node.isdecimal() and int(node) < n and nodes.count(node) == 1):
+            raise ValueError(
+                f"column node of spheres.csv has {node!r}: state each node of 0 to "
+                f"{n - 1} once, or nothing"
+            )
+        sphere[int(node)], reason[int(node)] = k, Refusal.BY_HAND
+    confirmed = sphere[sphere != NOT_ASSIGNED]
+    none = _no_labels(n)
+    return replace(none, sphere=sphere, confirmed=confirmed, reason=tuple(reason))
 
 
 def _no_labels(n: int) -> Labels:

@@ -12,7 +12,12 @@ from scipy.linalg import block_diag
 from analysis.comparison.assumptions import UncertaintyOptions
 from analysis.comparison.compare_scan import ENOUGH, MIRROR, listed
 from analysis.comparison.error_sources import length_sd_mm
-from analysis.labels.assign_labels import Labels, Refusal, label_spheres
+from analysis.labels.assign_labels import (
+    Labels,
+    Refusal,
+    label_spheres,
+    labels_by_hand,
+)
 from analysis.labels.rigid_distances import Mechanism
 from analysis.labels.scale_and_mirror_checks import (
     Handedness,
@@ -47,6 +52,7 @@ class SphereTable:
     covariance_mm2 : (3m, 3m) of all centres together
     synthetic : whether the scan was made by computation
     remark : where the spheres contradict the stated radius
+    nodes : (m,) that a person added to the file as column `node`; empty without it
     """
 
     names: tuple[str, ...]
@@ -55,6 +61,7 @@ class SphereTable:
     covariance_mm2: Floats
     synthetic: bool
     remark: str = ""
+    nodes: tuple[str, ...] = ()
 
 
 def read_spheres(directory: Path) -> SphereTable:
@@ -72,14 +79,16 @@ def read_spheres(directory: Path) -> SphereTable:
             f"{path}: the covariance of sphere {table['sphere'][row]} is not positive "
             f"definite (lowest eigenvalue {lowest[row]:.2e} mm^2): correct or remove it"
         )
-    marked = False
+    marked, nodes = False, ()
+    if "node" in header_of(path):
+        nodes = tuple(read_columns(path, ["node"])["node"])
     if "synthetic" in header_of(path):
         words = read_columns(path, ["synthetic"])["synthetic"].str.lower()
         marked = bool(words.isin(["true", "1"]).any())
     centres, joint = values[:, :3].copy(), directory / "covariance.npz"
     together, remark = _together(joint, centres, covariances)
     return SphereTable(
-        tuple(table["sphere"]), centres, covariances, together, marked, remark
+        tuple(table["sphere"]), centres, covariances, together, marked, remark, nodes
     )
 
 
@@ -220,7 +229,9 @@ def label_scan(
     sd = float(length_sd_mm(uncertainty, mechanism.lengths_mm).mean())
     options = LabelOptions(length_sd_mm=max(sd, 0.03))
     labels = label_spheres(mechanism, table.centres_mm, table.covariances_mm2, options)
-    few = len(labels.labelled) < ENOUGH * n
+    if any(table.nodes):
+        labels = labels_by_hand(n, table.nodes)
+    few = len(labels.labelled) < ENOUGH * n and not any(table.nodes)
     if few:
         factor = wrong_unit(mechanism, table.centres_mm, table.covariances_mm2, options)
         if factor is not None and factor != 1:

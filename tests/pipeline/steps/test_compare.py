@@ -1,6 +1,7 @@
 import json
 import re
 from dataclasses import asdict, replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -61,6 +62,29 @@ def test_the_tables_hold_what_the_verdict_rests_on(folders):
     labels = pd.read_csv(out / "labels.csv")
     assert labels["sphere"].is_unique
     assert (labels["margin"] >= 3.0).all()
+
+
+def name_nodes(ingest: Path, nodes: list[str]) -> None:
+    path = ingest / "spheres.csv"
+    pd.read_csv(path, dtype=str).assign(node=nodes).to_csv(path, index=False)
+
+
+def test_nodes_are_named_by_hand_in_a_column_of_the_spheres(folders):
+    first, labels = run_step(CONFIG, *folders), folders[2] / "labels.csv"
+    found = pd.read_csv(labels).set_index("sphere")["node"]
+    nodes = [str(found[k]) for k in range(15)]
+    name_nodes(folders[0], nodes)
+    assert run_step(CONFIG, *folders)["verdict"] == first["verdict"] == "agrees"
+    name_nodes(folders[0], ["", *nodes[1:]])
+    assert run_step(CONFIG, *folders)["labelled"] == 14
+    stated = pd.read_csv(labels)["reason"] == "stated"
+    assert [*np.flatnonzero(~stated)] == [int(nodes[0])]
+    name_nodes(folders[0], [nodes[1], nodes[0], *nodes[2:]])
+    assert run_step(CONFIG, *folders)["rms_mm"] > 10.0 * first["rms_mm"]
+    for wrong in ("15", "-1", "x", nodes[1]):
+        name_nodes(folders[0], [wrong, *nodes[1:]])
+        with pytest.raises(InputError, match=f"node of spheres.csv has '{wrong}': st"):
+            run_step(CONFIG, *folders)
 
 
 def test_another_state_of_the_mechanism_differs(mechanism, folders, tmp_path, rng):
