@@ -18,11 +18,13 @@ from sim.core.arrays import Floats, Ints, among
 MOST_LINES = 6000
 MOST_NODES = 400  # of which each is a dot
 MOST_NUMBERED = 150  # creases
+MOST_NAMED = 40  # nodes
 LETTERS = 15  # of a title, an inch
 ROW = 0.06  # of the height of a panel in space: a line of its legend
+TOWARDS = 0.99  # cosine: an axis that points at the reader
 FILLED = 1.55  # a cube at which lengths of its side just fit the panel, from all sides
 LOGARITHMIC = ("E",)
-PLAIN_TICKS = {"axes.formatter.use_mathtext": False}  # which takes longer than a run
+PLAIN_TICKS = {"axes.formatter.use_mathtext": False, "axes.formatter.useoffset": False}
 STILL = 1e-6  # a number that moves by less of the largest shown stands still
 MOUNTAIN, VALLEY = "#c1121f", "#1d4ed8"  # as in crease patterns
 PENS = ("#000000", SHAPE)
@@ -49,6 +51,9 @@ class Drawing:
     axes : (3, 3) directions of x, y and z
     unit : of all lengths, "" where not stated
     creases : (q, 3) nodes of creases of a sheet and their numbers
+    aims : (q, 3) where nodes should go
+    doubled : (q, 2) nodes of links that lie on others
+    numbered : whether nodes have numbers that messages name
     """
 
     first: Floats
@@ -65,6 +70,9 @@ class Drawing:
     axes: Floats = field(default_factory=lambda: np.eye(3))
     unit: str = ""
     creases: Ints = field(default_factory=lambda: np.empty((0, 3), dtype=np.int64))
+    aims: Floats = field(default_factory=lambda: np.empty((0, 3)))
+    doubled: Ints = field(default_factory=lambda: np.empty((0, 2), dtype=np.int64))
+    numbered: bool = False
 
 
 def run_picture(
@@ -123,10 +131,14 @@ def _draw_sheet(axes: Axes, drawing: Drawing) -> None:
     axes.set_title("creases by number, from above at the start", fontsize=6)
 
 
+def _shown(points: Floats, flat: bool) -> Floats:
+    """(..., 2 or 3) points as they are shown."""
+    return points[..., [0, 2]] if flat else points
+
+
 def _segments(ends: Floats, flat: bool) -> Floats:
     """(q, 2, 2 or 3) ends of lines as they are shown."""
-    few = ends[:: len(ends) // MOST_LINES + 1]
-    return few[..., [0, 2]] if flat else few
+    return _shown(ends[:: len(ends) // MOST_LINES + 1], flat)
 
 
 def draw_shape(axes: Any, drawing: Drawing) -> None:
@@ -159,11 +171,19 @@ def draw_shape(axes: Any, drawing: Drawing) -> None:
     for name, pairs in drawing.folds.items():
         look = {"colors": _pen(name), "linewidths": 1.6, "zorder": 4}
         add(drawing.last[pairs], label=name, **look)
-    if drawing.folds or drawing.missing:
+    if len(drawing.doubled):
+        look = {"colors": MISSING[1], "linewidths": 3.0, "alpha": 0.5}
+        add(drawing.last[drawing.doubled], label="bodies in one place", **look)
+    if len(drawing.aims):
+        look = {"marker": "x", "s": 16, "linewidths": 0.8, "label": "target of a node"}
+        axes.scatter(*_shown(drawing.aims, flat).T, c=TARGET, **look)
+    if axes.get_legend_handles_labels()[1]:
         axes.legend(loc="upper left", fontsize=6)
     if len(drawing.last) <= MOST_NODES:
-        at = drawing.last[:, [0, 2]] if flat else drawing.last
-        axes.scatter(*at.T, s=3, c=SHAPE, linewidths=0)
+        axes.scatter(*_shown(drawing.last, flat).T, s=3, c=SHAPE, linewidths=0)
+    if drawing.numbered and len(drawing.last) <= MOST_NAMED:
+        for k, at in enumerate(_shown(drawing.last, flat)):
+            axes.text(*at, f" {k}", fontsize=5, ha="left", va="bottom")
     _frame(axes, drawing)
 
 
@@ -207,7 +227,8 @@ def _frame_in_space(axes: Any, drawing: Drawing) -> None:
     low, high = corners.min(axis=0), corners.max(axis=0)
     reach = 0.2 * (float((high - low).max()) or 1.0)
     low = low - ([0.0, reach] if high[0] - low[0] > high[1] - low[1] else [reach, 0.0])
-    rows = ROW * (2 + len(drawing.folds) + len(drawing.missing))
+    marked = bool(len(drawing.doubled)) + bool(len(drawing.aims))
+    rows = ROW * (2 + len(drawing.folds) + len(drawing.missing) + marked)
     half = 0.5 * max(high[0] - low[0], (high[1] - low[1]) / (1.0 - rows))
     below = ROW * 2 * half
     flat = [0.5 * (low[0] + high[0]), low[1] - below + half]
@@ -233,6 +254,8 @@ def _draw_axes(axes: Any, drawing: Drawing, low: Floats, reach: float) -> None:
     ends = 1.2 * size * drawing.axes @ across[:2].T
     corner = [*(low - np.minimum(ends.min(axis=0), 0.0)), 0.0] @ across
     for name, along in zip("xyz", drawing.axes, strict=True):
+        if abs(along @ across[2]) > TOWARDS:
+            continue
         end = corner + size * along
         axes.plot(*np.stack([corner, end]).T, color=FAINT, linewidth=0.8)
         axes.text(*(corner + 1.2 * size * along), name, fontsize=6, ha="center")

@@ -22,6 +22,8 @@ POSITIONS = ("r", "x")  # names of the array that holds (steps, n, 2 or 3) posit
 FOLDS = "folds.csv"  # a row for each crease of a folded sheet
 UP = np.array([0.0, 0.0, 1.0])  # unless a run says otherwise
 PIECES = 6  # of a plane in a picture, along each side
+THIN = 1e-6  # of its size: a shape that is in a plane
+IN_PLANE = ((0.0, 0.0), (0.0, -90.0), (90.0, -90.0))  # views along x, y and z
 LINES = ("bars", "edges", "body_edges")  # names of arrays (q, 2) of lines between nodes
 
 
@@ -79,13 +81,13 @@ def _moving(directory: Path, arrays: Mapping[str, Any]) -> MovingShape | None:
     goals = arrays.get("g")
     links, faces = _connections(directory, arrays, r[0])
     inner = _within_panels(arrays)
-    creases: dict[str, Any] = {}
+    more: dict[str, Any] = {}
     if "crease_lines" in arrays and (directory / FOLDS).is_file():
         from pipeline.report.folded_creases import crease_groups  # imports pandas
 
         lines = arrays["crease_lines"]
         missing, folds = crease_groups(directory / FOLDS, lines)
-        creases = {"creases": lines, "missing": missing, "folds": folds}
+        more = {"creases": lines, "missing": missing, "folds": folds}
     fixed = _fixed_lines(arrays)
     if "ground_lines" in arrays:
         fixed = upright(arrays["ground_lines"], up)
@@ -95,23 +97,44 @@ def _moving(directory: Path, arrays: Mapping[str, Any]) -> MovingShape | None:
         outlines = [plane_lines(upright(p[:3], up), float(p[3]), r) for p in planes]
         fixed = np.concatenate([fixed, *outlines])
         seen = np.concatenate([seen, fixed.reshape(-1, 3)])
+    goals = goals if goals is not None and goals.shape == r.shape else None
+    aims = np.empty((0, 3))
+    if goals is not None and not len(fixed):
+        off = np.abs(goals - r).max(axis=(0, 2))  # followers are their own goals
+        aims = goals[-1, off > THIN * np.ptp(seen)]
+    seen = np.concatenate([seen, aims])
+    low, high = seen.min(axis=0, initial=np.inf), seen.max(axis=0, initial=-np.inf)
+    box = np.array([low, high])
+    span = np.ptp(np.concatenate([box, fixed.reshape(-1, 3)]), axis=0)
+    thin = np.flatnonzero(span <= THIN * span.max())
+    if len(thin) == 1:
+        more["view"] = IN_PLANE[thin[0]]
     return MovingShape(
         first=r[0],
         last=r[-1],
         links=links[~among(links, inner)],
         faces=faces,
         fixed=fixed,
-        box=np.array(
-            [seen.min(axis=0, initial=np.inf), seen.max(axis=0, initial=-np.inf)]
-        ),
+        box=box,
         flat=bool(np.ptp(r[..., 1]) == 0.0),
         inner=inner,
         axes=upright(np.eye(3), up),
         r=r,
-        goals=goals if goals is not None and goals.shape == r.shape else None,
+        goals=goals,
+        aims=aims,
+        doubled=_doubled(r[-1], links),
+        numbered=(directory / "structure.json").is_file(),
         film_view=VIEW if "directors" in arrays else None,
-        **creases,
+        **more,
     )
+
+
+def _doubled(r: Floats, links: Ints) -> Ints:
+    """(q, 2) nodes of links whose ends are where another's are."""
+    size = float(np.ptp(r[np.isfinite(r).all(axis=1)], axis=0).max())
+    at = np.round(np.nan_to_num(r[links]) / (THIN * size or 1.0))
+    ends = [tuple(sorted(map(tuple, pair))) for pair in at.tolist()]
+    return links[[ends.count(pair) > 1 for pair in ends]] if ends else links
 
 
 def plane_lines(normal: Floats, height: float, r: Floats) -> Floats:

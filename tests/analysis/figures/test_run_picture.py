@@ -80,7 +80,8 @@ def test_no_corner_is_cut_and_the_legend_and_the_axes_have_room(size, view):
     figure = run_picture(drawing, {}, "")
     figure.canvas.draw()
     (axes,) = figure.axes
-    names = [text.get_position_3d() for text in axes.texts[:3]]
+    names = [text.get_position_3d() for text in axes.texts[:-1]]
+    assert len(names) == (2 if view == (90.0, -90.0) else 3)
     every = np.concatenate([x, names]).T
     flat = np.stack(proj3d.proj_transform(*every, axes.get_proj())[:2], axis=-1)
     places = axes.transData.transform(flat)
@@ -113,3 +114,18 @@ def test_a_long_title_is_broken_to_the_width_of_the_picture():
     assert heading.replace("\n", " ") == title
     box = figure.texts[0].get_window_extent()
     assert figure.bbox.x0 <= box.x0 < box.x1 <= figure.bbox.x1
+
+
+def test_a_planar_mechanism_shows_its_plane_targets_numbers_and_doubled_bodies():
+    x = np.array([[0, 0, 0], [0.1, 0, 0], [0.1, 0.12, 0], [0.1, 0, 0]])
+    links, none = np.array([[0, 1], [1, 2], [2, 3]]), np.empty((0, 3), dtype=np.int64)
+    box = np.array([x.min(axis=0), x.max(axis=0)])
+    drawing = Drawing(
+        x, x, links, none, np.empty((0, 2, 3)), box, view=(90.0, -90.0),
+        aims=np.array([[0.05, 0.1, 0.0]]), doubled=links[1:], numbered=True,
+    )  # fmt: skip
+    (axes,) = run_picture(drawing, {}, "").axes
+    said = [text.get_text().strip() for text in axes.texts]
+    assert said == ["0", "1", "2", "3", "x", "y", "axes 0.02 long"]
+    labels = axes.get_legend_handles_labels()[1]
+    assert labels == ["bodies in one place", "target of a node"]
