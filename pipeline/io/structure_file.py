@@ -320,14 +320,14 @@ def in_numbers(entries: Mapping[str, Any]) -> dict[str, Any]:
             if not isinstance(name, str) or set(name) <= set("xyz"):
                 raise ValueError(f"node {name!r}: use a letter other than x, y and z")
         names = {name: i for i, name in enumerate(nodes)}
-        for key in made.keys() - WORDS:
-            with located(key):
-                made[key] = _numbered(made[key], names)
+        for key, value in entries.items():
+            with located(str(key)):
+                made[key] = value if key in WORDS else _numbered(value, names)
         made["nodes"] = nodes = list(nodes.values())
     rows = nodes if isinstance(nodes, list) else []
     if rows and all(isinstance(at, list) and len(at) == 2 for at in rows):
         made["planar"] = made.get("planar") or "z"
-        axis = "xyz".find(made["planar"])
+        axis = "xyz".find(str(made["planar"]))
         made["nodes"] = [[*at[:axis], 0.0, *at[axis:]] for at in rows]
     return made
 

@@ -114,6 +114,7 @@ def test_limits_that_a_morph_ends_at_are_told_with_their_bounds(tmp_path):
             "fixed: .*named C: the",
         ),
         ({"nodes": {"A1": [0, 0], "B": [1, 0]}, "fixed": ["A"]}, "did you mean A1"),
+        ({"nodes": [[0, 0], [1, 0]], "planar": ["z"]}, "planar is .*: choose one of x"),
         ({"nodes": [[0, 0, 0]], "fix": [0]}, r"did you mean `fixed: \[0\]`\?"),
         ({"rods": []}, "is a rod file: case=rod_file reads it"),
         ({"file_spec": 1, "vertices_coords": []}, "pattern: case=fold_file reads it"),
