@@ -467,13 +467,18 @@ class StepEquations:
 
     def _residual(self, span: Span, forces: StepForces, slopes: Slopes) -> Floats:
         rows, time, h, (G, F, end) = self.rows, span.time, span.h, slopes
-        first = self.mass @ (span.z1 - span.z0 - h * span.v)
+        first = self._momentum(span.z1 - span.z0 - h * span.v)
         first -= rows.transpose_times(G, span.mu)
-        second = self.mass @ (span.v1 - span.v0)
+        second = self._momentum(span.v1 - span.v0)
         second += rows.transpose_times(G, span.lam) + rows.transpose_times(F, span.mu)
         second[: self.forces.dead.size] += h * forces.slope
         hidden = rows.along(end, span.v1) + rows.values(span.z1, time.ds1)
         return np.concatenate([first, second, rows.values(span.z1, time.s1), hidden])
+
+    def _momentum(self, v: Floats) -> Floats:
+        """(N,) M v, without what calls of sparse matrices cost."""
+        row, col = self.mass.coords
+        return np.bincount(row, self.mass.data * v[col], len(v)).astype(np.float64)
 
     def _size_of(self, residual: Floats, h: float) -> float:
         """The largest part of the residual, dimensionless; nan if one is."""
@@ -512,8 +517,9 @@ class StepEquations:
         size = 2 * (rows.unknowns + rows.count)
         if K is not None:
             row, col = np.nonzero(K)
-            values = np.append(values, h * K[row, col])
-            at, to = np.append(at, rows.unknowns + row), np.append(to, col)
+            values = np.concatenate([values, h * K[row, col]])
+            at = np.concatenate([at, rows.unknowns + row])
+            to = np.concatenate([to, col])
         if size > DENSE:
             try:
                 return splu(csc_array((values, (at, to)), shape=(size, size))).solve

@@ -320,6 +320,11 @@ class Elastic:
             if len(nodes):
                 np.add.at(out, nodes, forces.reshape(*nodes.shape, 3))
 
+    @cached_property
+    def places(self) -> tuple[Ints, Ints]:
+        """Of the entries that `Deformed.curvature` gives."""
+        return elastic_entries(self.links, self.hinges, self.panels.nodes)
+
     def check(self, r: Floats) -> None:
         """Refuse nodes that are not there, and hinges without an angle in `r`."""
         parts = {"link": self.links, "hinge": self.hinges, "panel": self.panels.nodes}
@@ -411,10 +416,11 @@ class Deformed:
         across = np.eye(3) - e[:, :, None] * e[:, None, :]
         pull = _pull_per_length(self.elastic, self.length, self.tension)
         across *= pull[:, None, None]
-        return np.tile(across, (2, 2)) * np.outer(ENDS, ENDS)
+        return across[:, AXES[:, None], AXES] * SIGNS
 
 
-ENDS = np.repeat([-1.0, 1.0], 3)  # slopes of the two ends of a link
+AXES = np.tile(np.arange(3), 2)  # of the coordinates of a link
+SIGNS = np.kron([[1.0, -1.0], [-1.0, 1.0]], np.ones((3, 3)))  # of its two ends
 lower_triangle = cache(np.tril_indices)
 
 
@@ -458,8 +464,8 @@ def deform(elastic: Elastic, r: Floats, before: Floats) -> Deformed:
     tension = elastic.link_stiffness * (length - elastic.rest_length)
     link_slope = np.concatenate([-e, e], axis=1)
     angle, hinge_slope, hessian = slopes_of_hinges(elastic.hinges, r)
-    turn = 2.0 * np.pi
-    angle += turn * np.round((before - angle) / turn)
+    if len(angle):
+        angle += 2.0 * np.pi * np.round((before - angle) / (2.0 * np.pi))
     moment = elastic.hinge_stiffness * (angle - elastic.rest_angle)
     gradient, panels = np.zeros_like(r), elastic.panels.stretched(r)
     pull, turn_back = tension[:, None] * link_slope, moment[:, None] * hinge_slope

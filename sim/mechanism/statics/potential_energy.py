@@ -316,12 +316,7 @@ class InnerForces:
         V, n = self.potential, self.potential.system.n
         K = np.zeros((3 * n, 3 * n))
         if is_elastic(V):
-            own = V.loaded.elastic
-            parts = (own.links, own.hinges, own.panels.nodes)
-            places = _pattern_with(V.pattern, *(nodes.tobytes() for nodes in parts))
-            first = len(V.pattern.rows)
-            at = places.rows[first:], places.cols[first:]
-            np.add.at(K, at, self._deformed.curvature)
+            np.add.at(K, V.loaded.elastic.places, self._deformed.curvature)
             K += np.tril(K, -1).T
         if V.obstacles is not None:
             contacts, rows = self._contacts, np.zeros(V.system.m)
