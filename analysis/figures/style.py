@@ -505,5 +505,6 @@ UNITS = {
     "x_first": "$x$ of the first node (m)",
     "y_first": "$y$ of the first node (m)",
     "load": "load (N)",
+    "fold_missing_deg": "largest fold error (°)",
     "displacement": "displacement (m)",
 }

@@ -235,7 +235,7 @@ def step_numbers(directory: Path) -> dict[str, Floats]:
 
 PREFERRED = (
     "E", "S", "strain_energy", "contact_energy", "largest_rise", "largest_fold_deg",
-    "clearance",
+    "clearance", "fold_missing_deg",
 )  # fmt: skip
 ENERGIES = ("strain_energy", "contact_energy")
 CENTRE = ("x_c", "y_c", "z_c")

@@ -102,7 +102,7 @@ def _sentence(name: str, record: Mapping[str, Any]) -> str:
 
 def run_title(record: Mapping[str, Any]) -> str:
     """The user's file, or the case, and the first two numbers."""
-    case = _case(record)
+    case = (record.get("config") or {}).get("case") or {}
     parts = [case, *(v for v in case.values() if isinstance(v, Mapping))]
     paths = [str(part["path"]) for part in parts if part.get("path")]
     name = Path(paths[0]).name if paths else record["name"]

@@ -145,6 +145,7 @@ ZERO = "step,strain_energy,contact_energy,fold_missing_deg\n0,0,0,1\n1,0,0,2\n"
         (LEFT.format(J=9e-11), ["step", "largest_fold_deg"]),
         (LEFT.format(J=2e-10), ["step", "strain_energy", "largest_fold_deg"]),
         (ZERO, ["step", "fold_missing_deg"]),
+        ("step,stage,fold_missing_deg\n0,0,9\n1,1,2\n", ["step", "fold_missing_deg"]),
     ],
 )
 def test_the_numbers_that_tell_most_are_drawn(tmp_path, table, chosen):

@@ -1,6 +1,6 @@
 """What a person reads of a finished run."""
 
-from pipeline.runs.summary import definitions, length_unit, summary_lines
+from pipeline.runs.summary import definitions, length_unit, run_title, summary_lines
 
 
 def test_a_fold_says_how_many_creases_are_off():
@@ -13,6 +13,16 @@ def test_a_fold_says_how_many_creases_are_off():
     assert "fold: folded" in summary_lines({"result": result, "wall_s": 1.0})
     said = summary_lines({"result": result | off, "wall_s": 1.0})
     assert f"fold: folded, {off['fold_off']}" in said
+
+
+def test_the_title_of_a_picture_is_the_name_of_the_file():
+    """The identity has the digest of its content instead."""
+    paths = ("a/mine.svg", {"sha256": "0"})
+    configs = [{"case": {"pattern": {"path": path}}} for path in paths]
+    record = {"config": configs[0], "identity": {"config": configs[1]}, "wall_s": 1.0}
+    record |= {"result": {"strain_energy": 0.5}, "name": "pattern_file"}
+    assert run_title(record) == "mine.svg: strain_energy = 0.5 J"
+    assert run_title(record | {"config": {}}) == "pattern_file: strain_energy = 0.5 J"
 
 
 def test_a_fold_leaves_out_what_means_nothing_there():
