@@ -34,7 +34,7 @@ def draw_mechanism_motion(runs: Sequence[ShownRun]) -> DrawnFigure:
     """
     for run, node in zip(runs, TRACED_NODES, strict=True):
         if "out_of_balance" not in run.table or run.r.shape[1] <= node:
-            raise ValueError(f"{run.label} is not a motion with node {node}: give one")
+            raise ValueError(f"{run.label} has no motion of node {node}: give another")
     figure, (panels,) = sheet(PanelGrid(4, 43.0, 44.0), more=8.0)
     _draw_path(panels[0], runs[0], TRACED_NODES[0], SHOWN_SHARES[0])
     _draw_efforts(panels[1], runs[1])

@@ -274,8 +274,8 @@ def _draw_map(ax: Axes, run: ShownRun, branches: int) -> None:
         line = np.concatenate([back[::-1], forth[1:]])
         ax.plot(*line.T, DASHES[k % 4], color=COLOURS[k % 4], label=f"branch {k + 1}")
     ax.plot(0.0, 0.0, "o", color=style.ERROR, markersize=3.5)
-    ax.set_xlabel(f"first, rms ({style.UNIT})")
-    ax.set_ylabel(f"second, rms ({style.UNIT})")
+    ax.set_xlabel(f"coordinate 1 ({style.UNIT})")
+    ax.set_ylabel(f"coordinate 2 ({style.UNIT})")
     ax.margins(0.12)
 
 

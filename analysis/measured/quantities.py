@@ -165,7 +165,7 @@ def loop_quantities(loops: Loops) -> Quantities:
     """
     mean = loops.mean_branch()
     if len(mean.at) < 2:
-        raise ValueError("closing and opening share no two places: record both fully")
+        raise ValueError("closing and opening hardly overlap: record both fully")
     half = loops.half_difference()
     found = {
         "force": mean,

@@ -105,7 +105,7 @@ def fault(
         return c.rejected(RejectionReason.POINTS, detail)
     wrong = [*_too_little(c, options), *_strip(c, options), *_other_surface(c, options)]
     if is_rough(c, 1.2 * unlike(c, options) * typical):
-        detail = f"its rms is {c.fit.rms:.3f} mm, of others {typical:.3f} mm"
+        detail = f"rms {c.fit.rms:.3f} mm exceeds the others' {typical:.3f} mm"
         wrong.insert(0, c.rejected(RejectionReason.RMS, detail))
     if not wrong or (c.fit.settled and options.accepts(c.fit.centre)):
         return None
@@ -123,7 +123,7 @@ def _too_little(c: SphereCandidate, options: PickOptions) -> Iterator[Rejected]:
     if c.cap < options.least_cap:
         yield c.rejected(
             RejectionReason.CAP,
-            f"only {c.cap:.3f} of it is visible, {options.least_cap} needed",
+            f"only {c.cap:.3f} of it is visible, at least {options.least_cap} needed",
         )
     if points < (JUDGE.open + JUDGE.crowded / points) * c.level:
         yield c.rejected(
@@ -138,14 +138,15 @@ def _strip(c: SphereCandidate, options: PickOptions) -> Iterator[Rejected]:
     if width < JUDGE.narrow:
         yield c.rejected(
             RejectionReason.STRIP,
-            f"it is a strip: width {width:.2f} of a cap, {JUDGE.narrow} needed",
+            f"the visible cap is too narrow: {width:.2f} of the width of a round one, "
+            f"at least {JUDGE.narrow} needed",
         )
     if c.evident < JUDGE.evident:
         yield c.rejected(
             RejectionReason.STRIP,
-            f"its width is {width:.2f} of that of a cap, and {points / c.level:.2f} of "
-            f"the points at its height are its own: their product is {c.evident:.2f}, "
-            f"{JUDGE.evident} needed",
+            f"the visible cap is too narrow or too sparse: {width:.2f} of the width of "
+            f"a round one, times {points / c.level:.2f} of the points near its surface "
+            f"is {c.evident:.2f}, at least {JUDGE.evident} needed",
         )
     difference, sd = c.lengthwise
     narrow = options.fused and width < JUDGE.narrow_beyond
@@ -163,7 +164,7 @@ def _strip(c: SphereCandidate, options: PickOptions) -> Iterator[Rejected]:
         yield c.rejected(
             RejectionReason.STRIP,
             f"{wall:.2f} of its points continue as a tube of the same radius (at most "
-            f"{most:.2f} is allowed where a share of {around:.2f} rises around it)",
+            f"{most:.2f} is allowed)",
         )
     rim = max(1.0, np.sqrt(JUDGE.whole / c.cap))
     wide = FUSED.beyond_wide if options.fused else JUDGE.beyond_wide * rim
@@ -172,8 +173,8 @@ def _strip(c: SphereCandidate, options: PickOptions) -> Iterator[Rejected]:
     if beyond > most:
         yield c.rejected(
             RejectionReason.STRIP,
-            f"its width is {width:.2f} of that of a cap, and the surface continues "
-            f"beyond it at {beyond:.2f} of its points (at most {most:.2f} is allowed)",
+            f"the surface continues beyond the cap at {beyond:.2f} of its points, at "
+            f"most {most:.2f} allowed (cap: {width:.2f} of the width of a round one)",
         )
 
 
@@ -204,7 +205,7 @@ def _other_surface(c: SphereCandidate, options: PickOptions) -> Iterator[Rejecte
     if share < least:
         yield c.rejected(
             RejectionReason.NORMALS,
-            f"{share:.2f} of its normals are radial, {least} needed",
+            f"only {share:.2f} of its normals are radial, at least {least} needed",
         )
     inside = int((fit.height < -max(BIWEIGHT.tukey * fit.scale, 0.1 * R)).sum())
     if inside > 3 + JUDGE.inside * points:
@@ -216,9 +217,11 @@ def _other_surface(c: SphereCandidate, options: PickOptions) -> Iterator[Rejecte
     vague = JUDGE.vague_evident if c.evident > JUDGE.quite_evident else JUDGE.vague
     most = (FUSED.vague if options.fused else vague) * R
     if off > np.hypot(options.radius_tolerance * R, by_chance) or sd > most:
+        unsure = f"is too uncertain (at most +- {most:.3f} mm)"
         yield c.rejected(
             RejectionReason.RADIUS,
-            f"fitted alone, its radius is {fit.free_radius:.3f} +- {sd:.3f} mm",
+            f"free-fit radius {fit.free_radius:.3f} +- {sd:.3f} mm "
+            + (unsure if sd > most else f"differs from {R:g} mm"),
         )
 
 
@@ -270,12 +273,12 @@ def odd_ones(
         if options.accepts(c.fit.centre):
             alike.append(c)
         elif is_rough(c, unlike(c, options) * typical):
-            detail = f"its rms is {c.fit.rms:.3f} mm, of others {typical:.3f} mm"
+            detail = f"rms {c.fit.rms:.3f} mm exceeds the others' {typical:.3f} mm"
             rejected.append(c.rejected(RejectionReason.RMS, detail))
         elif off > np.hypot(alike_to, JUDGE.chance * np.hypot(sd, middle[1])):
             detail = (
-                f"fitted alone, its radius is {c.fit.free_radius:.3f} +- {sd:.3f} mm, "
-                f"of others {middle[0]:.3f} mm"
+                f"free-fit radius {c.fit.free_radius:.3f} +- {sd:.3f} mm differs from "
+                f"the others' {middle[0]:.3f} mm"
             )
             rejected.append(c.rejected(RejectionReason.RADIUS, detail))
         elif points < JUDGE.sparse * density * c.cap and not _has_own_radius(c):

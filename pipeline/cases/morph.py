@@ -257,7 +257,7 @@ class MorphCase(Checked):
             return target
         if set(self.perturb) != {"seed", "turn", "shift"}:
             raise ValueError(
-                f"perturb has {', '.join(self.perturb)}: give seed, turn, shift"
+                f"perturb has keys {', '.join(self.perturb)}: give seed, turn, shift"
             )
         by = self.perturb
         return perturbed(target, seed=by["seed"], turn=by["turn"], shift=by["shift"])
@@ -437,7 +437,7 @@ class MorphRecorder(record.Recorder[MorphCase, MorphStep]):
             return {}
         return {
             "target_size": f"the target is {times:.2g} times as large as the "
-            "structure: check the unit of its file"
+            "structure: check the target file's unit"
         }
 
     def _starts(self, ended: record.Summary) -> record.Summary:

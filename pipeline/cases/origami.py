@@ -136,7 +136,7 @@ class OrigamiCase(Checked):
         if self.sequence is not None:
             first = self.phases[0]
             if not isinstance(first, Fold):
-                raise ValueError("the case has a sequence, but no Fold first: add one")
+                raise ValueError("sequence needs a Fold as the first phase: add it")
             staged = replace(first, stages=parse_sequence(self.sequence))
             object.__setattr__(self, "phases", [staged, *self.phases[1:]])
         super().__post_init__()
@@ -441,7 +441,7 @@ class PlateCase:
         area = float(np.linalg.norm(np.cross(a, b)))
         if area <= 1e-9 * float(np.linalg.norm(a)) * float(np.linalg.norm(b)):
             raise ValueError(
-                f"periods {list(map(list, self.periods))} are parallel: turn one"
+                f"periods {list(map(list, self.periods))} are parallel: change one"
             )
 
     @property

@@ -91,8 +91,8 @@ class UserRod(MovingSpaceRod):
             return []
         h = 0.01 * self.duration
         return [
-            f"the run has {np.ceil(steps):.0f} steps: set case.options.h to {h:.2g} s "
-            "or less"
+            f"the run has {np.ceil(steps):.0f} steps, fewer than {FEWEST_STEPS}: set "
+            f"case.options.h to {h:.2g} s or less"
         ]
 
 

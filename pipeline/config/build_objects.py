@@ -60,7 +60,7 @@ def _check(where: str, value: Any) -> None:
         given, hint = value.get(key), taken.annotation
         for null in _nulls(given, hint, f"{where}.{key}") if key in value else ():
             left_out = taken.default is not inspect.Parameter.empty and "[" not in null
-            remedy = f", or ~{null} for its default" if left_out else ""
+            remedy = f", or leave the key out with ~{null}" if left_out else ""
             raise InputError(f"{null} is null: give a value{remedy}")
         if hint is bool and isinstance(given, str):
             raise InputError(f"{where}.{key} is {given!r}: write true or false")
@@ -138,6 +138,6 @@ def _message(error: BaseException, where: str, target: str) -> str:
             return f"{where} {no_key(extra.group(1), list(parameters_of(target)))}"
         if lacks:
             name = lacks.group(1)
-            return f"{where} has no {name}: add it, or remove ~{where}.{name}"
+            return f"{where} has no {name}: add it, or omit ~{where}.{name}"
     own = re.sub(r"\[\d+\]$", "", where).rpartition(".")[2]
     return f"{where}: {one_line(error).removeprefix(f'{own}: ')}"

@@ -101,7 +101,7 @@ def _at(key: str, config: Mapping[str, Any]) -> tuple[Any, str]:
                 return None, f"{where} has no key {part!r}: {remedy}"
             here = here[part]
         else:
-            return None, f"{where} is {here!r} and has no keys: give a shorter key"
+            return None, f"{where} is {here!r} and has no keys: end the key there"
         path.append(part)
     return here, ""
 

@@ -107,8 +107,12 @@ def read_ply(file: ScanFile) -> Source:
     )
 
 
-def _wrong(file: ScanFile, problem: str) -> ScanFileError:
-    return file.refused("FORMAT", problem, "is it a PLY point cloud? export it again")
+AGAIN = "is it a PLY point cloud? export it again"
+FIRST = "export it with the vertices first, and their x, y and z first"
+
+
+def _wrong(file: ScanFile, problem: str, remedy: str = AGAIN) -> ScanFileError:
+    return file.refused("FORMAT", problem, remedy)
 
 
 def _header(of: ScanFile) -> _Header:
@@ -177,10 +181,10 @@ def _around_vertices(
     if missing:
         raise _wrong(file, f"its vertices have no property {', '.join(missing)}")
     if any(element.has_lists for element in elements[:at]):
-        raise _wrong(file, "has list properties before its vertices")
+        raise _wrong(file, "stores lists, such as faces, before its vertices", FIRST)
     lists = [k for k, one in enumerate(elements[at].properties) if one.length]
     if lists and lists[0] < max(map(elements[at].names.index, AXES)):
-        raise _wrong(file, "has list properties before x, y or z of its vertices")
+        raise _wrong(file, "its vertices have a list before x, y or z", FIRST)
     return elements[:at], elements[at], elements[at + 1 :]
 
 
@@ -194,11 +198,10 @@ def _vertex_record(
     record = _like_the_first(data, order, vertex)
     if record is not None and _all_alike(data, record, vertex.count):
         return record
-    raise file.refused(
-        "FORMAT",
-        f"not all {vertex.count} vertices have lists as long as the first",
+    raise _wrong(
+        file, "its vertices have lists of different lengths",
         "export it as ascii PLY, or without these lists",
-    )
+    )  # fmt: skip
 
 
 def _all_alike(data: NDArray[np.uint8], record: np.dtype[Any], count: int) -> bool:

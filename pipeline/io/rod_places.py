@@ -165,15 +165,15 @@ class RodPlaces:
                 continue
             if length < (1.0 - 1e-6) * SLENDER * thickness:
                 return [
-                    f"rods[{k}] is {length / thickness:.2g} times as long as thick: "
-                    "the model leaves out shear, which adds about "
-                    f"{90.0 * (thickness / length) ** 2:.0f} % to its deflection"
+                    f"rods[{k}] is {length / thickness:.2g} times as long as thick, "
+                    f"below {SLENDER:g}: the model omits shear, so a cantilever would "
+                    f"bend {90.0 * (thickness / length) ** 2:.0f} % more than computed"
                 ]
             if len(own) < SLENDER:
                 spacing = length / SLENDER / self.m
                 return [
-                    f"rods[{k}] has {len(own)} edges: set its spacing to "
-                    f"{spacing:.3g} {self.content.unit} or less"
+                    f"rods[{k}] has {len(own)} edges, fewer than {SLENDER:g}: set its "
+                    f"spacing to {spacing:.3g} {self.content.unit} or less"
                 ]
         return []
 

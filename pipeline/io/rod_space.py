@@ -98,7 +98,7 @@ class SpaceRobot(DrawnFile):
         if 0 <= body < len(self.bodies):
             return f"{begin} bodies[{body}] {by}: move them apart"
         if error.other < 0:
-            return f"{begin} the ground {by}: lift it"
+            return f"{begin} the ground {by}: lift the rod"
         return (
             f"{begin} rods[{self.rods[error.other]}] {by}: move them apart, make them "
             "thinner, join them at 60 degrees or more, or remove `ground` (contact "

@@ -417,8 +417,8 @@ def _closed(structure: OwnStructure, precision: float) -> OwnStructure:
     made, unit = found.structure, structure.unit
     precise, moved = f"{precision:g} {unit}".rstrip(), f"{found.moved:.2g} {unit}"
     drawing = (
-        f"nodes are drawn to {precise}; a node moved by up to {moved.rstrip()} so that "
-        f"all loops close, and {found.relaxed} redundant constraints were left out"
+        f"coordinates are rounded to {precise}: nodes were moved by {moved.rstrip()} "
+        f"or less to close all loops, and {found.relaxed} redundant constraints omitted"
     )
     if found.motions:
         drawing += f"; this adds {found.motions} to the mobility"

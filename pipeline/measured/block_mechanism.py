@@ -86,7 +86,7 @@ def read_blocks(folder: Path) -> BlockGeometry:
     ends = ["block_a", "block_b", "corner_a", "corner_b"]
     found = numbers(read_columns(path, ends), path).to_numpy(np.int64)
     if found[:, :2].max() >= len(corners):
-        raise InputError(f"{path} has block {found[:, :2].max()}: {outlines} lacks it")
+        raise InputError(f"{path} has block {found[:, :2].max()}: add it to {outlines}")
     words = read_columns(path, ["direction"])["direction"]
     wrong = sorted(set(words) - set(AXES))
     if wrong:
@@ -339,7 +339,7 @@ def words_of(record: FoundRecord) -> dict[str, str]:
     clamps = re.sub(r"[^a-z]", "", given.get("clamps", "")) + name
     if "counterrot" in clamps + how:
         raise InputError(
-            f"{record.path}: counter-rotating clamps are not supported: omit it"
+            f"{record.path}: counter-rotating clamps are not supported: omit this"
         )
     if not re.search("cent(re|er)clamp|freefloat", how):
         raise InputError(

@@ -231,7 +231,7 @@ class MeasuredSet(Entry):
         if not self.quantities:
             raise ValueError("quantities is empty: name the compared quantities")
         if any(one.fitted for one in self.inputs.values()) and not self.records.fitted:
-            raise ValueError("inputs are fitted, but records.fitted is empty: fill it")
+            raise ValueError("inputs are fitted, but records.fitted is empty: list one")
         for entry in self.quantities.values():
             if entry.model_error_from and entry.model_error_from not in self.quantities:
                 raise no_such(

@@ -320,8 +320,8 @@ def misplaced(clouds: list[Cloud], picks: Picks) -> str:
     if not found:
         return ""
     return (
-        f"views are misplaced: {', '.join(found)}; they were moved onto the others by "
-        "their spheres: check that the print stood still, or rerun with --register"
+        f"misplaced views were moved onto the others: {', '.join(found)}; check that "
+        "the print did not move between scans, or rerun with --register"
     )
 
 

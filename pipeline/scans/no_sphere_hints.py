@@ -118,9 +118,10 @@ def unnoticed_radius(picks: Picks, options: PickOptions) -> list[str]:
     share = 100.0 * sd / used
     seen, refused = (100 * HINT.odd, 100 * HINT.wrong)
     return [
-        f"shared errors give the radius a standard deviation of {share:.2g} %: a "
-        f"radius error below {max(HINT.sure * share, seen):.2g} % gives no warning, "
-        f"one below {max(HINT.certain * share, refused):.2g} % no error"
+        "neighbouring points share errors, so the radius of the spheres has a standard "
+        f"deviation of {share:.2g} %: a wrong radius gives no warning below "
+        f"{max(HINT.sure * share, seen):.2g} %, and no error message below "
+        f"{max(HINT.certain * share, refused):.2g} %"
     ]
 
 
@@ -164,8 +165,8 @@ def too_coarse(points: Floats, R: float) -> str:
     if step < HINT.coarse * R:
         return ""
     return (
-        f"the numbers of the file are too coarse, multiples of {step:.3g} mm: export "
-        "more digits (double precision), or places relative to a point near the scan"
+        f"coordinates are rounded to {step:.3g} mm: export more digits, or move the "
+        "origin close to the scan"
     )
 
 

@@ -278,5 +278,5 @@ def track() -> int:
         print(f"error: {reason}", file=sys.stderr)
     print(f"MLflow: {len(logger.logged)} runs added to {shown_store(logger.store.uri)}")
     if logger.trouble:
-        raise RunFailedError(f"{logger.trouble} (no result is lost: repeat it later)")
+        raise RunFailedError(f"{logger.trouble} (no result is lost): repeat this later")
     return FAILED if logger.unreadable else DONE

@@ -358,8 +358,8 @@ def stationary(structure: Structure, target: Target, options: NewtonOptions) -> 
         return Saddle(end, 0, np.empty(0), empty)
     if 3 * len(z) > LARGEST:
         raise ValueError(
-            f"E decreases along {negative} motions at the end of the morph, but "
-            f"following them needs at most {LARGEST} unknowns and the structure has "
+            f"E decreases along {negative} motions at the end of the morph; they are "
+            f"followed in structures of up to {LARGEST} coordinates, but this one has "
             f"{3 * len(z)}: use fewer nodes"
         )
     J, used = dense_jacobian(problem.system, z)

@@ -150,7 +150,7 @@ class Fold(PhaseOptions):
         if not self.creases:
             assigned = np.asarray(mesh.pattern.assignment, dtype=np.float64)
             if not len(assigned):
-                raise ValueError("fold and the pattern name no creases: name some")
+                raise ValueError("neither fold nor the pattern names creases: add them")
             folds = mesh.pattern.creases
             out[folds] = np.pi * (1 + self.fraction * assigned[folds])
             return out

@@ -67,7 +67,7 @@ class PrescribedMotion:
         if most > MOST * (1.0 + 1e-9):
             raise ValueError(
                 f"turns: the end turns by {most:g} degrees in a step of {h:g} s, above "
-                f"the limit of {MOST:g}: choose a smaller h"
+                f"the limit of {MOST:g}: reduce the time step h"
             )
 
     @property

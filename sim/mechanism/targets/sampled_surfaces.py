@@ -452,11 +452,8 @@ class MeshTarget:
             last = len(self.vertices) - 1
             raise ValueError(f"a triangle has a vertex outside 0 to {last}: correct it")
         across = np.cross(*np.diff(self._corners, axis=1).swapaxes(0, 1))
-        empty = int((np.linalg.norm(across, axis=1) == 0.0).sum())
-        if empty == len(self.triangles):
-            raise ValueError(
-                f"all {empty} triangles of the target have no area: give a surface"
-            )
+        if not np.linalg.norm(across, axis=1).any():
+            raise ValueError("no triangle of the target has an area: give a surface")
 
     @cached_property
     def _corners(self) -> Floats:

@@ -44,7 +44,10 @@ METRES = {
 }  # fmt: skip
 UNIT = "unit"  # in place of a unit that is not named
 LARGEST = 0.1  # m, longest side of a pattern whose file names no unit
-NO_UNIT = f"its file names no unit: its longest side is taken as {1e3 * LARGEST:g} mm"
+NO_UNIT = (
+    f"its file states no unit, so its longest side is taken as {1e3 * LARGEST:g} mm: "
+    "give pattern.scale in m per unit"
+)
 PLANE = 1e-9  # thickness of what is in a plane, over its size
 FARTHEST = 1e5  # sizes of a sheet from (0, 0): places are known to 1e-11 of its size
 

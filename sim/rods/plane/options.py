@@ -90,8 +90,8 @@ class StepOptions(Checked):
         """What to try where steps do not converge, or make energy."""
         other = self.integrator is Integrator.NEWMARK
         h = self.h * min(self.shortest, 0.5)
-        less = f"choose a smaller h, {h:.2g} s or less"
-        return f"{less}{', or integrator energy_momentum' * other}"
+        less = f"reduce the time step h to {h:.2g} s or less"
+        return f"{less}{', or use integrator energy_momentum' * other}"
 
 
 CONSERVING = StepOptions(integrator=Integrator.ENERGY_MOMENTUM)  # of rods of one's own

@@ -174,8 +174,8 @@ class RodSimulator(MotionLoop[RodStep]):
             why = (
                 f"{tried} keeps the edge strain below {self.options.strain:g} and the "
                 f"energy error below {most:g} of the largest energy "
-                f"({OF_CONTACTS * balance:g} if contacts add energy; error so far "
-                f"{self.state.clock.out_of_balance:.3g} J)"
+                f"({OF_CONTACTS * balance:g} if contacts add energy); the energy error "
+                f"so far is {self.state.clock.out_of_balance:.3g} J"
             )
         else:
             why = (

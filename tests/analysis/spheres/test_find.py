@@ -82,7 +82,7 @@ def test_spheres_of_another_radius_are_named_with_their_own(rng):
     picks = find_spheres(small.points, OPTIONS)
     assert len(picks.spheres) == 0
     told = [r.detail for r in picks.rejected if r.reason is RejectionReason.RADIUS]
-    radii = np.array([float(detail.split()[5]) for detail in told])
+    radii = np.array([float(detail.split()[2]) for detail in told])
     assert (np.abs(radii - 5.5) < 0.03).sum() == 3
 
 

@@ -208,7 +208,7 @@ def test_a_cap_whose_surface_goes_on_with_more_points_is_the_tip_of_something(rn
         wrong = fault(rising(c, count), PickOptions(6.0))
         assert (wrong is None) == is_sphere
     assert wrong is not None
-    assert "the surface continues beyond it" in wrong.detail
+    assert "the surface continues beyond the cap" in wrong.detail
 
 
 def test_a_mesh_may_close_its_surface_beside_a_ball(rng):
@@ -227,7 +227,7 @@ def test_a_strip_goes_on_where_its_surface_faces_the_centre(rng):
     rises = rising(c, 1_000)
     wrong = fault(rises, PickOptions(6.0))
     assert wrong is not None
-    assert "the surface continues beyond it" in wrong.detail
+    assert "the surface continues beyond the cap" in wrong.detail
     facing = c.facing.copy()
     facing[:1000] = False
     assert fault(replace(rises, facing=facing), PickOptions(6.0)) is None

@@ -41,7 +41,7 @@ REFUSED = {
         ("sequence=1-2-2", "3 stages for 4 creases"),
         (
             "phases=[{_target_:sim.origami.fold_and_load_phases.Load,nodes:[9],force:[0,0,1]}]",
-            "the case has a sequence, but no Fold first",
+            "sequence needs a Fold as the first phase",
         ),
     ],
     "greenhill_shaft": [

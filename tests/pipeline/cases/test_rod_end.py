@@ -120,15 +120,19 @@ def test_rods_and_runs_that_are_too_short_are_said_with_a_remedy(tmp_path):
     assert short(path).limits == []
     assert short(path, ("diameter: 2", "diameter: 10")).limits == []
     (stub,) = short(path, ("diameter: 2", "diameter: 25")).limits
-    assert stub.startswith("rods[0] is 2 times as long as thick: the model leaves out")
-    assert stub.endswith("shear, which adds about 22 % to its deflection")
+    assert stub.startswith("rods[0] is 2 times as long as thick, below 5: the model")
+    assert stub.endswith("so a cantilever would bend 22 % more than computed")
     (coarse,) = short(path, ("spacing: 10", "spacing: 12.5")).limits
-    assert coarse == "rods[0] has 4 edges: set its spacing to 10 mm or less"
+    assert (
+        coarse == "rods[0] has 4 edges, fewer than 5: set its spacing to 10 mm or less"
+    )
     more = "[0, 0], [50, 0]]}", "[0, 0], [50, 0]]}, {line: [[50, 0], [60, 0]]}"
     assert short(path, more).limits == []  # a part that only joins others
     few = short(path, duration=0.006)
     (warning,) = few.limits
-    assert warning == "the run has 3 steps: set case.options.h to 6e-05 s or less"
+    assert warning == (
+        "the run has 3 steps, fewer than 5: set case.options.h to 6e-05 s or less"
+    )
     ends = dict(summary(few))
     assert warning in str(ends["warning"])
 

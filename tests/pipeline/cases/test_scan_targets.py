@@ -82,7 +82,7 @@ def test_a_target_in_another_unit_is_named_with_the_factor(times, said):
 
 
 def test_facets_without_area_are_refused():
-    with pytest.raises(ValueError, match="all 2 triangles of the target have no area"):
+    with pytest.raises(ValueError, match="no triangle of the target has an area"):
         MeshTarget(np.eye(3), np.array([[0, 0, 1], [1, 2, 2]]))
 
 

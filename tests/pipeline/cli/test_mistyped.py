@@ -62,7 +62,7 @@ MISTYPED = [
     (f"simulate {CIRCLE} +case.method=newton", "is a case.method already: write it"),
     (f"simulate {CIRCLE} +target=1", "did you mean case.target?"),
     ("simulate case=miura ~case.phases", "has no phases: add it"),
-    (f"simulate {CIRCLE} ~case.target.radius", "or remove ~case.target.radius"),
+    (f"simulate {CIRCLE} ~case.target.radius", "or omit ~case.target.radius"),
     (f"simulate {ARCH} case.damping.bet=0", "did you mean beta?"),
     ("mobility case=pentapod case.target.radus=1", "did you mean radius?"),
     # values

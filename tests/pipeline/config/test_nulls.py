@@ -72,8 +72,8 @@ def test_a_null_is_refused_with_its_remedy():
     with pytest.raises(InputError) as refused:
         build(config, "case")
     assert str(refused.value) == (
-        "case.fold_tolerance is null: give a value, or ~case.fold_tolerance for its "
-        "default"
+        "case.fold_tolerance is null: give a value, or leave the key out with "
+        "~case.fold_tolerance"
     )
     config["fold_tolerance"], config["phases"][0]["fraction"] = 5.0, None
     with pytest.raises(InputError, match=r"\.fraction is null: give a value$"):

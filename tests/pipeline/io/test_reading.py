@@ -379,7 +379,7 @@ def test_ply_with_lists_among_the_properties_of_its_vertices(tmp_path):
     assert read_cloud(path, Unit.MM).points.tolist() == expected
     rows["many"][1] = 1
     path.write_bytes(header + rows.tobytes())
-    with pytest.raises(ScanFileError, match="lists as long as the first"):
+    with pytest.raises(ScanFileError, match="lists of different lengths"):
         read_cloud(path, Unit.MM)
     path.write_text(LISTED.format("ascii") + "0 0 7 0\n0 0 8 2 5 6\n0 0 9 1 4\n")
     assert read_cloud(path, Unit.MM).points.tolist() == expected

@@ -284,7 +284,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
             "load": None,
             "ground": {"height": 0},
         },
-        "start rods[0] penetrates the ground by 0.5 mm, near (0, 0, 0.5) mm: lift it",
+        "rods[0] penetrates the ground by 0.5 mm, near (0, 0, 0.5) mm: lift the rod",
     ),
     (
         {"section": {"tape": {"thickness": 0.1, "width": 9, "camber": 1}}},

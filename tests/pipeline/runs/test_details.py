@@ -56,7 +56,7 @@ def test_every_kind_of_configuration_has_words():
     ("unit", "said"),
     [
         ("mm", " mm as drawn"),
-        ("unit", "mm; its file names no unit: its longest side is taken as 100 mm"),
+        ("unit", "is taken as 100 mm: give pattern.scale in m per unit"),
     ],
 )
 def test_a_sheet_without_a_unit_says_so(unit, said, tmp_path):

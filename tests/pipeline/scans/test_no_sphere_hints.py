@@ -11,5 +11,5 @@ def test_numbers_in_single_precision_far_away_are_too_coarse(rng):
     far = points + np.array([512e6, 5123e6, 0.0])
     assert too_coarse(far, 6.0) == ""
     single = far.astype(np.float32).astype(np.float64)
-    assert "too coarse, multiples of 512 mm" in too_coarse(single, 6.0)
+    assert "coordinates are rounded to 512 mm" in too_coarse(single, 6.0)
     assert too_coarse(np.zeros((3, 3)), 6.0) == ""  # a single place

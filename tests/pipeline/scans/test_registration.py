@@ -147,8 +147,8 @@ def test_ingest_names_a_view_that_is_misplaced(rng, tmp_path, register):
         assert remark == ""
         assert (table["off_mm"] < table["allowed_mm"]).all()
         return
-    assert remark.startswith("views are misplaced: 2.npy by ")
+    assert remark.startswith("misplaced views were moved onto the others: 2.npy by ")
     assert ".npy" not in remark.partition("2.npy")[2]
-    assert remark.endswith("stood still, or rerun with --register")
+    assert remark.endswith("between scans, or rerun with --register")
     angle, u = table["angle_deg"][2], table["angle_u_deg"][2]
     assert abs(angle - 1.0) < 4 * u < 0.2

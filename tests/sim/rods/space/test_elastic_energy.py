@@ -313,7 +313,7 @@ def test_a_spring_about_an_axis_that_is_wound_beyond_half_a_turn_is_told():
     words = r"a hinge spring is turned by 1[78]\d degrees, close to the limit of 180"
     with pytest.raises(NotConvergedError, match=words) as told:
         list(run)
-    assert "smaller h" not in str(told.value)  # none helps; what is advised does
+    assert "time step h" not in str(told.value)  # none helps; what is advised does
     world = SpaceWorld(stiff, (0.0, 0.0, 0.0), spin=spin)
     assert list(simulate_in_space(world, StepOptions(h=0.02), 3.0, every=50))
     turned = strains_of_hinges(told.value.best.moving.state, space_elements(rod))
