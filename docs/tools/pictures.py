@@ -108,11 +108,13 @@ def owner(picture: "re.Match[str]", text: str) -> int:
 
 
 def opened(folder: Path, source: str) -> Image.Image:
-    """A file that commands left; of FILE:left, its left half."""
+    """A file that commands left; of FILE:left, its left panel alone."""
     name, _, part = source.partition(":")
     image = Image.open(folder / name)
-    width = image.width // 2 if part == "left" else image.width
-    return image.crop((0, 0, width, image.height))
+    if part != "left":
+        return image
+    high = image.height  # without title, letter and legend, which are of both panels
+    return image.crop((0, high // 10, image.width // 2, 94 * high // 100))
 
 
 def shape(folder: Path, name: str) -> Image.Image:
