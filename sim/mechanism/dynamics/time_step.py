@@ -449,10 +449,12 @@ class StepEquations:
         return middle, turning, end
 
     def _end(self, span: Span, begin: InnerForces, iterations: int) -> StepEnd:
+        damped = StepForces(self.forces, span, begin).damped
+        if not self.rows.slot.any():  # nothing is driven
+            return StepEnd(span, 0.0, damped, iterations)
         along, (G, F, _) = self.rows.along, self._slopes(span)
         dz, dv = span.z1 - span.z0, span.v1 - span.v0
         work = span.lam @ along(G, dz) + span.mu @ (along(F, dz) + along(G, dv))
-        damped = StepForces(self.forces, span, begin).damped
         return StepEnd(span, -float(work) / span.h, damped, iterations)
 
     def _free(self, span: Span, delta: Floats) -> tuple[Span, bool]:
