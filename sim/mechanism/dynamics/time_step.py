@@ -215,7 +215,7 @@ MOST_CUTS = 12  # in two, of a correction
 FALLS = 0.25  # to which the residual falls at least, else rounding is reached
 CLOSE = 1e-9  # residual from which on that may end the iteration
 SOLVED = 1e-13  # of the first residual, at most of 0.01: the goal
-DENSE = 120  # equations up to which a dense matrix is faster than a sparse one
+DENSE = 200  # equations up to which a dense matrix is faster than a sparse one
 
 
 class StepFailedError(RuntimeError):
