@@ -109,8 +109,8 @@ def estimate(
     aim : scale of its prior; of the predicted value if `start.relative`
     known : (P, P) what is known of the parameters from elsewhere: inverse covariance
     """
-    records = len(np.unique(np.concatenate([r.record for r in residuals])))
-    if start.kind is Departure.SCATTER:
+    records = len({int(k) for r in residuals for k in r.record})
+    if start.kind is Departure.SCATTER and records:
         at, sd = _local_deviation(residuals, start)
         return _with(start, at, sd, records)
     tried = aim * 2.0**SPAN

@@ -294,6 +294,7 @@ class Posterior:
     model : (P, P) covariance that model error adds
     gain : (P, Q) how far the fit moves the other way where a held input is changed
     errors : model error by family
+    growth : what is added at one unit of distance from the fitted conditions
     repeat_sd : between repeats of one test, by family
     """
 
@@ -305,6 +306,7 @@ class Posterior:
     model: Floats
     gain: Floats
     errors: Mapping[str, ModelError]
+    growth: Mapping[str, ModelError] = field(default_factory=dict)
     repeat_sd: Mapping[str, float] = field(default_factory=dict)
 
 
@@ -437,6 +439,67 @@ def covariances(
     )
 
 
+def without(
+    of: FittedRecords, near: Linear, records: Collection[str]
+) -> tuple[FittedRecords, Linear]:
+    """All other records, about the same parameters."""
+    kept = ~of.rows["record"].isin(records).to_numpy()
+    cut = {name: getattr(near, name)[kept] for name in ("f", "J", "S", "own")}
+    return of.without(records), replace(near, **cut)
+
+
+def _step(
+    of: FittedRecords, now: Mapping[str, float], f: Floats, C: Floats, G: Floats
+) -> Floats:
+    """(P,) of Gauss and Newton, with C and G as of `_gain`."""
+    away = np.array([i.value - now[i.name] for i in of.free])
+    off: Floats = of.rows["measured"].to_numpy(np.float64) - f
+    return np.asarray(C @ of.information @ away + G @ off)
+
+
+def growth(
+    linear: Sequence[tuple[FittedRecords, Linear]],
+    errors: Mapping[str, ModelError],
+    conditions: Mapping[tuple[str, ...], float],
+) -> dict[str, ModelError]:
+    """Model error that one unit of distance from the fitted conditions adds, by family.
+
+    Each condition is left out in turn, by one step from the fit. Its residuals hold
+    noise, inputs, fit and the model error of a fitted condition. What they have beyond
+    these is in proportion to its distance.
+
+    Parameters
+    ----------
+    linear : rows that are fitted, then rows that are not
+    conditions : the records of each, and how far it is from the nearest other one
+    """
+    (of, near), found = linear[0], dict[str, list[Residuals]]()
+    for k, (gone, apart) in enumerate(conditions.items()):
+        others, some = without(of, near, gone)
+        after = covariances(others, some, errors)
+        C, G, _ = _gain(others, some, errors)
+        step = _step(others, near.inputs, some.f, C, G)
+        for part, about in linear:
+            here = part.rows["record"].isin(gone).to_numpy()
+            rows, J = part.rows[here], about.J[here]
+            y, u, at = (rows[c].to_numpy(np.float64) for c in ("measured", "u", "at"))
+            f, by = about.f[here] + J @ step, (about.S[here] - J @ after.gain)
+            square = u**2 + np.square(about.own[here]).sum(axis=1)
+            square += np.square(by * after.u_held).sum(axis=1)
+            square += np.einsum("ni,ij,nj->n", J, after.noise + after.model, J)
+            for i in blocks(rows):
+                name = str(rows["family"].iloc[i[0]])
+                sd = np.sqrt(square[i] + errors[name].deviation(at[i], f[i]) ** 2)
+                number, none = np.full(len(i), k), np.zeros((len(i), 0))
+                found.setdefault(name, []).append(
+                    Residuals((y - f)[i] / apart, sd / apart, at[i], number, f[i], none)
+                )
+    return {
+        name: estimate(found.get(name, []), errors[name], of.aims[name], np.eye(0))
+        for name in errors
+    }
+
+
 def left_out(
     of: FittedRecords,
     near: Linear,
@@ -456,24 +519,16 @@ def left_out(
     NotConvergedError
         where that many steps do not
     """
-    others_rows = ~of.rows["record"].isin(records).to_numpy()
-    others, known, free = of.without(records), of.information, of.free
-    some = replace(
-        near,
-        **{name: getattr(near, name)[others_rows] for name in ("f", "J", "S", "own")},
-    )
-    errors = reestimated(others, some, errors, known)
+    others, some = without(of, near, records)
+    errors = reestimated(others, some, errors, of.information)
     found = covariances(others, some, errors)
     C, G, _ = _gain(others, some, errors)
-    y, f = others.rows["measured"].to_numpy(np.float64), some.f
-    origin, scale = np.array([i.value for i in free]), np.sqrt(np.diag(C))
-    p = np.array([near.inputs[i.name] for i in free])
-    least, best = np.inf, dict(near.inputs)
+    now, f, scale = dict(near.inputs), some.f, np.sqrt(np.diag(C))
+    least, best = np.inf, now
     for _ in range(FEWER_STEPS):
-        step = C @ known @ (origin - p) + G @ (y - f)
-        p = p + step
-        moved = dict(zip((i.name for i in free), p.tolist(), strict=True))
-        now = {**found.inputs, **moved}
+        step = _step(others, now, f, C, G)
+        moved = zip(found.fitted, step.tolist(), strict=True)
+        now = {**now, **{name: now[name] + by for name, by in moved}}
         size = float((np.abs(step) / scale).max())
         least, best = min((least, best), (size, now), key=lambda one: one[0])
         if size <= STILL:

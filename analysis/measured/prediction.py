@@ -8,8 +8,9 @@
 
 Validation uses the first three, the 95 % interval all five. Model error is estimated
 from few records, so it is taken times the quantile of Student's t with as many degrees
-of freedom as there were records; the others times that of the normal distribution. An
-interval is never wider than it would be of use: see `Family.widest`.
+of freedom as there were records; the others times that of the normal distribution. At
+fitted conditions an interval is never wider than it would be of use: `Family.widest`.
+Away from them model error grows in proportion to distance, and nothing bounds it.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -118,11 +119,16 @@ def predicted(
     inputs: Sequence[Input],
     families: Families,
     numerics: Numerics,
+    distance: float = 0.0,
 ) -> pd.DataFrame:
     """The rows of one record: COLUMNS.
 
     Where inputs sampled, or moved by u, leave a quantity without a value, its interval
     is from the others, and attrs["note"] says how many.
+
+    Parameters
+    ----------
+    distance : of the record from the nearest fitted condition
     """
     now = after.inputs
     on = {
@@ -156,7 +162,7 @@ def predicted(
             "u_fit": _root(J, after.noise),
         }
     )
-    found = with_intervals(table, _root(J, after.model), after, families)
+    found = with_intervals(table, _root(J, after.model), after, families, distance)
     found.attrs["note"] = _note(table["quantity"].tolist(), missing, tried)
     return found
 
@@ -175,6 +181,7 @@ def with_intervals(
     from_fit: Floats,
     after: Posterior,
     families: Families,
+    distance: float = 0.0,
 ) -> pd.DataFrame:
     """The rows with u_model, u_noise and the interval.
 
@@ -193,6 +200,12 @@ def with_intervals(
         rest = np.square(first).sum(axis=1) + family.noise**2
         wide = quantile(error.records) ** 2 * model[rows] ** 2 + quantile(0) ** 2 * rest
         half[rows] = np.minimum(np.sqrt(wide), family.widest(value))
+        if distance > 0.0:
+            added = after.growth[family.error_family]
+            far = distance * added.deviation(at, value)
+            model[rows] = np.hypot(model[rows], far)
+            # Its prior, a half-Cauchy distribution, is worth one degree of freedom.
+            half[rows] = np.hypot(np.sqrt(wide), quantile(added.records + 1) * far)
     value = table["value"].to_numpy(np.float64)
     found = table.assign(u_model=model, u_noise=noise, half_width=half)
     return found.assign(low=value - half, high=value + half)[list(COLUMNS)]

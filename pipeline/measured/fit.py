@@ -5,7 +5,7 @@ record as the others predict it; parameters.csv. A set without fitted records ha
 none but what is stated.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,13 +13,17 @@ import numpy as np
 import pandas as pd
 
 from analysis.measured import prediction, prediction_verdicts
+from analysis.measured.model_error import ModelError
 from analysis.measured.posterior import (
     FittedRecords,
     Linear,
     Posterior,
     estimate_unfitted,
+    growth,
     left_out,
+    linear_about,
     posterior,
+    without,
 )
 from pipeline.measured.prediction_file import (
     POSTERIOR,
@@ -58,12 +62,16 @@ def run_step(at: SetAtHand, out: Path) -> Numbers:
     at, fitted, unused = measured_and_predicted(at, chosen)
     after, near = posterior(fitted, at.errors)
     errors = estimate_unfitted(unused, after.inputs, after.errors)
-    after = replace(after, errors=errors, repeat_sd=dict(at.repeat_sd))
+    linear = [(fitted, near)]
+    if len(unused.rows):
+        linear.append((unused, linear_about(unused, after.inputs)))
+    groups = left_out_groups(at, chosen)
+    beyond = growth_of(at, linear, errors, groups)
+    after = replace(after, errors=errors, growth=beyond, repeat_sd=dict(at.repeat_sd))
     write_posterior(out / POSTERIOR, after)
     rows = fitted.rows
     write_rows(out / "fit.csv", rows.assign(predicted=near.f))
-    groups = left_out_groups(at, chosen)
-    apart = left_out_rows(at, fitted, unused, near, groups)
+    apart = left_out_rows(at, linear, unused, groups)
     write_rows(out / "left_out.csv", shortened(apart))
     write_rows(out / "parameters.csv", parameters(at, after))
     covered = prediction_verdicts.coverage(apart).value if len(apart) else float("nan")
@@ -132,8 +140,8 @@ def measured_and_predicted(
 
 
 def left_out_groups(at: SetAtHand, chosen: Records) -> list[list[str]]:
-    """Fitted records that are left out together: sisters, or each by itself."""
-    by = at.of.records.sisters
+    """Fitted records that are left out together: of a condition, or each by itself."""
+    by = at.of.records.conditions
     if not by:
         return [[name] for name in chosen.inputs]
     groups: dict[str, list[str]] = {}
@@ -143,44 +151,71 @@ def left_out_groups(at: SetAtHand, chosen: Records) -> list[list[str]]:
     return list(groups.values())
 
 
+def growth_of(
+    at: SetAtHand,
+    linear: Sequence[tuple[FittedRecords, Linear]],
+    errors: Mapping[str, ModelError],
+    groups: Sequence[Sequence[str]],
+) -> dict[str, ModelError]:
+    """How model error grows along the distances of the set; nothing without any."""
+    of, near = linear[0]
+    if not at.of.records.distances:
+        return {}
+    apart = {
+        tuple(group): at.distance(
+            of.records[group[0]], of.without(group).records.values()
+        )
+        for group in groups
+        if determined_by_others(of, near, group)
+    }
+    return growth(linear, errors, {k: far for k, far in apart.items() if far > 0.0})
+
+
 def left_out_rows(
     at: SetAtHand,
-    of: FittedRecords,
+    linear: Sequence[tuple[FittedRecords, Linear]],
     unused: FittedRecords,
-    near: Linear,
     groups: Sequence[Sequence[str]],
 ) -> pd.DataFrame:
-    """Every fitted record as those of other groups predict it, and its values.
+    """Every fitted record as those of other conditions predict it, and its values.
+
+    A condition informs no part of its own interval: model error and its growth are of
+    the others.
 
     There are none where no input is fitted here: a record whose parameters were fitted
     to it elsewhere and are held is not predicted without itself. Nor is a record
     without which the others tell nothing of some input.
     """
-    tables = []
+    tables, (of, near) = [], linear[0]
     for group in [one for one in groups if determined_by_others(of, near, one)]:
         after = left_out(of, near, at.errors, group)
         others = unused.without(group)
         errors = estimate_unfitted(others, after.inputs, after.errors)
-        after = replace(after, errors=errors)
+        fewer = [without(*one, group) for one in linear]
+        rest = [one for one in groups if one is not group]
+        beyond = growth_of(at, fewer, errors, rest)
+        after = replace(after, errors=errors, growth=beyond)
         for name in group:
             record = of.records[name]
             families = at.families(record.words)
             table = prediction.predicted(
-                at.predict, record, after, at.inputs, families, at.numerics
-            )
+                at.predict, record, after, at.inputs, families, at.numerics,
+                at.distance(record, others.records.values()),
+            )  # fmt: skip
             measured = pd.concat([of.of(name), unused.of(name)])
             tables.append(prediction_verdicts.compared(measured, table))
     return stacked(tables, prediction_verdicts.COLUMNS)
 
 
 def determined_by_others(of: FittedRecords, near: Linear, group: Sequence[str]) -> bool:
-    """Whether a group depends on some fitted input, and the other records on all.
+    """Whether others tell of an input that a group depends on, and know all inputs.
 
     One that changes with none has its parameters held, fitted to it elsewhere.
     """
     own = of.rows["record"].isin(group).to_numpy()
-    J = near.J[~own]
-    return bool(near.J[own].any() and len(J) and J.any(axis=0).all())
+    needed, told = (near.J[rows].any(axis=0) for rows in (own, ~own))
+    prior = np.array([np.isfinite(i.u) for i in of.free], dtype=bool)
+    return bool((needed & told).any() and (told | prior).all())
 
 
 def parameters(at: SetAtHand, after: Posterior) -> pd.DataFrame:

@@ -46,6 +46,8 @@ def run_step(
     """
     at = replace(at, repeat_sd=after.repeat_sd)
     records = records_in(at, folder)
+    own = records_in(at, at.folder).inputs
+    known = [one for name, one in own.items() if at.is_fitted(name)]
     if folder == at.folder:
         held_out = held_out_records(at, records.found)
         inputs = {**records.inputs, **held_out.inputs}
@@ -56,8 +58,9 @@ def run_step(
         families = at.families(one.words)
         try:
             rows = prediction.predicted(
-                at.predict, one, after, at.inputs, families, at.numerics
-            )
+                at.predict, one, after, at.inputs, families, at.numerics,
+                at.distance(one, known),
+            )  # fmt: skip
             tables.append(rows)
             notes[name] = rows.attrs["note"]
         except REFUSALS as error:

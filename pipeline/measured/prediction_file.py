@@ -202,23 +202,19 @@ POSTERIOR = "posterior.json"
 def write_posterior(path: Path, of: Posterior) -> None:
     """Write it, numbers to the last bit."""
     value = asdict(of)
-    for error in value["errors"].values():
+    for error in (*value["errors"].values(), *value["growth"].values()):
         error["kind"] = error["kind"].value
     write_json(path, value)
 
 
 def read_posterior(path: Path) -> Posterior:
     """Read it; a file that is not whole is refused."""
-    value = read_json(path)
+    value = {"growth": {}} | read_json(path)
     try:
-        errors = {
-            name: ModelError(
-                **one
-                | {"kind": Departure(one["kind"])}
-                | {place: np.array(one[place], dtype=float) for place in ("at", "sd")}
-            )
-            for name, one in value["errors"].items()
-        }
+        errors, growth = (
+            {name: _model_error(one) for name, one in value[group].items()}
+            for group in ("errors", "growth")
+        )
         P, Q = len(value["fitted"]), len(value["held"])
         shapes = {"u_held": (Q,), "noise": (P, P), "model": (P, P), "gain": (P, Q)}
         arrays = {
@@ -230,6 +226,7 @@ def read_posterior(path: Path) -> Posterior:
             fitted=tuple(value["fitted"]),
             held=tuple(value["held"]),
             errors=errors,
+            growth=growth,
             repeat_sd={k: float(v) for k, v in value["repeat_sd"].items()},
             **arrays,
         )
@@ -237,6 +234,12 @@ def read_posterior(path: Path) -> Posterior:
         raise InputError(
             f"{path} is not a posterior: {one_line(error)}: give another"
         ) from error
+
+
+def _model_error(entry: Mapping[str, Any]) -> ModelError:
+    """As `write_posterior` writes it."""
+    arrays = {place: np.array(entry[place], dtype=float) for place in ("at", "sd")}
+    return ModelError(**{**entry, **arrays, "kind": Departure(entry["kind"])})
 
 
 TEXTS = (".md", "")  # suffixes of what is read by people only

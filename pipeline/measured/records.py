@@ -11,6 +11,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import dist
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -190,6 +191,15 @@ class SetAtHand:
             )
 
         return family
+
+    def distance(self, one: RecordInputs, fitted: Iterable[RecordInputs]) -> float:
+        """Of a record from the nearest fitted one, along `distances` of the set."""
+        unit = self.of.records.distances
+
+        def place(of: RecordInputs) -> list[float]:
+            return [of.numbers[name] / unit[name] for name in unit]
+
+        return min((dist(place(one), place(other)) for other in fitted), default=0.0)
 
     def is_fitted(self, record: str) -> bool:
         """Whether a record of the shipped folder is fitted."""

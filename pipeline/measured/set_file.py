@@ -163,8 +163,10 @@ class RecordsEntry(Entry):
         each is judged as soon as its file is there
     repeats : inputs in which tests of the same thing agree, such as mass and specimen;
         () where no test was repeated
-    sisters : inputs in which records agree that are left out together, so that none is
-        predicted from its like; () leaves out one at a time
+    conditions : inputs in which records of one condition agree; they are left out
+        together, so that none is predicted from its like; () leaves out one at a time
+    distances : numbers of a record along which model error grows away from the fitted
+        conditions, each with how far counts as one
     """
 
     folder: str
@@ -172,7 +174,8 @@ class RecordsEntry(Entry):
     fitted: Pattern = ""
     held_out: dict[str, Texts] = Field(default_factory=dict)
     repeats: Words = ()
-    sisters: Words = ()
+    conditions: Words = ()
+    distances: dict[str, Positive] = Field(default_factory=dict)
 
 
 class UnfittedEntry(Entry):

@@ -6,11 +6,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from analysis.measured.model_error import Departure
+from analysis.measured.model_error import Departure, ModelError
 from analysis.measured.posterior import (
     Input,
     covariances,
     estimate_unfitted,
+    growth,
     left_out,
     linear_about,
     posterior,
@@ -111,6 +112,55 @@ def test_records_left_out_are_fitted_without_them(rng, gone):
     found = [without.inputs["E"], without.inputs["level"]]
     np.testing.assert_allclose(found, expected, rtol=1e-6)
     np.testing.assert_allclose(without.noise, U**2 * np.linalg.inv(A.T @ A), rtol=1e-4)
+
+
+LONG = {name: float(k) for k, name in enumerate("abcdefghijkl", 1)}
+
+
+def growth_by(rng: np.random.Generator, apart: float, u: float = 0.01) -> ModelError:
+    """Of a line where each load is off by 0.4, conditions being so far apart."""
+    y = {n: 2.0 * x * AT + 0.3 + rng.normal(0.0, 0.4) for n, x in LONG.items()}
+    of = given(fitted(records(LONG), y, u), FREE, {"force": 1.0})
+    near = linear_about(of, {"E": 2.0, "level": 0.3})
+    conditions = {(name,): apart for name in LONG}
+    return growth([(of, near)], {"force": NONE}, conditions)["force"]
+
+
+def test_growth_is_what_conditions_left_out_are_off_by_over_their_distance(rng):
+    found = [growth_by(rng, 1.0) for _ in range(12)]
+    assert np.exp(np.mean([np.log(g.sd[0]) for g in found])) == pytest.approx(
+        0.4, rel=0.3
+    )
+    assert {g.records for g in found} == {12}
+    near, far = (growth_by(np.random.default_rng(3), by) for by in (0.25, 1.0))
+    assert near.sd[0] == pytest.approx(4.0 * far.sd[0], rel=0.1)
+    assert growth_by(rng, 1.0, u=3.0).sd[0] < 0.3 * far.sd[0] + 0.3
+
+
+def test_growth_without_conditions_is_its_prior(rng):
+    of = given(fitted(records(LOADS), data(rng, LOADS), U), FREE, {"force": 0.7})
+    near = linear_about(of, {"E": 2.0, "level": 0.3})
+    found = growth([(of, near)], {"force": NONE}, {})["force"]
+    assert (found.sd[0], found.records) == (pytest.approx(0.7, rel=0.1), 0)
+
+
+def test_growth_is_of_the_residuals_from_a_fit_without_the_condition(rng, monkeypatch):
+    """In a linear model one step is least squares; u is noise, fit and held inputs."""
+    seen = []
+    monkeypatch.setattr(
+        "analysis.measured.posterior.estimate", lambda own, *_: seen.extend(own)
+    )
+    y = data(rng, LOADS)
+    inputs = [FREE[0], Input("level", 0.3, 0.05)]
+    of = given(fitted(records(LOADS), y, U), inputs, AIMS)
+    near = linear_about(of, {"E": 1.0, "level": 0.3})
+    growth([(of, near)], {"force": NONE}, {("c",): 2.0})
+    a = np.concatenate([load * AT for load in (1.0, 2.0)])
+    slope = a @ (np.concatenate([y["a"], y["b"]]) - 0.3) / (a @ a)
+    np.testing.assert_allclose(seen[0].e, (y["c"] - 0.3 - 3.0 * slope * AT) / 2.0)
+    held = 0.05 * (1.0 - 3.0 * AT * a.sum() / (a @ a))
+    square = U**2 + (3.0 * AT * U) ** 2 / (a @ a) + held**2
+    np.testing.assert_allclose(seen[0].u, np.sqrt(square) / 2.0, rtol=1e-5)
 
 
 def bent(parameters: Mapping[str, float], record: RecordInputs) -> Quantities:

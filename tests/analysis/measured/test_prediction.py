@@ -118,6 +118,22 @@ def test_an_interval_is_never_wider_than_of_use():
     np.testing.assert_allclose(relative.widest(np.array([1.0, -20.0])), [1.5, 4.0])
 
 
+def test_an_interval_widens_away_from_the_fitted_conditions():
+    """By t of the conditions and one for the prior, beyond what is of use nearby."""
+    added = replace(NONE, sd=np.array([0.5]), records=2)
+    after = replace(known({"E": 3.0}, {"E": 0.05}), growth={"force": added})
+    record, inputs = RecordInputs("r"), [Input("E", 3.0, 0.05)]
+    near, far = (
+        predicted(square, record, after, inputs, family, PLAIN, distance=by).iloc[0]
+        for by in (0.0, 2.0)
+    )
+    assert far["u_model"] == pytest.approx(1.0)
+    expected = np.hypot(near["half_width"], 3.1824 * 1.0)
+    assert far["half_width"] == pytest.approx(expected, rel=1e-4)
+    assert far["half_width"] > 2 * FAMILY.aim
+    assert near["u_model"] == 0.0
+
+
 def test_few_records_tell_less_of_the_model_error():
     assert quantile(0) == pytest.approx(1.96, abs=1e-3)
     assert quantile(2) == pytest.approx(4.303, abs=1e-3)

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.measured.posterior import FittedRecords, Linear
+from analysis.measured.posterior import FittedRecords, Input, Linear
 from analysis.measured.prediction_verdicts import COLUMNS
 from pipeline.cli import measured
 from pipeline.cli.app import called
@@ -33,29 +33,49 @@ from pipeline.runs.run_keys import write_digests
 from pipeline.terminal import InputError
 
 
-def test_specimens_of_one_design_are_left_out_together():
-    at = at_hand(read_set("lce_lattices").model_dump(mode="json"))
+@pytest.mark.parametrize(
+    ("name", "conditions", "each"), [("lce_lattices", 4, 3), ("silicone_beam", 2, 2)]
+)
+def test_records_of_one_condition_are_left_out_together(name, conditions, each):
+    at = at_hand(read_set(name).model_dump(mode="json"))
     chosen = records_in(at, at.folder)
     groups = left_out_groups(at, chosen)
-    assert len(groups) == 4
+    assert len(groups) == conditions
     for group in groups:
         assert len({name[:-2] for name in group}) == 1
-        assert len(group) == 3
-    each = at.of.records.model_copy(update={"sisters": ()})
-    alone = replace(at, of=at.of.model_copy(update={"records": each}))
+        assert len(group) == each
+    single = at.of.records.model_copy(update={"conditions": ()})
+    alone = replace(at, of=at.of.model_copy(update={"records": single}))
     assert left_out_groups(alone, chosen) == [[name] for name in chosen.inputs]
 
 
 def test_a_record_that_alone_tells_an_input_is_not_left_out():
     """Without b nothing changes with the second input; d changes with none."""
     rows = pd.DataFrame({"record": ["a", "a", "b", "c", "d"]})
-    of = FittedRecords(lambda *_: {}, {}, rows)
+    free = [Input(name, 1.0, np.inf, fitted=True) for name in "pq"]
+    of = FittedRecords(lambda *_: {}, {}, rows, free)
     J = np.array([[1.0, 0.0], [2.0, 0.0], [1.0, 3.0], [1.0, 0.0], [0.0, 0.0]])
     near = Linear({}, np.zeros(5), J, np.zeros((5, 0)), np.zeros((5, 0)))
     told = {name: determined_by_others(of, near, [name]) for name in "abcd"}
     assert told == {"a": True, "b": False, "c": True, "d": False}
     assert not determined_by_others(of, near, ["a", "b", "c", "d"])
-    assert not determined_by_others(of, replace(near, J=J[:, :0]), ["a"])
+    none = replace(of, inputs=())
+    assert not determined_by_others(none, replace(near, J=J[:, :0]), ["a"])
+    prior = replace(of, inputs=[free[0], replace(free[1], u=0.5)])
+    assert determined_by_others(prior, near, ["b"])
+    alone = replace(near, J=J * [[0.0, 1.0]])
+    assert not determined_by_others(prior, alone, ["b"])
+
+
+def test_a_record_is_as_far_as_the_nearest_fitted_one():
+    at = at_hand(read_set("tendon_tentacle").model_dump(mode="json"))
+    records = records_in(at, at.folder).inputs
+    known = [records[name] for name in ("m1_u02", "m2_u02")]
+    assert at.distance(records["m1_u02"], known) == 0.0
+    both = records["m12_u002"]
+    assert at.distance(both, known) == pytest.approx(0.2 / 0.0325 / 7.7)
+    spheres = at_hand(read_set("nist_spheres").model_dump(mode="json"))
+    assert spheres.distance(both, known) == 0.0
 
 
 def spheres() -> SetAtHand:

@@ -74,9 +74,11 @@ def test_a_committed_prediction_is_made_again(name):
     records = records_in(at, at.folder)
     both = {**records.inputs, **held_out_records(at, records.found).inputs}
     one = both[ONE[name]]
+    fitted = [own for key, own in records.inputs.items() if at.is_fitted(key)]
     again = predicted(
-        at.predict, one, after, at.inputs, at.families(one.words), at.numerics
-    )
+        at.predict, one, after, at.inputs, at.families(one.words), at.numerics,
+        at.distance(one, fitted),
+    )  # fmt: skip
     was = before.of(one.name).reset_index(drop=True)
     pd.testing.assert_frame_equal(again, was, rtol=1e-4, atol=1e-9)
 

@@ -203,7 +203,7 @@ def test_verdicts_are_those_of_the_rule(compared):
 
 
 def test_no_interval_is_wider_than_the_rule_lets_it(compared):
-    """Three deviations between repeats, or twice the aim."""
+    """At fitted conditions, three deviations between repeats or twice the aim."""
     conf, rows, _ = compared
     entry = entries(conf, rows)
     own = rows["part"] == "predicted"
@@ -215,7 +215,8 @@ def test_no_interval_is_wider_than_the_rule_lets_it(compared):
         assert sd[name] == pytest.approx(said[name], rel=0.03)
     twice = 2.0 * aims(conf, entry, rows["predicted"])
     most = np.maximum(3.0 * np.array([said.get(e, 0.0) for e in entry]), twice)
-    assert (rows["half_width"] <= most * (1.0 + 1e-6)).all()
+    far = (rows["part"] == "left out") & ("distances" in conf["records"])
+    assert (rows["half_width"] <= most * (1.0 + 1e-6))[~far].all()
 
 
 def test_coverage_counts_each_record_once_and_scores_stand_beside(compared):

@@ -1,5 +1,6 @@
 """A released beam: synthetic records that the model itself made; the shipped set."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -221,9 +222,30 @@ def test_the_committed_prediction_is_of_the_shipped_records_and_those_kept():
     assert set(before.fitted) == set(records.inputs)
     limits = {"lowering": 0.04, "period": 0.02, "damping_ratio": 0.3}
     for name, share in limits.items():
-        rows = before.table[before.table["quantity"] == name]
+        own = before.table["record"].isin(before.fitted)
+        rows = before.table[own & (before.table["quantity"] == name)]
         most = share * rows["value"] * (1.0 + 1e-8)  # both have nine digits
         assert (rows["half_width"] <= most).all()
+
+
+def test_a_load_left_out_is_inside_its_own_interval_only():
+    """Period by load: as wide as at fitted loads, an interval would miss all four."""
+    at = at_hand(read_set("silicone_beam").model_dump(mode="json"))
+    rows = pd.read_csv(at.folder / "prediction" / "left_out.csv")
+    period = rows[rows["quantity"] == "period"]
+    after = read_posterior(at.folder / "prediction" / POSTERIOR)
+    known = replace(at, repeat_sd=after.repeat_sd).families({})("period")
+    assert (period["E"].abs() > known.widest(period["predicted"].to_numpy())).all()
+    assert rows.groupby("record")["inside95"].mean().min() > 0.95
+
+
+def test_an_interval_grows_with_the_load():
+    at = at_hand(read_set("silicone_beam").model_dump(mode="json"))
+    rows = pd.read_csv(at.folder / "prediction" / "prediction.csv")
+    for quantity in ("lowering", "period", "damping_ratio"):
+        own = rows[rows["quantity"] == quantity].set_index("record")
+        share = own["half_width"] / own["value"]
+        assert share["plus_101g_a"] > 1.2 * share["plus_52g_a"]
 
 
 def test_measured_records_are_as_their_readme_describes_them():
