@@ -106,7 +106,7 @@ class RodRecorder(Recorder[Any, RodStep]):
         return f"t {step.time:.3f} s"
 
     def state(self, step: RodStep) -> Arrays:
-        moves = isinstance(self.case, MovingRod) and is_left(self.case, step.time)
+        moves = self.case.stop == MovingRod.stop and is_left(self.case, step.time)
         return state_arrays(step.state) if moves and not step.failed else {}
 
     def fixed_arrays(self) -> Arrays:
@@ -186,7 +186,7 @@ def rod_end(start: Floats, x: Floats, v: Floats, mean: Floats, time: float) -> S
 
 def user_end(
     world: "World | SpaceWorld", last: Any, lengths: LengthUnit,
-    limits: Sequence[str] = (),
+    limits: Sequence[str] = (), *, rests: bool = False,
 ) -> Summary:  # fmt: skip
     """Where the centre of mass ends, m, how many nodes there are, `rod_end`, in words.
 
@@ -197,6 +197,7 @@ def user_end(
     ----------
     last : the last step of the world
     limits : further warnings
+    rests : whether it is an equilibrium, and not the end of a motion
     """
     rod, start = world.rod, world.rod.nodes
     size, warnings = float(np.ptp(start, axis=0).max()), []
@@ -213,12 +214,15 @@ def user_end(
         warnings.append(
             f"the robot is {lengths.text(size)} across: is its unit {lengths.unit}?"
         )
+    end: Summary = {"at_rest": True}
+    if not rests:
+        end = rod_end(start, last.x, last.v, last.mean_velocity, last.time)
+        end["runs_on"] = f"case.duration={2.0 * last.time:.3g}"
     return {
         **along_axes("{}_c", rod.mass @ last.x / rod.mass.sum()),
         "nodes": len(last.x),
-        **rod_end(start, last.x, last.v, last.mean_velocity, last.time),
+        **end,
         "moved": moved_most(start, last.x, lengths),
-        "runs_on": f"case.duration={2.0 * last.time:.3g}",
         **({"warning": "; ".join(warnings)} if warnings else {}),
     }
 

@@ -1,14 +1,21 @@
 """Rods and robots of users: node by node, or from a rod file."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
-from pipeline.cases.record import LengthUnit, Row, Summary, attributes
-from pipeline.cases.rod_in_space_record import MovingSpaceRod
+from pipeline.cases.record import (
+    LengthUnit,
+    Recorder,
+    Row,
+    State,
+    Summary,
+    attributes,
+)
+from pipeline.cases.rod_in_space_record import MovingSpaceRod, SpaceRecorder
 from pipeline.cases.rod_record import user_end
 from pipeline.io.rod_file import DrawnRod, read_rod
 from pipeline.io.rod_places import in_unit
@@ -31,6 +38,7 @@ from sim.rods.plane.rod import (
     network,
     pieces_of,
 )
+from sim.rods.plane.statics import refuse_what_has_no_rest, solve_static
 from sim.rods.plane.world import (
     Damping,
     DistributedLoad,
@@ -41,6 +49,7 @@ from sim.rods.plane.world import (
 )
 from sim.rods.space.contact_detection import OverlapError
 from sim.rods.space.from_plane import OF_THE_PLANE, half_thickness, in_space
+from sim.rods.space.statics import SpaceSetting, followed
 from sim.rods.space.world import SpaceLimbs, SpaceWorld
 
 Rows = Sequence[Sequence[float]]
@@ -49,13 +58,19 @@ FEWEST_STEPS = 5  # of a run without a warning
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class UserRod(MovingSpaceRod):
-    """A rod of a user, in SI units unless its file has another; it ends in words."""
+    """A rod of a user, in SI units unless its file has another; it ends in words.
+
+    rest : find the equilibrium that it comes to, without a motion
+    load_steps : in space, to the equilibrium
+    """
 
     friction: float = 0.8
     actuator: Actuator = field(default_factory=Actuator)
     damping: Damping = field(default_factory=Damping)
     every: Count = 10
     options: StepOptions = CONSERVING
+    rest: bool = False
+    load_steps: Count = 10
     dimension: int = 2
     edge_contact: EdgeContact | None = None
 
@@ -72,6 +87,10 @@ class UserRod(MovingSpaceRod):
         """Refuse settings that do not fit; the world is made, which checks itself."""
         if self.dimension not in (2, 3):
             raise ValueError(f"dimension is {self.dimension}: choose 2 or 3")
+        if self.rest and self.in_space:
+            self.setting(0.0)
+        elif self.rest:
+            refuse_what_has_no_rest(self.world, minimum=self.is_potential)
         _ = self.moved_world
 
     @property
@@ -80,14 +99,45 @@ class UserRod(MovingSpaceRod):
         world: World | SpaceWorld = self.space_world if self.in_space else self.world
         return world
 
+    @property
+    def stop(self) -> str:  # type: ignore[override]
+        return "equilibrium" if self.rest else "duration"
+
+    def setting(self: Any, share: float) -> SpaceSetting:
+        """Of an equilibrium in space, by the share of the way to it."""
+        found: SpaceSetting = self.space_world.setting(share, self.duration)
+        return found
+
+    @property
+    def is_potential(self: Any) -> bool:
+        """Whether all loads have an energy, so that stability can be told by it."""
+        spread = self.world.distributed_loads
+        turning = any(load.along or load.across for load in spread)
+        return not (turning or self.world.follower_forces)
+
+    def steps(self: Any, state: State | None = None) -> Iterator[Any]:
+        if not self.rest:
+            yield from super().steps(state)
+        elif self.in_space:
+            yield from followed(self.setting, self.load_steps)
+        else:
+            yield solve_static(self.world, minimum=self.is_potential)
+
+    def recorder(self) -> Recorder[Any, Any]:
+        resting = self.rest and self.in_space
+        return SpaceRecorder(self) if resting else super().recorder()
+
     def ends(self, last: Any) -> Summary:
-        return user_end(self.moved_world, last, self.lengths, self.limits)
+        if self.rest and self.in_space:
+            last = last[-1].rest
+        world, lengths, limits = self.moved_world, self.lengths, self.limits
+        return user_end(world, last, lengths, limits, rests=self.rest)
 
     @property
     def limits(self: Any) -> list[str]:
         """Warnings of a step that is too long for the run."""
         steps = self.duration / self.options.h
-        if steps >= FEWEST_STEPS or self.options.accuracy > 0.0:
+        if self.rest or steps >= FEWEST_STEPS or self.options.accuracy > 0.0:
             return []
         h = 0.01 * self.duration
         return [
@@ -270,6 +320,11 @@ class RodFileCase(UserRod):
         """Of rods of the plane the same, in the plane z = 0 at the start."""
         content = self._content
         if isinstance(content, DrawnRod):
+            if content.sprung:
+                raise ValueError(
+                    "hinges: springs of planar files work in 2D only: set "
+                    "`dimension: 3` in the file and give each hinge an `axis`"
+                )
             return in_space(self.world, content.sections)
         if self.edge_contact is not None:
             raise ValueError(OF_THE_PLANE)

@@ -7,7 +7,8 @@
     spacing   between nodes
     rods      [{line: [[x, y], ...]}, {arc: {...}}, {curve: [[x, y], ...]}], one each;
               and limb, section, material, spacing, closed of its own
-    hinges    [[x, y], ...] where rods turn freely; else they are joined rigidly
+    hinges    [[x, y], ...] where rods turn freely, or {at: [x, y], spring: 0.2
+              (N m/rad)}; else they are joined rigidly
     pins      [[x, y], ...] held in place
     clamps    [{at: [x, y], stiffness: 0.1 (N m/rad)}]: ends held in direction too, or
               turned by it: turns: [[0, 0], [2, 90], ...] (s, degrees to the left)
@@ -17,8 +18,9 @@
     load      {at: [[x, y], ...], force: [0, -0.1] (N, each), start: 0, duration: 1 (s)}
     distributed_loads  [{rod: 0, force: [0, -1] (N/m)}] of a rod, counted from 0; or
               {rod: 0, along: 0, across: 2 (N/m)}, which turn with it; start, duration
-    follower_forces    [{at: [x, y], along: -1, across: 0 (N)}]: on an end, out of the
-              rod and to the left of that, as it turns; start, duration
+    follower_forces    [{at: [x, y], along: -1, across: 0 (N), moment: 0 (N m)}]: on an
+              end, out of the rod and to the left of that, as it turns; start, duration
+    velocities         [{rod: 0, velocity: [0, 1] (m/s)}] of a rod at the start
     fluid     {along: 1, across: 2 (N s/m^2)}: drag on lengths of rods
     ground    {height: 0, angle: 0 (degrees)}, {wave: {amplitude: 6, wavelength: 200}}
               or {points: [[x, y], ...]}, a smooth curve through points from left to
@@ -232,17 +234,18 @@ class RodHingeEntry(Entry):
     """Where rods turn freely: in space about a ball joint, or about an axis.
 
     spring : of each rod against the first about the axis, N m/rad
-    friction : likewise, the moment that turning takes, N m
+    friction : likewise in space, the moment that turning takes, N m
     """
 
     at: Place
     axis: Axis | None = None
     spring: FromZero = 0.0
-    friction: FromZero = 0.0
+    friction: Annotated[FromZero, OfSpace] = 0.0
 
     @model_validator(mode="after")
-    def _some(self) -> Self:
-        if self.axis is None and (self.spring or self.friction):
+    def _some(self, info: ValidationInfo) -> Self:
+        in_space = _dimension(info) == 3
+        if in_space and self.axis is None and (self.spring or self.friction):
             what = "a spring" if self.spring else "friction"
             raise ValueError(f"has {what} but no `axis`: give both")
         return self
@@ -369,11 +372,28 @@ class DistributedEntry(TimedEntry):
 
 
 class FollowerEntry(TimedEntry):
-    """A force in N on an end, out of the rod and to the left of that, for a time."""
+    """A force in N and a moment in N m on an end, turning with it, for a time.
+
+    The force is out of the rod and to the left of that, where the moment turns it to.
+    """
 
     at: Place
-    along: Coordinate
+    along: Coordinate = 0.0
     across: Coordinate = 0.0
+    moment: Coordinate = 0.0
+
+    @model_validator(mode="after")
+    def _some(self) -> Self:
+        if not (self.along or self.across or self.moment):
+            raise ValueError("has no load: give along, across or moment")
+        return self
+
+
+class VelocityEntry(Entry):
+    """Of all nodes of a rod at the start, m/s; what is held stays."""
+
+    rod: Annotated[int, Field(ge=0)]
+    velocity: Place
 
 
 class FluidEntry(Entry):
@@ -493,6 +513,7 @@ class RodFile(Entry):
     load: LoadEntry | None = None
     distributed_loads: Rows[DistributedEntry]
     follower_forces: Rows[FollowerEntry]
+    velocities: Rows[VelocityEntry]
     fluid: FluidEntry | None = None
     ground: GroundEntry | None = None
     gravity: Place | None = None

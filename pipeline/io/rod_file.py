@@ -27,9 +27,11 @@ class DrawnRod(DrawnFile):
     """What a rod file describes in the plane, in m.
 
     sections : of each edge
+    sprung : whether hinges have springs
     """
 
     sections: list[Section]
+    sprung: bool
 
 
 def read_rod(path: str, finer: float = 1.0) -> DrawnRod | SpaceRobot:
@@ -68,7 +70,7 @@ class _Drawing(RodPlaces):
                 self._draw(rod)
         points = np.array(draft.points) / self.m
         refuse_apart(self.chains, points, content.unit)
-        draft.hinges |= {self._node(hinge.at) for hinge in content.turning}
+        draft.hinges |= {self._node(one.at): one.spring for one in content.turning}
         refuse_overlap(self.chains, points, content.unit, draft.hinges)
         draft.pins += [self._node(at) for at in content.pins]
         draft.clamps += [
@@ -84,7 +86,8 @@ class _Drawing(RodPlaces):
             ground=self._ground(),
             gravity=content.gravity or (0.0, -GRAVITY),
         )
-        return DrawnRod(sections=draft.all_sections(), **values)
+        sprung = any(draft.hinges.values())
+        return DrawnRod(sections=draft.all_sections(), sprung=sprung, **values)
 
     def _draw(self, rod: RodEntry) -> None:
         points, of = self.points(rod), rod.material or self.content.material

@@ -137,6 +137,8 @@ class RodPlaces:
         if load is not None and timed:
             nodes = [node(at) for at in load.at]
             world["load"] = NodeLoad(nodes, load.force, *load.acts)
+        if content.velocities:
+            world["velocity"] = self._velocity(rod, edges)
         world |= {
             "rod": rod,
             "fluid": fluid and Fluid(fluid.along, fluid.across),
@@ -208,6 +210,15 @@ class RodPlaces:
             found.append(load)
         return tuple(found)
 
+    def _velocity(self, rod: Edged, edges: Sequence[list[int]]) -> Floats:
+        """(n, 2 or 3) m/s of the nodes of rods; where two meet, of the later one."""
+        found = np.zeros_like(rod.nodes)
+        for given in self.content.velocities:
+            message = "velocities: rod {} does not exist"
+            refuse_missing(message, [given.rod], len(edges), "choose")
+            found[rod.edges[edges[given.rod]]] = given.velocity
+        return np.where(rod.held, 0.0, found)
+
     def followers(
         self, rod: Edged, node: Callable[[Place], int]
     ) -> tuple[FollowerForce, ...]:
@@ -216,7 +227,8 @@ class RodPlaces:
         for given in self.content.follower_forces:
             at = node(given.at)
             end_edge(rod, at)
-            one = FollowerForce(at, given.along, given.across, *given.acts)
+            own = given.along, given.across, given.moment
+            one = FollowerForce(at, *own, *given.acts)
             found.append(one)
         return tuple(found)
 

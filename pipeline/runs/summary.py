@@ -141,6 +141,8 @@ def _rest(result: Mapping[str, Any]) -> str:
     """Whether a robot is at rest, and what to say where it is not."""
     if "at_rest" not in result:
         return ""
+    if "largest_speed" not in result:
+        return "; at rest"
     fastest = f"the fastest node at {short(result['largest_speed'])} m/s"
     if result["at_rest"]:
         return f"; at rest: {fastest}"

@@ -114,6 +114,7 @@ class RodDraft:
 
     Attributes
     ----------
+    hinges : nodes and the spring of each edge against the first, N m/rad
     clamps : ends and the stiffness, N m/rad, with which their direction is held
     masses : nodes and kg
     """
@@ -122,7 +123,7 @@ class RodDraft:
     edges: list[tuple[int, int]] = field(default_factory=list)
     sections: list[Section] = field(default_factory=list)
     limbs: list[int] = field(default_factory=list)
-    hinges: set[int] = field(default_factory=set)
+    hinges: dict[int, float] = field(default_factory=dict)
     pins: list[int] = field(default_factory=list)
     clamps: list[tuple[int, float]] = field(default_factory=list)
     masses: list[tuple[int, float]] = field(default_factory=list)
@@ -173,11 +174,21 @@ class RodDraft:
         bound = np.select([limbs == SEAM, limbs == PASSIVE], [-1.0, CORNER], UNBENT)
         sharp = turned > bound
         plain = ~sharp & ~np.isin(bends[:, 1], list(self.hinges))
+        sprung = [
+            ((around[k][0], k, other), spring)
+            for k, spring in self.hinges.items()
+            for other in around[k][1:]
+            if spring > 0.0
+        ]
+        first, all_bends = int(plain.sum()), [*bends[plain], *(b for b, _ in sprung)]
         rod = network(
-            points, edges, bends[plain], self.sections,
-            edge_limb=np.array(self.limbs), bend_limb=limbs[plain],
-            joints=sorted({*rigid, *bends[sharp, 1].tolist()} - self.hinges),
+            points, edges, np.reshape(all_bends, (-1, 3)), self.sections,
+            edge_limb=np.array(self.limbs),
+            bend_limb=np.append(limbs[plain], [PASSIVE] * len(sprung)),
+            joints=sorted({*rigid, *bends[sharp, 1].tolist()} - self.hinges.keys()),
         )  # fmt: skip
+        for b, (_, spring) in enumerate(sprung, first):
+            rod.bending[b] = spring * rod.voronoi[b]
         for at, stiffness in self.clamps:
             rod = _clamped(rod, at, self._section_at(at), stiffness)
         mass = rod.mass.copy()

@@ -170,7 +170,7 @@ def find_edge_loads(run: Run, h: float) -> None:
         i, j = along.ends[k]
         tx, ty, length = mean_tangent(both, run.method.gamma, i, j)
         acts = overlap(along.window[k], run.state.clock.time, h)
-        size = acts * length if along.by_length[k] else acts
+        size = acts * length ** along.power[k]
         ft, fn = size * along.force[k, 2], size * along.force[k, 3]
         fx = acts * along.force[k, 0] + ft * tx - fn * ty
         fy = acts * along.force[k, 1] + ft * ty + fn * tx

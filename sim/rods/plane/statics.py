@@ -62,6 +62,7 @@ from sim.rods.plane.world import (
     FollowerForce,
     NodeLoad,
     World,
+    end_edge,
 )
 
 NEUTRAL = 1e-6  # shift that no falling motion needs, over that of the outer forces
@@ -293,7 +294,7 @@ def solve_static(
         for `edge_contact` with arcs, whose rests may be saddles, for ends that
         turn, and loads for a time; unless `minimum` is false, for loads that turn.
     """
-    _refuse_what_has_no_rest(world, minimum=minimum)
+    refuse_what_has_no_rest(world, minimum=minimum)
     found = TOLERANCE if world.edge_contact is None else CONTACT_TOLERANCE
     options = StepOptions(tolerance=found, residual=tolerance, reuse=0.0, h=FIRST)
     loop = RodSimulator(
@@ -307,7 +308,9 @@ def solve_static(
         size = np.linalg.norm(load.force) + np.hypot(load.along, load.across)
         outer += float(size * world.rod.rest_length[load.edges].sum())
     for follower in world.follower_forces:
+        arm = float(world.rod.rest_length[end_edge(world.rod, follower.node)])
         outer += float(np.hypot(follower.along, follower.across))
+        outer += abs(follower.moment) / arm
     at = _Equilibrium(loop, tolerance, outer, max_steps, minimum)
     at.relax()
     for _ in range(SADDLES):
@@ -318,7 +321,10 @@ def solve_static(
     raise at.failure()
 
 
-def _refuse_what_has_no_rest(world: World, *, minimum: bool) -> None:
+def refuse_what_has_no_rest(world: World, *, minimum: bool) -> None:
+    """A ValueError for what works in motions only."""
+    if world.schedule is not None:
+        raise ValueError("pulses work in motions only: remove them, or run a motion")
     if world.edge_contact is not None and world.edge_contact.arcs:
         raise ValueError("edge contact: arcs work in motions only: remove them")
     if world.turning:

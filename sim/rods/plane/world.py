@@ -93,13 +93,15 @@ class FollowerForce(Checked):
     node : the end
     along, across : N, out of the rod and to the left of this; in space along d1 as the
         end of a rod has it, and against it where a rod begins
+    moment : N m, that turns the last edge from `along` to `across`
     start, duration : s
     """
 
     of = "follower force"
     node: Whole
-    along: Finite
+    along: Finite = 0.0
     across: Finite = 0.0
+    moment: Finite = 0.0
     start: Finite = 0.0
     duration: Duration = np.inf
 
@@ -111,9 +113,10 @@ class EdgeForces(NamedTuple):
     ----------
     edge, ends : (k,), (k, 2) the edge, and its nodes
     share : (k, 2) how much of the force each of them gets
-    force : (k, 4) N along x and y; and along and across the edge, N, or N/m where it is
-        to be multiplied by the length; (k, 5) in space, along z too
-    by_length : (k,) whether it is
+    force : (k, 4) N along x and y; and along and across the edge, N, or N/m and N m
+        where it is to be multiplied by a power of the length; (k, 5) in space, along z
+        too
+    power : (k,) of the length: 1, 0 or -1
     window : (k, 2) s, between which times
     drag : (k, 2) N s/m along and across the edge, on each of its nodes
     """
@@ -122,7 +125,7 @@ class EdgeForces(NamedTuple):
     ends: Ints
     share: Floats
     force: Floats
-    by_length: Bools
+    power: Ints
     window: Floats
     drag: Floats
 
@@ -139,22 +142,25 @@ def edge_forces(
     for k, edge in enumerate(rod.edges if fluid is not None else ()):
         if fluid is not None and not rod.held[edge].all():
             drag = 0.5 * rod.rest_length[k] * np.array([fluid.along, fluid.across])
-            rows.append((k, edge, half, np.zeros(4), False, ALWAYS, drag))
+            rows.append((k, edge, half, np.zeros(4), 0, ALWAYS, drag))
     for load in loads:
         window = load.start, load.start + load.duration
         for k in load.edges:
             force = np.array([0.0] * d + [load.along, load.across])
             force[: len(load.force)] = rod.rest_length[k] * np.array(load.force)
-            rows.append((k, rod.edges[k], half, force, True, window, none))
+            rows.append((k, rod.edges[k], half, force, 1, window, none))
     for follower in follower_forces:
         window = follower.start, follower.start + follower.duration
         k = end_edge(rod, follower.node)
         inner = int(rod.edges[k].sum()) - follower.node
         force = np.array([0.0] * d + [follower.along, follower.across])
         ends = inner, follower.node
-        rows.append((k, ends, (0.0, 1.0), force, False, window, none))
+        rows.append((k, ends, (0.0, 1.0), force, 0, window, none))
+        if follower.moment:
+            couple = np.array([0.0] * (d + 1) + [follower.moment])
+            rows.append((k, ends, (-1.0, 1.0), couple, -1, window, none))
     columns = list(zip(*rows, strict=True)) if rows else [()] * 7
-    kinds = (int, int, float, float, bool, float, float)
+    kinds = (int, int, float, float, int, float, float)
     shapes = (-1, (-1, 2), (-1, 2), (-1, d + 2), -1, (-1, 2), (-1, 2))
     made = zip(columns, kinds, shapes, strict=True)
     return EdgeForces(*(np.array(c, dtype=k).reshape(s) for c, k, s in made))

@@ -253,6 +253,9 @@ def in_space(world: World, sections: Section | Sequence[Section]) -> SpaceWorld:
         raise ValueError(OF_THE_PLANE)
     rod, flat = lifted(world.rod, sections), world.rod
     limbs = flat.edge_limb, flat.bend_limb, world.actuator, elements(flat)
+    velocity = world.velocity
+    if velocity is not None:
+        velocity = np.pad(velocity, ((0, 0), (0, 1)))
     return SpaceWorld(
         rod,
         (*world.gravity, 0.0),
@@ -265,6 +268,7 @@ def in_space(world: World, sections: Section | Sequence[Section]) -> SpaceWorld:
         drive=_drive(rod, world.turning),
         distributed_loads=tuple(_spread(rod, world)),
         follower_forces=world.follower_forces,
+        velocity=velocity,
     )
 
 

@@ -294,7 +294,10 @@ def _balanced(
     if found.residual > contact_allowed(options, trial):
         return False
     far = float(np.abs(trial.now.state.x).max())
-    least = INERTIAL * (far + world.rod.length) * float(world.rod.mass.max())
+    rod, h = world.rod, trial.h
+    least = INERTIAL * (far + rod.length) * float(rod.mass.max()) / h**2
+    stiffest = float((rod.stretching / rod.rest_length).max())
+    least += ROUNDED * far * stiffest * (1.0 + world.damping.beta / h)
     worst, _, force = forces_of_step(world, found)
-    allowed = max(least / trial.h**2, min(options.residual, RESIDUAL) * force)
+    allowed = max(least, min(options.residual, RESIDUAL) * force)
     return worst <= allowed or (worst <= UNBALANCED * force and moved <= ROUNDED * far)

@@ -50,6 +50,7 @@ class SpaceWork(NamedTuple):
     values, L, pivot : of Newton's matrix, and of its factor
     reach : m, length of the rod
     heaviest : kg, of its nodes
+    stiffest : N/m, of its edges along them
     """
 
     part: SpaceElements
@@ -82,6 +83,7 @@ class SpaceWork(NamedTuple):
     pivot: Floats
     reach: float
     heaviest: float
+    stiffest: float
 
 
 _MADE: WeakKeyDictionary[SpaceWorld, "Workspace"] = WeakKeyDictionary()
@@ -128,6 +130,7 @@ class Workspace:
             pivot=np.empty(system.count),
             reach=rod.length,
             heaviest=float(rod.mass.max()),
+            stiffest=float((rod.stretching / rod.rest_length).max()),
         )
         self.part: SpaceElements | None = None
         self.handed = pointed(self.work)

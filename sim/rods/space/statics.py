@@ -71,6 +71,11 @@ class SpaceRest(NamedTuple):
     steps: int
     negative: int
 
+    @property
+    def x(self) -> Floats:
+        """(n, 3) m, the nodes."""
+        return self.state.x
+
 
 class _State:
     """A state of a rod, with forces and Hessian once they are asked for.

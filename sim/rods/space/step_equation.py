@@ -261,6 +261,7 @@ def balance(
             )  # fmt: skip
             far = np.abs(work.before.x).max()
             least = INERTIAL * (far + work.reach) * work.heaviest / h**2
+            least += ROUNDED * far * work.stiffest * (1.0 + beta / h)
             at_rounding = worst <= UNBALANCED * force and before <= ROUNDED * far
             if worst <= max(least, residual * force) or at_rounding:
                 return k, True, damped
@@ -301,7 +302,7 @@ def of_edges(world: SpaceWorld, both: Ends, time: float, h: float) -> Floats:
     t, n, length = _mean_frames(world, both)
     b = np.cross(n, t)
     b /= np.linalg.norm(b, axis=1, keepdims=True)
-    size = np.where(along.by_length, length, 1.0)[:, None]
+    size = (length**along.power)[:, None]
     turned = size * (along.force[:, 3:4] * t + along.force[:, 4:] * b)
     each = _acts(world, time, h)[:, None] * (along.force[:, :3] + turned)
     for a in range(2):
@@ -314,9 +315,9 @@ def slopes_of_edges(world: SpaceWorld, both: Ends, time: float, h: float) -> Flo
     along, k = world.along, world.along.edge
     t, n, length = _mean_frames(world, both)
     b = np.cross(n, t)
-    acts = _acts(world, time, h) / np.where(along.by_length, 1.0, length)
+    acts = _acts(world, time, h) * length ** (along.power - 1.0)
     f_t, f_n = (acts * along.force[:, 3:].T)[:, :, None, None]
-    turned = np.where(along.by_length, 0.0, 1.0)[:, None, None] * t[:, None, :]
+    turned = (1.0 - along.power)[:, None, None] * t[:, None, :]
     slope = f_t * (np.eye(3) - t[:, :, None] * turned)
     slope -= f_n * (np.cross(n[:, None], np.eye(3)) + b[:, :, None] * turned)
     K = np.einsum("ka,b,kij->kaibj", along.share, [-1.0, 1.0], slope)

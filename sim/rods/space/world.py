@@ -42,6 +42,7 @@ from sim.rods.space.contact_detection import (
 from sim.rods.space.frames import SpaceState, turns
 from sim.rods.space.rigid_bodies import HeightField
 from sim.rods.space.rod import SpaceElements, SpaceRod, StretchLaw
+from sim.rods.space.statics import SpaceSetting, settled
 from sim.rods.space.system import SpaceLoads, SpaceSystem, no_loads
 from sim.rods.space.tendon_hinge_friction import DryPlaces, dry_places
 from sim.rods.space.tendons import Tendon
@@ -304,6 +305,47 @@ class SpaceWorld:
     def along(self) -> EdgeForces:
         """Loads of edges."""
         return edge_forces(self.rod, None, self.distributed_loads, self.follower_forces)
+
+    def setting(self, share: float, duration: float) -> SpaceSetting:
+        """A share of all loads, and supports, tendons and shapes as far on their way.
+
+        Parameters
+        ----------
+        duration : of the way, s
+
+        Raises
+        ------
+        ValueError
+            where something acts that has no place in an equilibrium
+        """
+        only_moving = {
+            "a ground or bodies": self.contact,
+            "pulses": self.schedule,
+            "a load for a time": self.load,
+            "distributed loads": self.distributed_loads,
+            "follower forces": self.follower_forces,
+        }
+        for what, given in only_moving.items():
+            if given:
+                raise ValueError(
+                    f"rest in space: no solver for {what}: remove it, or simulate a "
+                    "motion with case.rest=false"
+                )
+        rod, time, loads = self.rod, share * duration, self.loads
+        if self.natural is not None:
+            rod = replace(rod, curvature=self.natural(time))
+        pulling = np.ones(len(self.tendons))
+        if self.pulling is not None:
+            pulling = self.pulling(time)
+        tendons = [
+            replace(one, tension=share * part * one.tension)
+            for one, part in zip(self.tendons, pulling.tolist(), strict=True)
+        ]
+        gravity, force = share * loads.gravity, share * loads.force
+        loads = replace(loads, gravity=gravity, force=force, tendons=tendons)
+        if self.drive is None:
+            return settled(rod, loads)
+        return SpaceSetting(rod, loads, *self.drive.moved(0.0, time))
 
     def part(self, time: float, pulse: Floats) -> SpaceElements:
         """Elements as actuated at a time.

@@ -184,7 +184,7 @@ def test_a_hinge_has_no_bend_and_a_closed_curve_no_end():
     draft.curve(circle, THICK, closed=True)
     ring = draft.rod()
     assert len(ring.nodes) == len(ring.edges) == len(ring.bends) == 126
-    draft.hinges.add(draft.node((-0.02, 0.0)))
+    draft.hinges[draft.node((-0.02, 0.0))] = 0.0
     assert len(draft.rod().bends) == 125
 
 

@@ -73,7 +73,7 @@ SPREAD = (
 def test_the_matrix_has_how_loads_turn():
     """The mean of slope and transpose, half of it by places at the end of a step."""
     rod = slanting()
-    ends = FollowerForce(0, 0.06, -0.02), FollowerForce(8, -0.05, 0.03)
+    ends = FollowerForce(0, 0.06, -0.02, 2e-4), FollowerForce(8, -0.05, 0.03)
     world = SpaceWorld(rod, FREE, distributed_loads=SPREAD, follower_forces=ends)
     n, count, by = rod.nodes.size, rod.nodes.size + len(rod.edges), 1e-7
     slope = np.zeros((n, n))
