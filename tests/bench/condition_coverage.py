@@ -1,26 +1,38 @@
 """Coverage of the measured sets where whole conditions are left out.
 
     python -m tests.bench.condition_coverage           # of the committed tables
-    python -m tests.bench.condition_coverage ranges    # quarters of temperature too
+    python -m tests.bench.condition_coverage more      # mountings, temperatures too
 
 A condition is a load, a level, a design or a mounting. The other conditions fit the
 model, its error and its growth, and predict the condition. Printed: records and the
 share of rows inside 95 %, each record counted once; in brackets, the same of intervals
 as they are at fitted conditions, at most three deviations of repeats or twice the aim.
-`ranges` leaves out a quarter of the temperatures of all lattices at a time.
+`more` leaves out all levels of a mounting of the arm, and a quarter of the temperatures
+of all lattices, in some four minutes of an idle processor.
 """
 
 import sys
 from dataclasses import replace
 from io import BytesIO
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from analysis.measured.posterior import left_out, linear_about
+from analysis.measured.posterior import (
+    FittedRecords,
+    Linear,
+    Posterior,
+    left_out,
+    linear_about,
+)
 from analysis.measured.prediction import predicted
 from analysis.measured.prediction_verdicts import compared, coverage
-from pipeline.measured.fit import left_out_groups, measured_and_predicted
+from pipeline.measured.fit import (
+    left_out_groups,
+    left_out_rows,
+    measured_and_predicted,
+)
 from pipeline.measured.prediction_file import (
     FOLDER,
     POSTERIOR,
@@ -84,24 +96,52 @@ def by_condition(name: str) -> None:
         print(line(name, str(quantity), own, near.loc[own.index]), flush=True)
 
 
-def by_temperature(name: str = "lce_lattices") -> None:
-    """Leave out a quarter of the temperatures of all records, in turn."""
+class Fitted(NamedTuple):
+    """A set at its committed fit: its rows, those that the fit does not use."""
+
+    at: SetAtHand
+    after: Posterior
+    of: FittedRecords
+    unused: FittedRecords
+    near: Linear
+
+
+def fitted(name: str) -> Fitted:
+    """Predict the fitted records of a set with all slopes."""
     at = opened(name)
     records = records_in(at, at.folder)
     after = read_posterior(at.folder / FOLDER / POSTERIOR)
     chosen = {n: one for n, one in records.inputs.items() if at.is_fitted(n)}
-    at, of, _ = measured_and_predicted(at, replace(records, inputs=chosen))
-    near = linear_about(of, after.inputs)
+    at, of, unused = measured_and_predicted(at, replace(records, inputs=chosen))
+    return Fitted(at, after, of, unused, linear_about(of, after.inputs))
+
+
+def by_mounting(name: str = "tendon_tentacle") -> None:
+    """Leave out all levels of a mounting, in turn."""
+    at, _, of, unused, near = fitted(name)
+    groups: dict[str, list[str]] = {}
+    for record, one in of.records.items():
+        groups.setdefault(one.words["mounting"], []).append(record)
+    rows = left_out_rows(at, [(of, near)], unused, [*groups.values()])
+    narrow = bounded(at, rows)
+    for mounting, group in groups.items():
+        own = rows["record"].isin(group)
+        print(line(name, f"mounting {mounting}", rows[own], narrow[own]), flush=True)
+
+
+def by_temperature(name: str = "lce_lattices") -> None:
+    """Leave out a quarter of the temperatures of all records, in turn."""
+    at, after, of, _, near = fitted(name)
     for places in np.array_split(np.unique(of.rows["at"]), QUARTERS):
         kept = ~of.rows["at"].isin(places).to_numpy()
         some = {key: getattr(near, key)[kept] for key in ("f", "J", "S", "own")}
         others = replace(of, rows=of.rows[kept])
-        fitted = left_out(others, replace(near, **some), after.errors, ())
+        fewer = left_out(others, replace(near, **some), after.errors, ())
         tables = []
-        for record in chosen.values():
+        for record in of.records.values():
             families = at.families(record.words)
             table = predicted(
-                at.predict, record, fitted, at.inputs, families, at.numerics
+                at.predict, record, fewer, at.inputs, families, at.numerics
             )
             tables.append(compared(of.rows[~kept], table))
         rows = pd.concat(tables, ignore_index=True)
@@ -114,7 +154,8 @@ def main() -> None:
     print("set | condition left out | records | inside 95 % | [bounded]")
     for name in set_names():
         by_condition(name)
-    if "ranges" in sys.argv[1:]:
+    if "more" in sys.argv[1:]:
+        by_mounting()
         by_temperature()
 
 
