@@ -337,7 +337,7 @@ def refine(
         e = heights(x, theta)
         if (np.abs(e[clean]) < gate).sum() < FIT.fewest:
             return None
-        scale = _scale(e[clean], gate, theta[3])
+        scale = min(_scale(e[clean], gate, theta[3]), FIT.widest * theta[3])
         if scale > roughest:
             return None
     spread, side = gate / BIWEIGHT.tukey, BIWEIGHT.clusters

@@ -3,6 +3,7 @@
 import numpy as np
 
 from analysis.spheres.centre_fit import BLIND, fit_sphere, minimise, refine, seen_at
+from analysis.spheres.thresholds import FIT
 from sim.core.arrays import Floats
 from tests.analysis.spheres.test_normals import ball
 
@@ -175,3 +176,17 @@ def test_a_radius_whose_steps_end_in_a_cycle_has_an_error():
     off, sd = np.array(radii).T - np.array([[12.0], [0.0]])
     assert (sd < 0.03 * 12.0).all()
     assert (np.abs(off) < 5 * sd).mean() > 0.95
+
+
+def test_a_fit_in_large_noise_does_not_take_in_what_is_around(rng):
+    """Noise of 8 % of the radius; the scale grew until it held the clutter too."""
+    u = rng.standard_normal((800, 3))
+    u /= np.linalg.norm(u, axis=1)[:, None]
+    u[:, 2] = np.abs(u[:, 2])
+    on = (20.0 + 1.6 * rng.standard_normal((800, 1))) * u
+    around = rng.uniform(-30, 30, (1200, 3))
+    x = np.concatenate([on, around[np.linalg.norm(around, axis=1) > 22.0]])
+    fit = fit_sphere(x, np.array([1.0, 1.0, 1.0]), 20.0, np.ones(len(x), np.bool_))
+    assert fit is not None
+    assert fit.scale <= FIT.widest * 20.0
+    assert np.abs(fit.centre).max() < 1.0
