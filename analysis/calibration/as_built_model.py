@@ -331,7 +331,8 @@ def refuse_play(model: Model, F: Floats, plain: Floats) -> None:
     named = [what[k] for k in np.flatnonzero(part > SHARE * part.max())]
     raise ValueError(
         f"{' and '.join(named)} cannot be estimated: every length is measured once, or "
-        "several causes act alike; scan two or more poses (four give play to 20 %)"
+        "several causes act alike; scan two or more poses (four determine play to "
+        "within 20 %)"
     )
 
 

@@ -79,7 +79,7 @@ def scale_covariance(r: Floats, relative_sd: float) -> Floats:
 
 
 CENTRES = "sphere centres"
-SCATTER = "excess scatter of rigid lengths"
+SCATTER = "scatter of rigid lengths beyond that of the centres"
 VIEWS = "registration of views"
 SCAN_SCALE = "scale of the scanner"
 FORM = "form error of the scanner"

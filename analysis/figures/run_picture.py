@@ -173,7 +173,7 @@ def draw_shape(axes: Any, drawing: Drawing) -> None:
         add(drawing.last[pairs], label=name, **look)
     if len(drawing.doubled):
         look = {"colors": MISSING[1], "linewidths": 3.0, "alpha": 0.5}
-        add(drawing.last[drawing.doubled], label="bodies in one place", **look)
+        add(drawing.last[drawing.doubled], label="bodies that coincide", **look)
     if len(drawing.aims):
         look = {"marker": "x", "s": 16, "linewidths": 0.8, "label": "target of a node"}
         axes.scatter(*_shown(drawing.aims, flat).T, c=TARGET, **look)

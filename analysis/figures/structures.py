@@ -170,7 +170,8 @@ def _draw_limit(ax: Axes, shown: ShownRun) -> None:
     x, away, of_forces = (table[name].to_numpy(np.float64) for name in names)
     if len(x) < 2:
         ax.set_axis_off()
-        ax.text(0.5, 0.5, "only one compliance", ha="center", transform=ax.transAxes)
+        why = "no convergence to show: only one compliance"
+        ax.text(0.5, 0.5, why, ha="center", transform=ax.transAxes)
         return
     errors = (
         (away, "nodes, rms / $L$", "o", style.SIMULATED, "-"),

@@ -268,8 +268,12 @@ def _positive_only(
 
     def guarded(q: Floats) -> tuple[Floats, Floats]:
         p = zero + scale * q
-        if (p[must] <= 0).any():
-            raise NotConvergedError("an input became 0 or negative in the fit", best=p)
+        for k in np.flatnonzero(must & (p <= 0.0)):
+            raise NotConvergedError(
+                f"the fit made {free[k].name} = {p[k]:.3g}, which must be positive: "
+                "give a closer first value or a smaller u",
+                best=p,
+            )
         return model(q)
 
     return guarded

@@ -189,7 +189,10 @@ def picked(
             if missing and len(at) == 1:
                 parts.append(np.full(1, np.nan))
                 continue
-            raise ValueError(f"the prediction has no quantity {quantity}")
+            raise ValueError(
+                f"the prediction has no quantity {quantity}: choose one of "
+                f"{', '.join(found)}"
+            )
         series = found[quantity].on(at)
         if len(series.at) < len(at):
             own = found[quantity].at

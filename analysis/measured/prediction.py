@@ -274,7 +274,10 @@ def _sampled(
         missing += np.isnan(off)
         total += np.nan_to_num(off) ** 2
     if (missing > tried / 2).any():
-        raise ValueError(f"over half of {tried} sampled inputs give no value: lower u")
+        raise ValueError(
+            f"the model has no value for over half of {tried} sampled inputs: reduce "
+            "the u of the inputs"
+        )
     return total / (tried - missing), missing, tried
 
 

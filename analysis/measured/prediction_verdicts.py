@@ -377,7 +377,10 @@ def _verdict(name: str, own: pd.DataFrame, terms: SeriesTerms) -> SeriesVerdict:
         )
     u_num = rms(rows["u_num"].to_numpy(np.float64))
     if not u_num and not terms.u_simulated:
-        reasons.append("u of the simulation counts as 0: give refined or u_simulated")
+        reasons.append(
+            "the uncertainty of the simulation is taken as 0: give a finer run "
+            "(--refined) or --u-simulated"
+        )
     return SeriesVerdict(
         name, verdict, "; ".join(reasons), len(rows), check.error, check.limit, u_num
     )

@@ -115,7 +115,9 @@ def loops_of(
     for way, rows in ways.items():
         if not rows:
             motion = "closes" if way == 1 else "opens"
-            raise ValueError(f"the record never {motion}: record both directions")
+            raise ValueError(
+                f"the specimen never {motion} in this record: record both directions"
+            )
         if len(rows) > 1 and max(reach[way][1:]) >= reach[way][0] - SHORT:
             del rows[0]
     return Loops(at, np.array(ways[1]), np.array(ways[-1]))
@@ -218,7 +220,10 @@ def ringing(time: Floats, height: Floats, rest: float, halves: int = HALVES) -> 
     """
     step = np.diff(time)
     if len(step) < 4 or np.ptp(step) > EVEN * abs(float(step.mean())) + 1e-9:
-        raise ValueError("ringing needs 5 heights or more, at equal time steps")
+        raise ValueError(
+            f"ringing needs 5 or more heights at equal time steps, not {len(time)} at "
+            f"steps of {step.min(initial=np.inf):.3g} to {step.max(initial=0.0):.3g} s"
+        )
     when, away = extrema(time, height - rest)
     if len(when) <= halves:
         raise ValueError(

@@ -144,9 +144,9 @@ def _strip(c: SphereCandidate, options: PickOptions) -> Iterator[Rejected]:
     if c.evident < JUDGE.evident:
         yield c.rejected(
             RejectionReason.STRIP,
-            f"the visible cap is too narrow or too sparse: {width:.2f} of the width of "
-            f"a round one, times {points / c.level:.2f} of the points near its surface "
-            f"is {c.evident:.2f}, at least {JUDGE.evident} needed",
+            f"the visible cap is too narrow or too sparse: relative width {width:.2f} "
+            f"x share of nearby points on it {points / c.level:.2f} = {c.evident:.2f}, "
+            f"at least {JUDGE.evident} needed",
         )
     difference, sd = c.lengthwise
     narrow = options.fused and width < JUDGE.narrow_beyond

@@ -437,7 +437,7 @@ def _each(p: Patches, A: Floats | None) -> Iterator[tuple[str, Floats]]:
     """Name and covariance (q, q) of A' f of each component where t_k is one."""
     A = np.zeros((len(p.sphere), 0)) if A is None else A
     yield "noise of points", _apart(p, A, p.white)
-    yield "errors of separate patches", _apart(p, A, (p.seen**2).sum(axis=1))
+    yield "errors independent between patches", _apart(p, A, (p.seen**2).sum(axis=1))
     for length, C in zip(PATCHES.lengths, _fields(p, A), strict=True):
         yield f"line of sight, correlated over {length:g} radii", C
     for name, function in FORMS.items():

@@ -254,7 +254,7 @@ class EnvelopeRecorder(record.Recorder[EnvelopeCase, Reached]):
         return step.checkpoint() if step.stop is None else {}
 
     def progress(self, step: Reached) -> str:
-        return f"{step.cells} cells found, {step.new} of them new"
+        return f"{step.cells} different shapes (cells) found, {step.new} of them new"
 
     def documents(self) -> record.Documents:
         return {"structure.json": document(self.case.solid)}

@@ -317,7 +317,8 @@ def check_values(body: LoadedStructure, values: Sequence[float]) -> None:
         )
     if values and not grows:
         raise ValueError(
-            f"values is {list(values)}, but nothing grows: leave values empty"
+            f"values is {list(values)}, but the structure has no `growth`: leave "
+            "values empty"
         )
     if isinstance(body, GrowingStructure):
         for value in values:

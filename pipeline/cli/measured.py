@@ -177,9 +177,15 @@ def compare(
         print(f"no rows of {names}: {reason}")
     for name, shipped in found["values_of"].items():
         if name != shipped:
-            print(f"fitted      {name} repeats the measured values of {shipped}")
+            print(
+                f"fitted      {name} has the measured values of {shipped}: if that was "
+                "fitted, this is no test"
+            )
     for name, other in found["nearer"].items():
-        print(f"check       {name}: it is closer to the prediction for {other}")
+        print(
+            f"check       {name} is closer to the prediction for {other}: are the two "
+            "exchanged?"
+        )
     for row in found["verdicts"]:
         print(_verdict(row))
     print(_which(found, of))
@@ -206,7 +212,7 @@ def _which(found: dict[str, Any], of: MeasuredSet) -> str:
     others = {n: k for n, k in found["compared_with"].items() if k != by["key"]}
     if others:
         lines.append(
-            f"            records with other inputs, predicted now: "
+            "            records whose inputs differ from it, predicted now: "
             f"{', '.join(others)} (run {', '.join(sorted(set(others.values())))})"
         )
     made, now = by["code"], code_of_prediction(of)

@@ -72,7 +72,9 @@ Cores = Annotated[int | None, Option(help="Number of jobs that run at the same t
 Profile = Annotated[Path, folder(profile_directory, "Folder of a Snakemake profile.")]
 Words = Annotated[
     list[str] | None,
-    Argument(metavar="[KEY=VALUE]...", help="Changes to values of its file in conf."),
+    Argument(
+        metavar="[KEY=VALUE]...", help="Changes to values of NAME's file in conf."
+    ),
 ]
 
 

@@ -79,7 +79,9 @@ def study(
         bool, Option("--members", help="Only write the list of its runs.")
     ] = False,
     batch: Annotated[str, Option(metavar="I-of-N", help="Only run one batch.")] = "",
-    search: Annotated[bool, Option("--search", help="Only run the search.")] = False,
+    search: Annotated[
+        bool, Option("--search", help="Only run the adaptive search.")
+    ] = False,
     table: Annotated[bool, Option("--table", help="Only write the table.")] = False,
     planned: options.Planned = "",
 ) -> int:

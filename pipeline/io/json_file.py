@@ -195,7 +195,7 @@ def case_of(path: str) -> str:
     suffix = file.suffix.lower()
     if suffix not in SUFFIXES:
         raise InputError(
-            f"{path}: {suffix or 'such'} files are not supported: give one of "
+            f"{path}: {suffix or 'suffixless'} files are not supported: give one of "
             f"{', '.join(SUFFIXES)}"
         )
     if suffix in DRAWINGS:

@@ -165,7 +165,9 @@ def _in_a_run(file: Path, digest: str) -> Found:
     recorded = run_keys.recorded_digests(file.parent).get(file.name)
     trouble = "it was edited since the run wrote it"
     if recorded is None:
-        trouble = "the run recorded no digest of it"
+        trouble = (
+            "the run did not record this file, so it cannot be checked: repeat the run"
+        )
     same = recorded == digest or file.name == run_keys.DIGESTS
     return Found(Origin(run=key), "the run it is in", digest, "" if same else trouble)
 

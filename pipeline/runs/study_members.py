@@ -23,7 +23,7 @@ from pipeline.config.value_types import AtLeastOne, Count, Entry, Settings, Word
 from pipeline.runs.atomic_files import read_json, write_text
 from pipeline.runs.case_job import planned, sound_case
 from pipeline.runs.run_directory import RESULTS, Job, finished
-from pipeline.terminal import InputError, no_such, one_line, refusing
+from pipeline.terminal import InputError, no_such, refusing
 
 STUDIES = CONF / "study"
 MOST_RUNS = 1_000_000
@@ -47,7 +47,7 @@ def _values(value: Any) -> Values:
         try:
             return Range(**value)
         except TypeError as error:
-            raise ValueError(f"is not a range: {one_line(error)}") from error
+            raise ValueError("is not a range: give low and high only") from error
     raise ValueError(f"is {value!r}: give a list of values, or a range (low, high)")
 
 

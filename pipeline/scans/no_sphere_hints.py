@@ -60,8 +60,8 @@ def near_misses(picks: Picks) -> str:
     if not near:
         return ""
     return (
-        f"{len(near)} rejected candidates of that radius fail one criterion only, as "
-        f"the first of rejected.csv, {near[0].reason.value}: {near[0].told}"
+        f"{len(near)} rejected candidates of that radius fail one criterion only, "
+        f"such as the first in rejected.csv, {near[0].reason.value}: {near[0].told}"
     )
 
 
@@ -118,10 +118,10 @@ def unnoticed_radius(picks: Picks, options: PickOptions) -> list[str]:
     share = 100.0 * sd / used
     seen, refused = (100 * HINT.odd, 100 * HINT.wrong)
     return [
-        "neighbouring points share errors, so the radius of the spheres has a standard "
-        f"deviation of {share:.2g} %: a wrong radius gives no warning below "
-        f"{max(HINT.sure * share, seen):.2g} %, and no error message below "
-        f"{max(HINT.certain * share, refused):.2g} %"
+        "neighbouring points have correlated errors, so the radius of the spheres has "
+        f"a standard deviation of {share:.2g} %. Errors of the stated radius below "
+        f"{max(HINT.sure * share, seen):.2g} % give no warning, below "
+        f"{max(HINT.certain * share, refused):.2g} % no error: measure a printed sphere"
     ]
 
 
@@ -186,7 +186,7 @@ def other_radius(picks: Picks, points: Floats, options: PickOptions) -> str:
         size = OtherSize(float(common.mean()), float(sd), len(common))
     if abs(size.radius / options.radius_mm - 1.0) < options.radius_tolerance:
         return ""
-    return f"it has {size}: rerun with that radius if the print has it"
+    return f"the scan has {size}: rerun with that radius if it is the printed one"
 
 
 def left_out(picks: Picks, points: Floats, options: PickOptions) -> str:

@@ -188,7 +188,10 @@ def run_step(parts: Parts, case: Any, out: Path) -> dict[str, Any]:
         bars = bars_of_target(wires, made.ends_mm, parts.sizes)
         numbers["target_fragments"] = fragments(bars, parts.sizes.target_radius_mm)
     if late:
-        numbers["warning"] = f"parts collide at the end of the morph: {late[0]}"
+        numbers["warning"] = (
+            f"parts collide at the end of the morph: {late[0]}: enlarge scale_mm, or "
+            "use thinner parts"
+        )
     return numbers | _cost(case, made)
 
 

@@ -236,7 +236,7 @@ HELP = {
     "scan_scale_sd": "Relative standard deviation of the scanner's scale.",
     "scan_form_sd_mm": ("Standard deviation of centres, per axis, by scan distortion."),
     "print_scale_sd": "Relative standard deviation of the printer's scale.",
-    "printing_sd_mm": "Standard deviation of a node's place in its bodies, per axis.",
+    "printing_sd_mm": "Standard deviation of a node's printed place, per axis.",
     "joint_play_sd_mm": "Standard deviation of a node by play of its joint, per axis.",
     "draws": "Number of simulated prints.",
     "seed": "Seed of the random numbers.",

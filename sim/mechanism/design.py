@@ -142,7 +142,8 @@ def search(sought: "MorphObjective", change: Floats) -> Iterator[DesignStep]:
         change, here = change + moved, after
     raise NotConvergedError(
         f"no convergence in {options.max_steps} steps: a change of {left:.1e} still "
-        f"lowers F (tolerance {options.tolerance:.0e}); raise max_steps or tolerance",
+        f"lowers the objective F (tolerance {options.tolerance:.0e}); raise "
+        "max_steps or tolerance",
         best=change,
     )
 

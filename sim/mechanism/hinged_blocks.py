@@ -188,7 +188,8 @@ class BlockAssembly:
                 f"block {unknown[0]} does not exist: choose 0 to {len(self) - 1}"
             )
         if len(set(held)) < len(held):
-            raise ValueError("two grips hold one block: give it one only")
+            twice = max(held, key=held.count)
+            raise ValueError(f"two grips hold block {twice}: give it one only")
         turned = [k for k, outline in enumerate(self.corners) if not area(outline) > 0]
         if turned:
             raise ValueError(

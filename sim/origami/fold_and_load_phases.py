@@ -150,7 +150,10 @@ class Fold(PhaseOptions):
         if not self.creases:
             assigned = np.asarray(mesh.pattern.assignment, dtype=np.float64)
             if not len(assigned):
-                raise ValueError("neither fold nor the pattern names creases: add them")
+                raise ValueError(
+                    "the fold names no creases and the pattern assigns none: add "
+                    "`creases`, or mountains and valleys"
+                )
             folds = mesh.pattern.creases
             out[folds] = np.pi * (1 + self.fraction * assigned[folds])
             return out

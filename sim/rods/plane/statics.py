@@ -326,7 +326,9 @@ def refuse_what_has_no_rest(world: World, *, minimum: bool) -> None:
     if world.schedule is not None:
         raise ValueError("pulses work in motions only: remove them, or run a motion")
     if world.edge_contact is not None and world.edge_contact.arcs:
-        raise ValueError("edge contact: arcs work in motions only: remove them")
+        raise ValueError(
+            "edge contact: arcs=true works in motions only: set it to false"
+        )
     if world.turning:
         raise ValueError(
             "turning ends work in motions only: run a motion until it comes to rest"

@@ -328,8 +328,8 @@ class SpaceWorld:
         for what, given in only_moving.items():
             if given:
                 raise ValueError(
-                    f"rest in space: no solver for {what}: remove it, or simulate a "
-                    "motion with case.rest=false"
+                    f"equilibrium in 3D: {what} not supported: remove it, or simulate "
+                    "a motion with case.rest=false"
                 )
         rod, time, loads = self.rod, share * duration, self.loads
         if self.natural is not None:

@@ -128,4 +128,4 @@ def test_a_planar_mechanism_shows_its_plane_targets_numbers_and_doubled_bodies()
     said = [text.get_text().strip() for text in axes.texts]
     assert said == ["0", "1", "2", "3", "x", "y", "axes 0.02 long"]
     labels = axes.get_legend_handles_labels()[1]
-    assert labels == ["bodies in one place", "target of a node"]
+    assert labels == ["bodies that coincide", "target of a node"]

@@ -69,10 +69,10 @@ def test_half_the_step_tells_the_discretisation():
     assert found.u_num == pytest.approx(1.25 * 0.2 / 1.15)
     assert found.k_u_val == pytest.approx(2 * np.hypot(0.1, found.u_num))
     assert found.verdict is Verdict.INCONCLUSIVE
-    assert "simulation counts as 0" not in found.why
+    assert "simulation is taken as 0" not in found.why
     (without,) = series_verdicts(rows(0.3), SeriesTerms(u=0.1))
     assert without.verdict is Verdict.DIFFERS
-    assert "the simulation counts as 0" in without.why
+    assert "the simulation is taken as 0" in without.why
 
 
 def test_the_worst_place_of_a_marker_and_what_the_run_does_not_reach_are_named():

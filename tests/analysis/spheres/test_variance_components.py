@@ -20,7 +20,7 @@ BALLS, R = 6, 6.0
 AT = 40.0 * np.indices((2, 3, 1)).reshape(3, BALLS).T
 WAYS = np.array([[1.0, 0, 1], [0, 1, 1], [-1, 0, 1], [0, -1, 1]]) / np.sqrt(2)
 NAMES = [  # in the order of the sizes
-    "noise of points", "errors of separate patches",
+    "noise of points", "errors independent between patches",
     *(f"line of sight, correlated over {length:g} radii" for length in PATCHES.lengths),
     "ovality of spheres", "form error of spheres", "spread of sphere radii",
     "common to all views, radius", "common to all views, steep surfaces",

@@ -183,7 +183,7 @@ def test_panels_in_mm_are_those_in_metres(tmp_path):
         (
             {k: v for k, v in ROD.items() if k != "growth"},
             {"values": [40]},
-            "but nothing grows: leave values empty",
+            "but the structure has no `growth`: leave values empty",
         ),
     ],
 )

@@ -120,12 +120,12 @@ def test_a_rod_flies_on_at_its_first_velocity(tmp_path, dimension):
         (
             3,
             "ground: {height: -50}\n",
-            "rest in space: no solver for a ground or bodies: remove",
+            "equilibrium in 3D: a ground or bodies not supported: remove",
         ),
         (
             3,
             "follower_forces: [{at: [100, 0, 0], moment: 1}]\n",
-            "rest in space: no solver for follower forces: remove",
+            "equilibrium in 3D: follower forces not supported: remove",
         ),
     ],
 )

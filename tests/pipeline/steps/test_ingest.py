@@ -187,11 +187,11 @@ def strayed(rng: np.random.Generator) -> Floats:
         ),
         (
             lambda rng: balls(rng, radius=5.1),
-            ["E-NO-SPHERES", "it has 6 spheres of radius 5.1"],
+            ["E-NO-SPHERES", "the scan has 6 spheres of radius 5.1"],
         ),
         (
             lambda rng: balls(rng, radius=8.5),
-            ["E-NO-SPHERES", "it has 6 spheres of radius 8.5"],
+            ["E-NO-SPHERES", "the scan has 6 spheres of radius 8.5"],
         ),
     ],
 )
@@ -235,7 +235,7 @@ def test_rejected_spheres_of_the_stated_radius_are_not_called_another_size(rng):
     rejected = tuple(Rejected(c, cap, "small", 2500) for c in CENTRES)
     picks = Picks((), rejected, np.zeros((0, 0)), np.nan)
     said = no_sphere_hint(picks, points, Unit.MM, PickOptions(radius_mm=6.0))
-    assert "it has" not in said
+    assert "the scan has" not in said
     assert "cap: small; all else fits: if it is a sphere, --accept 0.00/" in said
 
 

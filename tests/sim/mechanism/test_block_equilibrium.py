@@ -141,7 +141,7 @@ def without_length() -> BlockAssembly:
         (lambda: two_blocks(Grip(2, (0, 0), (0, 0))), "block 2 does not exist"),
         (
             lambda: two_blocks(Grip(0, (0, 0), (0, 0)), Grip(0, (1, 0), (0, 0))),
-            "two grips hold one block",
+            "two grips hold block 0",
         ),
         (
             lambda: BlockAssembly(

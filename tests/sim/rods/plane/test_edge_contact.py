@@ -483,5 +483,5 @@ def test_what_arcs_cannot_do_is_refused():
     with pytest.raises(ValueError, match=r"the arc of node \d+ starts .* below the gr"):
         _refused(GroundPlane(), turned)
     world = World(Ribbon(2.0, 40).rod, GroundPlane(), edge_contact=ARCS)
-    with pytest.raises(ValueError, match="arcs work in motions only: remove them"):
+    with pytest.raises(ValueError, match="arcs=true works in motions only: set it"):
         solve_static(world)
