@@ -90,6 +90,8 @@ class UserRod(MovingSpaceRod):
         if self.rest and self.in_space:
             self.setting(0.0)
         elif self.rest:
+            if self.world.schedule is not None:
+                raise ValueError("pulses work in motions only: remove them")
             refuse_what_has_no_rest(self.world, minimum=self.is_potential)
         _ = self.moved_world
 

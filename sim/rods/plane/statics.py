@@ -323,8 +323,6 @@ def solve_static(
 
 def refuse_what_has_no_rest(world: World, *, minimum: bool) -> None:
     """A ValueError for what works in motions only."""
-    if world.schedule is not None:
-        raise ValueError("pulses work in motions only: remove them, or run a motion")
     if world.edge_contact is not None and world.edge_contact.arcs:
         raise ValueError(
             "edge contact: arcs=true works in motions only: set it to false"

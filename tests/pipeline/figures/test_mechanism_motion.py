@@ -19,5 +19,5 @@ def test_the_figure_of_motions_tells_their_energy_and_refuses_others(tmp_path):
     assert {"double_pendulum", "slider_crank", "bricard"} == set(drawn.tables)
     for table in drawn.tables.values():
         assert table["out_of_balance"].abs().max() < 1e-11
-    with pytest.raises(InputError, match="not a motion with node 6"):
+    with pytest.raises(InputError, match="has no motion of node 6"):
         draw("mechanism-motion", [rows[0], rows[1], rows[0]])
