@@ -257,11 +257,12 @@ def _advanced(made: Steps, state: MotionState, t: float, h: float) -> MotionStat
         after = _solved(made, state, t, h)
     except StepFailedError as error:
         if h <= made.options.h * 0.5**made.options.halvings * 1.5:
-            why = _beyond_reach(made, state, t) or (
-                f"the step of {h:.1e} at time {t:.6g} does not converge ({error}): "
-                f"{_remedy(made.mechanism, state)}"
-            )
-            raise NotConvergedError(why, best=state) from None
+            raise NotConvergedError(
+                _beyond_reach(made, state, t)
+                or f"the step of {h:.1e} at time {t:.6g} does not converge ({error}): "
+                f"{_remedy(made.mechanism, state)}",
+                best=state,
+            ) from None
         for begin in (t, t + 0.5 * h):
             state = _advanced(made, state, begin, 0.5 * h)
         return state

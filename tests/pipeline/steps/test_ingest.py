@@ -384,8 +384,8 @@ def test_a_radius_is_doubted_no_more_than_shared_errors_let_it_be_told(rng):
     assert no_sphere_hint(shared, points, Unit.MM, options) == ""
     (said,) = unnoticed_radius(shared, options)
     assert "has a standard deviation of 0.82 %" in said
-    assert "gives no warning below 2.5 %" in said
-    assert "no error message below 4.1 %" in said
+    assert "below 2.5 % give no warning" in said
+    assert "below 4.1 % no error" in said
     merged = replace(shared, joint_radius=None)
     one = own_radius(replace(merged, excess=None))[1]
     assert own_radius(merged)[1] == pytest.approx(one * np.sqrt(237.0))
