@@ -242,7 +242,7 @@ def test_impossible_instructions_are_refused(build, said):
     ("phase", "said"),
     [
         (Fold([0], [1.5]), r"edge 0 is not a crease: creases are \[2\]"),
-        (Fold(), "fold and the pattern name no creases"),
+        (Fold(), "the fold names no creases and the pattern assigns none"),
         (Load([99], [0, 0, 1]), "load names node 99"),
         (Load([0], [0, 0, 1]), "acts on supports only"),
         (Displace([6], [0, 0, 1.0], watch=0), "which is held"),
