@@ -204,7 +204,7 @@ def _known_nodes(
 def _remedy(mechanism: Mechanism, scan: LabelledScan) -> str:
     """What to do where hardly a node is found: of spheres there may be too many."""
     if len(scan.centres_mm) >= MANY * mechanism.n:
-        return "remove spheres of other structures from the scan"
+        return "it may be a scan of another structure; remove other parts from the scan"
     return "scan again from more sides"
 
 
