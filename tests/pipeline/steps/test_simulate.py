@@ -20,9 +20,9 @@ def test_a_run_is_where_hydra_is_told_to_put_it(command, project):
     assert record["status"] == "finished"
     assert record["result"]["stop"] == "change"
     assert {"E", "S", "residual", "mobility"} <= set(record["result"])
-    steps = np.load(project / "here" / "steps.npz")
     rows = rows_of(project / "here" / "steps.csv")
-    assert steps["r"].shape == (len(rows), record["result"]["nodes"], 3)
+    with np.load(project / "here" / "steps.npz") as steps:
+        assert steps["r"].shape == (len(rows), record["result"]["nodes"], 3)
     assert float(rows[0]["S"]) == pytest.approx(1.0, abs=1e-12)
     assert float(rows[-1]["S"]) == record["result"]["S"]
 
