@@ -268,7 +268,7 @@ def _positive_only(
 
     def guarded(q: Floats) -> tuple[Floats, Floats]:
         p = zero + scale * q
-        for k in np.flatnonzero(must & (p <= 0.0)):
+        for k in np.flatnonzero(must & (p <= 0.0)).tolist():
             raise NotConvergedError(
                 f"the fit made {free[k].name} = {p[k]:.3g}, which must be positive: "
                 "give a closer first value or a smaller u",
