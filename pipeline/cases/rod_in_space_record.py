@@ -123,6 +123,7 @@ class SpaceRecorder(record.WholeRecorder[Any, SpaceStep]):
             **record.attributes(rest, "residual", "allowed"),
             "iterations": rest.steps,
             "negative": rest.negative,
+            **self.case.columns(rest),
         }
 
     @property

@@ -88,6 +88,13 @@ def test_a_rod_in_space_rests_where_it_does_in_the_plane(tmp_path):
     assert flat[1] < -0.3 * LENGTH
     assert deep[[0, 2]] == pytest.approx(flat, abs=1e-3 * LENGTH)
     assert abs(deep[1]) < 1e-6 * LENGTH
+    case = beam(tmp_path, "", dimension=3, rest=True)
+    recorder = case.recorder()
+    for step in case.steps():
+        recorder.see(step)
+    row, summary = recorder.row(step), recorder.summary()
+    assert [row[f"tip_{axis}_mm"] / 1e3 for axis in "xyz"] == pytest.approx(deep)
+    assert (summary["stop"], summary["at_rest"]) == ("equilibrium", True)
 
 
 @pytest.mark.parametrize("dimension", [2, 3])
