@@ -47,7 +47,9 @@ def _values(value: Any) -> Values:
         try:
             return Range(**value)
         except TypeError as error:
-            raise ValueError("is not a range: give low and high only") from error
+            raise ValueError(
+                f"is {dict(value)}: a range has low and high only"
+            ) from error
     raise ValueError(f"is {value!r}: give a list of values, or a range (low, high)")
 
 
