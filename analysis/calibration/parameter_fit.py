@@ -145,9 +145,9 @@ def fit(
     ----------
     start : (P,) none of them 0, since their sizes are the scales of the steps
     positive : (P,) those that make sense above 0 only
-    blurred : expected fall of chi2, in units of chi2 / (m - P), that slopes by
-        differences cannot tell from none: where a step then finds nothing better, the
-        fit has settled
+    blurred : expected fall of chi2 that slopes by differences cannot tell from none,
+        in units of the fall by one standard uncertainty: chi2 / (m - P), and at least 1
+        where u is stated. Where a step then finds nothing better, the fit has settled
     """
     values, damping = start.astype(np.float64), FIRST
     predicted, slope = model(values)
@@ -164,7 +164,7 @@ def fit(
             found = _tried(model, moved, positive)
             if found is not None and _chi2(found[0], data) < near.chi2:
                 break
-            if near.fall <= blurred * near.chi2 / dof:
+            if near.fall <= blurred * max(near.chi2 / dof, float(data.stated)):
                 yield FitStep(s, values, predicted, slope, near.chi2, FitStop.SETTLED)
                 return
             damping *= 10.0

@@ -49,7 +49,7 @@ from sim.core.options import NotConvergedError
 
 FINE = 0.1  # of an input's uncertainty, over which a fit takes slopes
 BLIND = 2e-3  # of a value without one
-BLURRED = 1e-3  # of chi2 / (m - P), a thirtieth of u: what differences cannot show
+BLURRED = 1e-3  # fall of chi2 by a thirtieth of u: what differences cannot show
 COLUMNS = ("record", "quantity", "family", "at", "measured", "u")
 
 
@@ -92,7 +92,7 @@ class FittedRecords:
     rows : record, quantity, family, at, measured, u
     inputs : of the model, fitted ones and others
     aims : scale of each family's model error beforehand
-    blurred : expected fall of chi2, in units of chi2 / (m - P), that slopes cannot show
+    blurred : expected fall of chi2 that slopes cannot show, see `fit`
     """
 
     predict: Predict

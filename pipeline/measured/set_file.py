@@ -204,8 +204,8 @@ class MeasuredSet(Entry):
     k : coverage factor of the verdicts
     draws : of the inputs through the model; 0 takes slopes, whose curvature is checked
     order : in which the discretisation error falls with the step
-    blurred : expected fall of chi2, in units of chi2 / (m - P), that slopes cannot tell
-        from none: large where a model has kinks, such as snaps and slipping
+    blurred : expected fall of chi2 that slopes cannot tell from none, 1 being that by
+        one standard uncertainty: large where a model has kinks, such as snaps and slips
     reach : uncertainties below its first value that a fitted input may well go to
     variants_tried : models that were tried before this one, this one included
     unfitted : by name, models of which nothing is fitted

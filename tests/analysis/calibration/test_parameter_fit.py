@@ -51,13 +51,16 @@ def test_a_line_has_the_parameters_and_covariance_of_the_textbook(rng):
     assert found.predicted_u[0] == pytest.approx(found.u[0], rel=1e-6)
 
 
-def test_a_rough_model_ends_a_fit_where_it_can_tell_no_more(rng):
+@pytest.mark.parametrize(("decimals", "noise"), [(3, 0.1), (2, 0.01)])
+def test_a_rough_model_ends_a_fit_where_it_can_tell_no_more(rng, decimals, noise):
+    """Also where u was stated far too large, so that chi2 / (m - P) is far below 1."""
+
     def rough(p: Floats) -> tuple[Floats, Floats]:
         f, J = _decay(p)
-        return np.round(f, 3), J
+        return np.round(f, decimals), J
 
     truth = np.array([3.0, 0.4])
-    data = _data(_decay(truth)[0] + 0.1 * rng.normal(size=21), 0.1)
+    data = _data(_decay(truth)[0] + noise * rng.normal(size=21), 0.1)
     *_, exact = fit(_decay, np.array([1.0, 2.0]), data, positive=BOTH)
     with pytest.raises(NotConvergedError, match="no change of the parameters"):
         list(fit(rough, np.array([1.0, 2.0]), data, positive=BOTH))
