@@ -7,8 +7,10 @@ from textwrap import wrap
 from typing import Any
 
 import numpy as np
-from matplotlib import rc_context
+from matplotlib import colormaps, rc_context
 from matplotlib.axes import Axes
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 
 from analysis.figures.panel_3d import axes_of
@@ -26,6 +28,8 @@ FILLED = 1.55  # a cube at which lengths of its side just fit the panel, from al
 LOGARITHMIC = ("E",)
 PLAIN_TICKS = {"axes.formatter.use_mathtext": False, "axes.formatter.useoffset": False}
 STILL = 1e-6  # a number that moves by less of the largest shown stands still
+STRAINED = "Purples"  # colours of panels, which neither red nor blue is lost on
+LEAST_STRAIN = 1e-4  # that has a colour
 MOUNTAIN, VALLEY = "#c1121f", "#1d4ed8"  # as in crease patterns
 PENS = ("#000000", SHAPE)
 MISSING = ("#009E73", "#D55E00", "#CC79A7", "#000000")  # by reason, of Okabe and Ito
@@ -54,6 +58,7 @@ class Drawing:
     aims : (q, 3) where nodes should go
     doubled : (q, 2) nodes of links that lie on others
     numbered : whether nodes have numbers that messages name
+    strain : at which the colours of triangles end; below LEAST_STRAIN they have one
     """
 
     first: Floats
@@ -73,6 +78,7 @@ class Drawing:
     aims: Floats = field(default_factory=lambda: np.empty((0, 3)))
     doubled: Ints = field(default_factory=lambda: np.empty((0, 2), dtype=np.int64))
     numbered: bool = False
+    strain: float = 0.0
 
 
 def run_picture(
@@ -99,7 +105,10 @@ def run_picture(
         )
         if drawing is not None:
             kind = {} if drawing.flat else {"projection": "3d"}
-            draw_shape(figure.add_subplot(places[:, 0], **kind), drawing)
+            shape = figure.add_subplot(places[:, 0], **kind)
+            draw_shape(shape, drawing)
+            if drawing.strain > LEAST_STRAIN:
+                _draw_strain(shape, drawing.strain)
             if sheet:
                 _draw_sheet(figure.add_subplot(places[0, -1]), drawing)
         if len(columns) > 1:
@@ -159,9 +168,13 @@ def draw_shape(axes: Any, drawing: Drawing) -> None:
     add(drawing.fixed, colors=TARGET, linewidths=0.4)
     add(drawing.first[links], colors=FAINT, linewidths=0.4, alpha=0.5)
     if len(drawing.faces) and not flat:
+        faces = drawing.faces[:MOST_LINES]
         look = {"facecolors": SHAPE, "alpha": 0.25, "edgecolors": "none"}
-        corners = drawing.last[drawing.faces[:MOST_LINES]]
-        axes.add_collection3d(Poly3DCollection(list(corners), **look))
+        if drawing.strain > LEAST_STRAIN:
+            strain = side_strain(drawing.first, drawing.last, faces)
+            colours = colormaps[STRAINED](strain / drawing.strain)
+            look |= {"facecolors": colours, "alpha": 0.6}
+        axes.add_collection3d(Poly3DCollection(list(drawing.last[faces]), **look))
     plain = FAINT if drawing.folds else SHAPE
     add(drawing.last[links], colors=plain, linewidths=0.6 if drawing.folds else 1.0)
     pens, width = (BANDS, 6.0) if drawing.folds else (MISSING, 2.0)
@@ -185,6 +198,31 @@ def draw_shape(axes: Any, drawing: Drawing) -> None:
         for k, at in enumerate(_shown(drawing.last, flat)):
             axes.text(*at, f" {k}", fontsize=5, ha="left", va="bottom")
     _frame(axes, drawing)
+
+
+def side_strain(first: Floats, last: Floats, faces: Ints) -> Floats:
+    """(t,) of each triangle, by how much of its length a side has changed at most.
+
+    Parameters
+    ----------
+    first, last : (n, 3) positions
+    faces : (t, 3) nodes
+    """
+    before, after = (
+        np.linalg.norm(r[faces] - r[np.roll(faces, 1, axis=1)], axis=2)
+        for r in (first, last)
+    )
+    return np.asarray(np.abs(after / before - 1.0).max(axis=1))
+
+
+def _draw_strain(axes: Axes, most: float) -> None:
+    """The colours of triangles."""
+    colours = ScalarMappable(Normalize(0.0, 100.0 * most), STRAINED)
+    bar = axes.figure.colorbar(
+        colours, ax=axes, location="bottom", shrink=0.5, aspect=30, pad=0.0
+    )
+    bar.ax.tick_params(labelsize=6)
+    bar.set_label("change of length of a panel's sides (%)", fontsize=6)
 
 
 def _lines(drawing: Drawing) -> Ints:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from analysis.figures.panel_3d import VIEW, upright
-from analysis.figures.run_picture import Drawing
+from analysis.figures.run_picture import Drawing, side_strain
 from pipeline.runs.atomic_files import read_json
 from pipeline.runs.checkpoints import read_arrays
 from pipeline.runs.run_directory import REMEDY
@@ -88,6 +88,8 @@ def _moving(directory: Path, arrays: Mapping[str, Any]) -> MovingShape | None:
         lines = arrays["crease_lines"]
         missing, folds = crease_groups(directory / FOLDS, lines)
         more = {"creases": lines, "missing": missing, "folds": folds}
+    if "triangle_panel" in arrays:
+        more["strain"] = float(side_strain(r[0], r[-1], faces).max(initial=0.0))
     fixed = _fixed_lines(arrays)
     if "ground_lines" in arrays:
         fixed = upright(arrays["ground_lines"], up)

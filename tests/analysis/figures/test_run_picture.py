@@ -9,8 +9,17 @@ import pytest
 from matplotlib.colors import to_rgb
 from matplotlib.image import imread
 from mpl_toolkits.mplot3d import proj3d
+from mpl_toolkits.mplot3d.art3d import Poly3DCollection
+from numpy.testing import assert_allclose
 
-from analysis.figures.run_picture import BANDS, MOUNTAIN, VALLEY, Drawing, run_picture
+from analysis.figures.run_picture import (
+    BANDS,
+    MOUNTAIN,
+    VALLEY,
+    Drawing,
+    run_picture,
+    side_strain,
+)
 from sim.core.arrays import Floats
 
 
@@ -103,6 +112,26 @@ def test_creases_are_numbered_once_on_the_sheet_as_it_began():
     _, sheet = run_picture(drawing, {}, "").axes
     told = {text.get_text(): text.get_position() for text in sheet.texts}
     assert told == {"7": (0.5, 0.0), "12": (1.0, 1.0)}
+
+
+@pytest.mark.parametrize("stretch", [1.0, 1.02])
+def test_panels_have_the_colour_of_the_stretch_of_their_sides(stretch):
+    x = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]], dtype=float)
+    faces, none = np.array([[0, 1, 2], [1, 3, 2]]), np.empty((0, 2), dtype=np.int64)
+    last = x.copy()
+    last[3] = [stretch, 1.0, 0.0]  # side 2-3 of the second face
+    strain = side_strain(x, last, faces)
+    assert_allclose(strain, [0.0, stretch - 1.0], atol=1e-12)
+    box = np.array([[0, 0, 0], [1.02, 1, 1]])
+    drawing = Drawing(
+        x, last, none, faces, np.empty((0, 2, 3)), box, strain=float(strain.max())
+    )
+    axes, *bar = run_picture(drawing, {}, "").axes
+    (shown,) = (c for c in axes.collections if isinstance(c, Poly3DCollection))
+    axes.figure.canvas.draw()
+    assert len(np.unique(shown.get_facecolor(), axis=0)) == len(bar) + 1
+    assert [one.get_xlim()[1] for one in bar] == pytest.approx([2.0] * len(bar))
+    assert len(bar) == (stretch > 1.0)
 
 
 def test_a_long_title_is_broken_to_the_width_of_the_picture():
