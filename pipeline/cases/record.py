@@ -133,6 +133,7 @@ def with_spheres(structure: "Structure", radius: float) -> "Structure":
     return replace(structure, solids=solids)
 
 
+ROUNDING = 1e-14  # of the size
 SEEN = 1e-6  # of the size, below which a coordinate reads 0
 
 
@@ -163,7 +164,7 @@ def moved_most(start: Floats, end: Floats, lengths: LengthUnit) -> str:
     """
     way = np.linalg.norm(end - start, axis=1)
     k, size = int(np.argmax(way)), float(np.ptp(start, axis=0).max())
-    if not way[k] > 0.0:
+    if not way[k] > ROUNDING * size:
         return "no node"
     who = f"node {k}"
     if lengths.by_place:

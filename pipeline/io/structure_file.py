@@ -418,7 +418,8 @@ def _closed(structure: OwnStructure, precision: float) -> OwnStructure:
     precise, moved = f"{precision:g} {unit}".rstrip(), f"{found.moved:.2g} {unit}"
     drawing = (
         f"coordinates are rounded to {precise}: nodes were moved by {moved.rstrip()} "
-        f"or less to close all loops, and {found.relaxed} redundant constraints omitted"
+        f"or less to close all loops, and {found.relaxed} redundant "
+        f"constraint{'s' * (found.relaxed != 1)} omitted"
     )
     if found.motions:
         drawing += f"; this adds {found.motions} to the mobility"

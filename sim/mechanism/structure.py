@@ -206,7 +206,8 @@ def same_places_in_words(structure: Structure) -> str:
     if not found:
         return ""
     a, b = found[0]
-    more = f" and {len(found) - 1} more pairs" if len(found) > 1 else ""
+    others = len(found) - 1
+    more = f" and {others} more pair{'s' * (others > 1)}" if others else ""
     gap = float(np.linalg.norm(structure.r0[a] - structure.r0[b]))
     where = f"are {gap:.2g} apart" if gap else "coincide"
     return (
