@@ -35,6 +35,7 @@ from sim.mechanism.structure import Structure
 POINT_COLOUR = style.MARKS["scan point"]["color"]
 NOT_PUBLIC = "The scans of [dJ23] are not public."
 SHOWN_POINTS = 4_000
+AGREEING: dict[str, Any] = {"color": style.FAINT, "ls": ":", "lw": 0.9}
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +69,11 @@ class ScannedShape:
     def S_simulated(self) -> float:
         """Of the same nodes, all or those that were seen."""
         return float(self.compared["S_simulated"])
+
+    @property
+    def E_agreeing(self) -> float:
+        """Up to which a scanned E agrees, its uncertainty included."""
+        return float(self.compared["E_simulated"]) + float(self.compared["E_margin"])
 
     @property
     def synthetic(self) -> bool:
@@ -202,6 +208,7 @@ def _draw_steps(ax: Axes, shape: ScannedShape) -> Axes:
     if np.isfinite(shape.scanned("E")[0]):
         aside = at + 0.06 * end + 0.2  # where S may be as high
         _error_bar(ax, aside, shape.scanned("E"), shape.k, "^")
+        ax.axhline(shape.E_agreeing, **AGREEING)
     low, high = right.get_ylim()
     right.set_ylim(low - 0.08 * (high - low), high + 0.1 * (high - low))
     return right
@@ -229,6 +236,7 @@ def _legend(figure: Figure, k: float) -> None:
         r"$\mathcal{S}$ simulated": {"marker": "s", "ls": "--", "color": style.SHAPE},
         rf"$\mathcal{{E}}$ scanned, $\pm {k:g}u$": {"marker": "^", **scanned},
         rf"$\mathcal{{S}}$ scanned, $\pm {k:g}u$": {"marker": "D", **scanned},
+        r"$\mathcal{E}$ that still agrees": AGREEING,
     }
     node = {"simulated node": style.MARKS["node"] | {"lw": 0.7}}
     named = ("scanned sphere", "link or body", "target", "scan point")

@@ -38,7 +38,8 @@ def shape(label="circle", **change):
     }
     compared = {
         "S_scanned": 0.91, "S_scanned_u": 0.002, "S_simulated": 0.9, "rms_mm": 0.2,
-        "E_scanned": 0.004, "E_scanned_u": 0.001, "basis": "all nodes", "k": 2.0,
+        "E_scanned": 0.004, "E_scanned_u": 0.001, "E_simulated": 1e-6,
+        "E_margin": 0.02, "basis": "all nodes", "k": 2.0,
         "verdict": "agrees", "synthetic": True, "scale_mm": 40.0,
     }  # fmt: skip
     nodes = {
@@ -83,6 +84,12 @@ def test_a_scan_is_drawn_at_its_S_and_E_with_k_times_u(axis, value, u):
     assert marker.get_ydata()[0] == value
     low, high = bars[0].get_segments()[0][:, 1]
     assert (low, high) == (pytest.approx(value - 2 * u), pytest.approx(value + 2 * u))
+
+
+def test_the_E_up_to_which_a_scan_agrees_is_drawn():
+    drawn = next(a for a in figure_of(shape()).axes if a.get_ylabel() == DISTANCE)
+    (line,) = (one for one in drawn.get_lines() if one.get_linestyle() == ":")
+    assert line.get_ydata() == pytest.approx([0.020001] * 2)
 
 
 def test_a_scan_that_does_not_show_its_target_has_no_E():
