@@ -19,6 +19,7 @@ import yaml
 from pipeline.runs.run_directory import run_record
 from pipeline.runs.run_keys import edits
 from pipeline.runs.step_runs import CIRCUMSTANCES
+from pipeline.steps.study_table import write_study
 from pipeline.tracking.logged_contents import ATTEMPT
 from pipeline.tracking.logging_process import LOGGER
 from tests.helpers.mlflow_runs import runs_in
@@ -82,6 +83,7 @@ def whole(begun):
     snakemake(folder)
     with chdir(folder):
         run_here("swings")
+        write_study("swings")
     return folder
 
 
@@ -200,8 +202,9 @@ def test_snakemake_is_killed_and_its_job_goes_on(place, whole, moment):
     assert not list((place / "results").glob("failed/*"))
 
 
-def test_simulate_is_killed_at_one_moment_after_the_other(place, whole):
-    for moment in MOMENTS:
+@ONE_OR_ALL
+def test_simulate_is_killed_at_one_moment_after_the_other(place, whole, moments):
+    for moment in moments:
         run(place, *BY_HAND, status=-9, kill=f"job {moment}")
     before = started(place) | running(place)
     run(place, *BY_HAND)

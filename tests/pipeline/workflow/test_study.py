@@ -13,8 +13,13 @@ from analysis.experimental_designs import Design, Range, grid_points, sampled_po
 from analysis.figures.studies import main_effects
 from pipeline.cli.app import called
 from pipeline.config.hydra import Composer
-from pipeline.runs.study_members import Member, study_of
-from pipeline.steps.study_table import print_table, responses, shortfalls
+from pipeline.runs.study_members import Member, read_members, study_of
+from pipeline.steps.study_table import (
+    print_table,
+    responses,
+    shortfalls,
+    study_rows,
+)
 from pipeline.steps.study_table import write_study as write_study_table
 from pipeline.terminal import DONE, FAILED, InputError, RunFailedError
 from pipeline.workflow import study_batches
@@ -24,7 +29,12 @@ from tests.helpers.tables import rows_of
 from tests.pipeline.workflow.conftest import started
 
 RADII: dict[str, Any] = {"case.target.radius": [1.8, 2.0, 2.2]}
-STUDY = {"case": "triangles_cylinder", "design": "grid", "vary": RADII}
+STUDY = {
+    "case": "triangles_cylinder",
+    "design": "grid",
+    "fixed": {"case.structure.rows": 1, "case.structure.columns": 1},
+    "vary": RADII,
+}
 
 
 def write_study(project: Path, name: str = "mine", **changes: Any) -> None:
@@ -41,17 +51,16 @@ def plan_of(study: str, *words: str) -> StudyPlan:
     return Plan(study=words).study(study)
 
 
-def run_here(study: str, *words: str, retry_failed: bool = False) -> None:
+def run_here(study: str, *words: str) -> None:
     """Do the jobs of a study in this process."""
     plan = plan_of(study, *words)
     list_members(plan)
     for batch in plan.batches:
-        assert run_batch(plan, batch, retry_failed=retry_failed) == DONE
-    write_study_table(study)
+        assert run_batch(plan, batch) == DONE
 
 
-def table(project: Path, study: str = "mine") -> list[dict[str, str]]:
-    return rows_of(project / "results" / "study" / study / "table.csv")
+def table(study: str = "mine") -> pd.DataFrame:
+    return study_rows(read_members(study))[0]
 
 
 def attempts(project: Path) -> list[str]:
@@ -66,27 +75,28 @@ def test_a_run_that_does_not_converge_is_a_row_with_its_reason(command, project)
         response=["E", "reason", "nonsense"],  # of which only E is a number there is
         batches=1,
     )
-    done = command("study", "mine")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "note: 1 of 2 runs failed: NotConvergedError: E still changes" in done.stdout
-    assert "mine.yaml: no run has the number nonsense, reason of `" in done.stdout
-    rows = {row["case.max_steps"]: row for row in table(project)}
-    assert rows["1000"]["status"] == "finished"
-    assert rows["3"]["status"] == "failed"
-    assert "NotConvergedError" in rows["3"]["reason"]
+    run_here("mine")
     before = started(project)
     run_here("mine")
     assert (started(project), attempts(project)) == (before, ["1"])
-    assert command("study", "mine", "--retry-failed").returncode == 0
+    done = command("study", "mine", "--retry-failed")
+    assert done.returncode == 0, done.stdout + done.stderr
     assert (started(project), attempts(project)) == (before, ["1", "2"])
+    assert "note: 1 of 2 runs failed: NotConvergedError: E still changes" in done.stdout
+    assert "mine.yaml: no run has the number nonsense, reason of `" in done.stdout
+    made = rows_of(project / "results" / "study" / "mine" / "table.csv")
+    rows = {row["case.max_steps"]: row for row in made}
+    assert rows["1000"]["status"] == "finished"
+    assert rows["3"]["status"] == "failed"
+    assert "NotConvergedError" in rows["3"]["reason"]
 
 
 def test_a_study_of_which_no_run_finishes_has_failed_and_its_table_stays(project):
     write_study(project, vary={"case.max_steps": [2, 3]})
     run_here("mine")
+    assert len(write_study_table("mine")) == 2
     with pytest.raises(RunFailedError, match="no run of the study mine has finished"):
         print_table("mine")
-    assert len(table(project)) == 2
 
 
 def test_studies_share_runs_and_new_values_are_the_only_new_ones(project):
@@ -100,9 +110,8 @@ def test_studies_share_runs_and_new_values_are_the_only_new_ones(project):
     after = started(project)
     assert len(after) == 4
     assert before.items() <= after.items()
-    values = [float(row["case.target.radius"]) for row in table(project, "other")]
-    assert values == [1.8, 1.9, 2.2]
-    assert {row["status"] for row in table(project, "other")} == {"finished"}
+    assert table("other")["case.target.radius"].tolist() == [1.8, 1.9, 2.2]
+    assert set(table("other")["status"]) == {"finished"}
 
 
 def test_a_study_takes_overrides(project):
@@ -162,9 +171,7 @@ def test_what_response_may_name_are_results_that_are_numbers():
 def test_a_refused_value_is_a_row_and_the_others_run(project):
     write_study(project, vary={"case.target.radius": [-1.0, 2.0]})
     run_here("mine")
-    assert Counter(row["status"] for row in table(project)) == Counter(
-        finished=1, failed=1
-    )
+    assert Counter(table()["status"]) == Counter(finished=1, failed=1)
 
 
 @pytest.mark.parametrize(
@@ -213,8 +220,7 @@ def test_an_unreadable_run_is_a_row_and_nothing_is_lost(project):
     broken.write_text("{half")
     run_here("mine")
     assert len(started(project)) == 3
-    statuses = Counter(row["status"] for row in table(project))
-    assert statuses == Counter(finished=2, unreadable=1)
+    assert Counter(table()["status"]) == Counter(finished=2, unreadable=1)
 
 
 @pytest.mark.usefixtures("project")
@@ -281,7 +287,7 @@ def test_a_batch_changes_with_its_points_and_no_others(project):
 
 def test_what_comes_out_of_an_edited_file_is_planned_again(project):
     files = sorted(map(str, (project / "conf" / "structure").glob("*.yaml")))[:2]
-    write_study(project, case="structure_file", vary={"case.path": files})
+    write_study(project, case="structure_file", fixed=None, vary={"case.path": files})
     plan = plan_of("mine")
     assert plan.inputs() == files
     assert plan.inputs("2-of-2") == files[1:]
@@ -343,7 +349,7 @@ def test_more_samples_of_a_sobol_sequence_keep_the_first_ones():
 def test_files_may_vary_by_the_name_that_a_command_takes(case, project):
     source = {"structure_file": "structure", "rod_file": "robot"}[case]
     files = [str(p) for p in sorted((project / "conf" / source).glob("*.yaml"))[:2]]
-    write_study(project, case=case, vary={"case.path": files})
+    write_study(project, case=case, fixed=None, vary={"case.path": files})
     found = planned_members()
     assert [m.label for m in found] == [f"path={file}" for file in files]
     assert len({m.job.key for m in found}) == 2
