@@ -14,6 +14,15 @@ Line = tuple[float, float, float, float, str]
 Drawing = tuple[Sequence[tuple[float, ...]], list[tuple[int, int, str]]]
 
 
+class Dialect(NamedTuple):
+    """A file, and its panels, the folds of its creases and its size in m."""
+
+    text: str | bytes
+    panels: int
+    folds: list[float]
+    size: float
+
+
 class Foreign(NamedTuple):
     """A file, the part of its folds, and how it must end."""
 
@@ -161,26 +170,30 @@ FRAME = {
 THIN = ("case.material.panel_thickness=1e-6", "case.material.crease_thickness=1e-7")
 WIDE = f'<?xml version="1.0" encoding="UTF-16"?>{SVG}{SHEET}{CREASE}</svg>'
 
-FOREIGN = {
-    # dialects
-    "inkscape.svg": Foreign(inkscape(miura()), FOLDED, 0.6),
-    "hidden_layers.svg": Foreign(svg(miura(), NOTES), FOLDED, 0.6),
-    "cairo.svg": Foreign(svg(miura(), "", PERCENT), FOLDED, 0.6),
-    "illustrator.svg": Foreign(illustrator(miura()), FOLDED, 0.6),
-    "rounded_corners.svg": Foreign(svg(miura(0.005)), FOLDED, 0.6),
-    "creases_twice.svg": Foreign(svg([*miura(), *miura()]), FOLDED, 0.6),
-    "pieces.svg": Foreign(
+SIGNS = [-1.0, 1, 1, -1, 1, 1, -1, -1, -1, 1, 1, -1]  # of the Miura's twelve creases
+DIALECTS = {
+    "inkscape.svg": Dialect(inkscape(miura()), 9, SIGNS, 0.068),
+    "hidden_layers.svg": Dialect(svg(miura(), NOTES), 9, SIGNS, 0.068),
+    "cairo.svg": Dialect(svg(miura(), "", PERCENT), 9, SIGNS, 0.068),
+    "illustrator.svg": Dialect(illustrator(miura()), 9, SIGNS, 0.1),  # no unit
+    "creases_twice.svg": Dialect(svg([*miura(), *miura()]), 9, SIGNS, 0.068),
+    "pieces.svg": Dialect(
         f'{SVG}{SHEET}<polyline points="20,0 20,12" stroke="blue"/>'
-        '<polyline points="20,5 20,20" stroke="blue"/></svg>', FOLDED, 0.9
+        '<polyline points="20,5 20,20" stroke="blue"/></svg>', 2, [1.0] * 3, 0.04
     ),
-    "terse_path.svg": Foreign(
+    "terse_path.svg": Dialect(
         f'{SVG}<path stroke="black" d="M0,0h4e1v20H0z"/>'
         '<path stroke="rgb(255, 0, 0)" d="M1.e1.0l0-0v20"/>'
-        '<path stroke="rgb(0,0,255)" d="M30,20V0"/></svg>', FOLDED, 0.8
+        '<path stroke="rgb(0,0,255)" d="M30,20V0"/></svg>', 3, [-1.0, 1.0], 0.04
     ),
-    "utf16.svg": Foreign(codecs.BOM_UTF16_LE + WIDE.encode("utf-16-le"), FOLDED),
-    "bom.fold": Foreign(codecs.BOM_UTF8 + fold(HINGE).encode(), FOLDED, 0.9),
-    "frames.fold": Foreign(fold(HINGE, file_frames=[FRAME]), FOLDED, 0.9),
+    "utf16.svg": Dialect(
+        codecs.BOM_UTF16_LE + WIDE.encode("utf-16-le"), 2, [-1.0], 0.04
+    ),
+    "bom.fold": Dialect(codecs.BOM_UTF8 + fold(HINGE).encode(), 2, [1.0], 0.04),
+    "frames.fold": Dialect(fold(HINGE, file_frames=[FRAME]), 2, [1.0], 0.04),
+}  # fmt: skip
+FOREIGN = {
+    "rounded_corners.svg": Foreign(svg(miura(0.005)), FOLDED, 0.6),
     "zero_angles.fold": Foreign(fold(HINGE, edges_foldAngle=[0] * 7), REFUSED),
     "soup.fold": Foreign(json.dumps(SOUP), REFUSED),
     # drawings that are no sheet

@@ -269,24 +269,6 @@ def test_a_marker_is_a_point_of_an_axis_between_nodes_too(more, tmp_path):
     assert ("tip_z_mm" in row) == bool(more)
 
 
-def test_a_marker_goes_where_its_rod_goes_also_lifted_into_space(tmp_path):
-    """Half way between two nodes it is half way between where they go."""
-    path = tmp_path / "beam.yaml"
-    path.write_text(f"{BEAM}markers: {{tip: [47.5, 0]}}\nduration: 0.02\n")
-    ends = []
-    for dimension in (2, 3):
-        case = RodFileCase(str(path), dimension=dimension, every=8)
-        last = [*case.steps()][-1]
-        recorder = case.recorder()
-        recorder.see(last)
-        row = recorder.row(last)
-        halfway = 1000.0 * (last.x[9] + last.x[10]) / 2
-        assert row["tip_y_mm"] == pytest.approx(halfway[1], abs=1e-12)
-        assert row["tip_y_mm"] < -0.1
-        ends.append(row["tip_y_mm"])
-    assert ends[0] == pytest.approx(ends[1], rel=0.02)
-
-
 def test_a_finer_robot_has_nodes_twice_as_close(tmp_path):
     path = tmp_path / "beam.yaml"
     path.write_text(BEAM)

@@ -304,27 +304,6 @@ def test_what_joined_rods_cannot_say_is_refused_in_one_line(values, words, tmp_p
         made(tmp_path, **{**SPAN, **values})
 
 
-def test_a_joined_robot_falls_and_keeps_its_energies(tmp_path):
-    """A fork of three rods hung by a ball swings; what is left over is small."""
-    rods = [
-        {"line": [[0, 0, 0], [20, 0, -10]]},
-        {"line": [[20, 0, -10], [40, 15, -10]]},
-        {"line": [[20, 0, -10], [40, -15, -10]]},
-    ]
-    case = made(
-        tmp_path, rods=rods, pins=[[0, 0, 0]], gravity=[0, 0, -9.81], duration=0.02,
-        material={"modulus": 3e7, "density": 1000},
-    )  # fmt: skip
-    first, *_, last = case.steps()
-    assert last.time == pytest.approx(0.02)
-    assert abs(last.moving.ledger.left) < 1e-3 * (first.gravity - last.gravity)
-    edges = case.space_world.rod.edges
-    length = [
-        np.linalg.norm(np.diff(s.x[edges], axis=1), axis=2) for s in (first, last)
-    ]
-    assert_allclose(length[1], length[0], rtol=1e-3)
-
-
 @pytest.mark.parametrize("turn", [170.0, -170.0, 80.0])
 def test_a_section_that_is_turned_far_at_a_joint_turns_in_parts(turn, tmp_path):
     """A bend counts in the mean of both frames, which 180 degrees apart have none."""

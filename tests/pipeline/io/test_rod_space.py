@@ -11,7 +11,6 @@ from numpy.testing import assert_allclose
 from scipy.linalg import block_diag
 
 from pipeline.cases.user_rods import RodFileCase
-from pipeline.cli.app import called
 from pipeline.report.motion import MovingShape, read_moving_shape
 from pipeline.terminal import InputError
 from sim.core.arrays import Floats
@@ -154,30 +153,24 @@ SLAB = {
 }
 
 
-@pytest.mark.parametrize("dimension", [2, 3])
-@pytest.mark.parametrize("angle", [15.0, 20.0])
-def test_a_rod_slides_down_a_slope_iff_it_is_steeper_than_friction_holds(
-    angle, dimension, tmp_path
-):
-    """mu = 0.3: at 15 degrees it rests, at 20 it goes by g (sin - mu cos) t^2 / 2."""
-    c, s = np.cos(np.radians(angle)), np.sin(np.radians(angle))
-    lifted = 1.0 / c if dimension == 3 else 0.0  # of an axis above the ground
-    top, low = [0.0, lifted], [-20.0 * c, lifted - 20.0 * s]
-    if dimension == 3:
-        top, low = [0.0, 0.0, lifted], [low[0], 0.0, low[1]]
-    content = {
-        **SLAB, "dimension": dimension, "rods": [{"line": [low, top]}],
-        "ground": {"angle": angle},
-    }  # fmt: skip
-    case = made(tmp_path, content, friction=0.3, every=1000)
-    first, *_, last = case.steps()
-    gone = last.x.mean(axis=0) - first.x.mean(axis=0)
-    way = 0.5 * GRAVITY * 0.05**2 * (s - 0.3 * c)
-    if way < 0.0:
-        assert np.linalg.norm(gone) < 1e-8
-    else:
-        down = np.array([-c, -s] if dimension == 2 else [-c, 0.0, -s])
-        assert_allclose(gone, way * down, atol=1e-6 * way)
+def test_a_slope_and_its_friction_are_those_of_the_file_in_plane_and_space(tmp_path):
+    """15 degrees up towards +x, 2 mm high above the origin."""
+    flat = {**SLAB, "rods": [{"line": [[0, 40], [40, 40]]}]}
+    flat["ground"] = {"angle": 15, "height": 2}
+    plane = made(tmp_path, flat, friction=0.3).world
+    assert plane.friction == 0.3
+    assert plane.ground is not None
+    rise = np.tan(np.radians(15.0))
+    for x in (0.0, 0.05):
+        assert surface(plane.ground.relief, x)[0] == pytest.approx(2e-3 + rise * x)
+    rod = {"rods": [{"line": [[0, 0, 40], [40, 0, 40]]}], "dimension": 3}
+    contact = made(tmp_path, flat | rod, friction=0.3).space_world.contact
+    assert contact is not None
+    assert contact.ground is not None
+    assert contact.friction == 0.3
+    for x in (0.0, 0.05):
+        on = contact.ground.normal @ np.array([x, 0.0, 2e-3 + rise * x])
+        assert on == pytest.approx(contact.ground.height)
 
 
 def drawn(case: RodFileCase, last: Any, folder: Path) -> MovingShape:
@@ -253,25 +246,6 @@ def test_waves_and_steps_are_grounds_in_the_unit_of_the_file(tmp_path):
         assert surface(case.world.ground.relief, 1e-3 * x)[0] == pytest.approx(
             1e-3 * y, abs=1e-12
         )
-
-
-def test_a_rod_in_space_lands_on_a_step_of_its_ground(tmp_path):
-    """Its skin does; what is drawn of the ground is below it."""
-    steps = [[-50, 0], [-1, 0], [1, 15], [80, 15]]
-    rod = {"line": [[30, 0, 16.5], [60, 0, 16.5]]}
-    ground = {"points": steps}
-    content = {
-        **SLAB,
-        "dimension": 3,
-        "rods": [rod],
-        "ground": ground,
-        "duration": 0.03,
-    }
-    case = made(tmp_path, content, every=1000)
-    *_, last = case.steps()
-    assert_allclose(last.x[:, 2], 16e-3, atol=1e-6)
-    shape = drawn(case, last, tmp_path)
-    assert_allclose(shape.fixed[..., 2].max(), 15e-3, atol=1e-12)
 
 
 def test_a_rod_of_a_file_comes_to_lie_on_a_bar_and_a_ball(tmp_path):
@@ -443,11 +417,3 @@ def test_a_fluid_resists_rods_in_space_and_those_that_leave_their_plane(tmp_path
     flat = BEAM | {"dimension": 2, "rods": [{"line": [[0, 0], [0, 50]]}], "clamps": []}
     case = made(tmp_path, flat | fluid, dimension=3)
     assert case.space_world.fluid == Fluid(1.0, 2.0)
-
-
-def test_the_schema_knows_both(capsys):
-    assert called(["new", "robot", "--schema"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["properties"]["dimension"]["enum"] == [2, 3]
-    assert {"wave", "points"} <= found["$defs"]["GroundEntry"]["properties"].keys()
-    assert {"across", "twist"} <= found["$defs"]["RodEntry"]["properties"].keys()
