@@ -4,7 +4,7 @@ Parts:
   projection   one projection of eq. (11): dense singular values, dense J J^T, sparse
   morph        a flat sheet rolled onto a cylinder, 1,000 to 100,000 nodes
   peers        the same least-squares problem with links, for general solvers; needs
-               the bench extra (casadi, exudyn) in the environment it runs in
+               the bench extra (casadi) in the environment it runs in
 
 Set OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1. CPU time of the process, medians.
 """
@@ -175,56 +175,6 @@ def with_ipopt(structure: Structure, goals: Floats) -> tuple[float, float]:
     return seconds, distance_error(r, goals, characteristic_length(structure.r0))
 
 
-def with_exudyn(structure: Structure, goals: Floats) -> tuple[float, float]:
-    """exudyn: unit masses on critically damped springs, 100 steps of a quarter second.
-
-    Fewer or other steps and dampings that were tried took longer or ended less exactly.
-    """
-    import exudyn
-    import exudyn.itemInterface
-
-    item = exudyn.itemInterface
-    mbs = exudyn.SystemContainer().AddSystem()
-    ground = mbs.AddObject(item.ObjectGround())
-    nodes = [
-        mbs.AddNode(item.NodePoint(referenceCoordinates=r))
-        for r in structure.r0.tolist()
-    ]
-    ends = [mbs.AddMarker(item.MarkerNodePosition(nodeNumber=node)) for node in nodes]
-    for node, end, g in zip(nodes, ends, goals.tolist(), strict=True):
-        mbs.AddObject(item.MassPoint(mass=1.0, nodeNumber=node))
-        goal = mbs.AddMarker(
-            item.MarkerBodyPosition(bodyNumber=ground, localPosition=g)
-        )
-        mbs.AddObject(
-            item.ObjectConnectorCartesianSpringDamper(
-                markerNumbers=[goal, end], stiffness=[1.0] * 3, damping=[2.0] * 3
-            )
-        )
-    table = structure.constraints
-    for (a, b), square in zip(
-        table.nodes[:, :2].tolist(), table.constant.tolist(), strict=True
-    ):
-        mbs.AddObject(
-            item.ObjectConnectorDistance(
-                markerNumbers=[ends[a], ends[b]], distance=square**0.5
-            )
-        )
-    mbs.Assemble()
-    settings = exudyn.SimulationSettings()
-    settings.timeIntegration.numberOfSteps = 100
-    settings.timeIntegration.endTime = 25.0
-    settings.timeIntegration.generalizedAlpha.spectralRadius = 0.5
-    settings.solution.file.write = False
-    settings.linearSolver.solverType = exudyn.LinearSolverType.EigenSparse
-    begin = time.process_time()
-    mbs.SolveDynamic(settings)
-    seconds = time.process_time() - begin
-    place = exudyn.OutputVariableType.Position
-    r = np.array([mbs.GetNodeOutput(node, place) for node in nodes])
-    return seconds, distance_error(r, goals, characteristic_length(structure.r0))
-
-
 def with_scipy(method: str) -> Callable[[Structure, Floats], tuple[float, float]]:
     """SciPy's minimisers with the exact Jacobian, and Hessian where they take one."""
 
@@ -299,7 +249,6 @@ def peers(sizes: list[int]) -> None:
     others: dict[str, tuple[int, Callable[[Structure, Floats], tuple[float, float]]]]
     others = {
         "CasADi + IPOPT": (10**9, with_ipopt),
-        "exudyn": (1100, with_exudyn),
         "SciPy trust-constr": (1100, with_scipy("trust-constr")),
         "SciPy SLSQP": (90, with_scipy("SLSQP")),
     }

@@ -4,24 +4,16 @@ Parts, each of them errors against CPU time:
   beam      a wire clamped and let go under a small weight across it: its tip, against a
             sum over modes
   helix     a helical wire clamped at its top and let go: its tip, against a fine run
-  catenary  PyElastica's, its ends pinned, at a tenth of its weight: the depth at rest,
-            against a limp wire with the law of stretch of each
-  buckling  PyElastica's helical buckling: the envelope at rest, against that of a long
-            rod (minutes: PyElastica takes the 10,500 s of its example)
 
-MuJoCo's cable does not stretch, and is left out of the last two. Needs `make bench`.
+Needs `make bench`.
 Set OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1.
 """
 
 import argparse
 import time
-from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy.integrate import quad
-from scipy.optimize import brentq, fsolve
 
 from pipeline.cases.rod_in_space import Wire
 from sim.core.arrays import Floats
@@ -29,14 +21,29 @@ from sim.rods.plane.options import Integrator, StepOptions
 from sim.rods.space.frames import edge_tangents
 from sim.rods.space.rod import SpaceRod, clamped, disc, through
 from sim.rods.space.simulate import simulate_in_space
-from sim.rods.space.statics import SpaceOptions, SpaceSetting, followed, settled
-from sim.rods.space.system import no_loads
 from sim.rods.space.world import SpaceWorld
-from tests.bench.bench_rods import DENSITY, LENGTH, MODULUS, RADIUS, G, tip_by_modes
 
+LENGTH, RADIUS, MODULUS, DENSITY, G = 0.1, 1e-3, 4.0e6, 1000.0, 0.1  # of the beam
 EVERY = 2.5e-3  # s, between two tips that are compared
 Way = tuple[float, float, float]  # gravity, m/s^2
 Run = tuple[Floats, float]  # tips (k, 3) m at multiples of EVERY, CPU s
+
+
+def tip_by_modes(t: Floats) -> Floats:
+    """Drop of the tip of a beam under sudden gravity: a sum over eight modes."""
+    area, inertia = np.pi * RADIUS**2, 0.25 * np.pi * RADIUS**4
+    unit = np.sqrt(MODULUS * inertia / (DENSITY * area * LENGTH**4))
+    x = np.linspace(0.0, 1.0, 20_001)
+    drop = np.zeros_like(t)
+    roots = [1.875104069, 4.694091133, 7.854757438, 10.99554073, 14.13716839]
+    roots += [(k - 0.5) * np.pi for k in range(6, 9)]
+    for b in roots:
+        s = (np.cosh(b) + np.cos(b)) / (np.sinh(b) + np.sin(b))
+        phi = np.cosh(b * x) - np.cos(b * x) - s * (np.sinh(b * x) - np.sin(b * x))
+        share = np.trapezoid(phi, x) / np.trapezoid(phi**2, x)
+        omega = b**2 * unit
+        drop += G * share * phi[-1] / omega**2 * (1.0 - np.cos(omega * t))
+    return drop
 
 
 def told(name: str, edges: int, h: float, error: float, cost: float) -> None:
@@ -251,176 +258,7 @@ def helix() -> None:
         told("MuJoCo", edges, mujoco_step(*_helical(edges)), _off(tips, exact), cost)
 
 
-# PyElastica's catenary: m, Pa, kg; it begins straight, as long as its ends are apart.
-SPAN, THICK, SOFT, MASS, GRAVITY = 1.0, 0.01, 1e4, 0.2, 0.980665
-
-
-def limp_depth(stretched: Callable[[float], float]) -> float:
-    """How deep a limp wire hangs; `stretched` is its length over that at rest by N."""
-
-    def over(pull: float, slope: Callable[[float, float], float]) -> float:
-        def rate(s: float) -> float:
-            up = MASS * GRAVITY * (0.5 - s)
-            size = float(np.hypot(pull, up))
-            return stretched(size) * slope(pull, up) / size
-
-        return float(quad(rate, 0.0, 0.5)[0])
-
-    pull = brentq(lambda f: 2.0 * over(f, lambda a, _: a) - SPAN, 1e-3, 2.0)
-    return SPAN * over(pull, lambda _, up: up)
-
-
-def _hung(edges: int) -> tuple[SpaceRod, Wire]:
-    x = SPAN * np.arange(edges + 1) / edges
-    wire = Wire(THICK, SOFT, MASS / (np.pi * THICK**2 * SPAN), 0.5)
-    rod = wire.through(np.column_stack([x, 0 * x, 0 * x]))
-    rod.held[[0, -1]] = True
-    rod.held_frames[0] = True
-    return rod, wire
-
-
-def catenary() -> None:
-    area = np.pi * THICK**2
-    hooke = limp_depth(lambda n: 1.0 + n / (SOFT * area))
-    other = limp_depth(lambda n: 1.0 / (1.0 - n / (SOFT * area)))
-    print(f"depth of a limp wire {hooke:.6f} m, by PyElastica's law {other:.6f} m")
-    for edges in (10, 20, 40, 80, 160):
-        rod, _ = _hung(edges)
-
-        def loaded(share: float, rod: SpaceRod = rod) -> SpaceSetting:
-            pull = np.array([0.0, 0.0, -GRAVITY * share])
-            return settled(rod, replace(no_loads(rod), gravity=pull))
-
-        start = time.process_time()
-        *_, last = followed(loaded, 1)
-        cost = time.process_time() - start
-        depth = -float(last.rest.state.x[:, 2].min())
-        told("this", edges, 0.0, abs(depth / hooke - 1.0), cost)
-    for edges in (20, 40, 80):
-        depth, h, cost = _hung_by_elastica(edges)
-        told("PyElastica", edges, h, abs(depth / other - 1.0), cost)
-
-
-def _hung_by_elastica(edges: int) -> tuple[float, float, float]:
-    """Depth after 10 s, step, CPU s; damped so that swings die out in 1 s."""
-    import elastica as ea
-
-    rod, wire = _hung(edges)
-    h = elastica_step(rod, wire) / 4.0  # sections become thin
-    system, peer = _peer(rod, wire, ea.Constraints, ea.Forcing, ea.Damping)
-    system.dampen(peer).using(
-        ea.AnalyticalLinearDamper, uniform_damping_constant=3.0, time_step=h
-    )
-    system.constrain(peer).using(ea.FixedConstraint, constrained_position_idx=(0, -1))
-    pull = np.array([0.0, 0.0, -GRAVITY])
-    system.add_forcing_to(peer).using(ea.GravityForces, acc_gravity=pull)
-    system.finalize()
-    _, cost = _stepped(system, peer, h, 10.0)
-    return -float(peer.position_collection[2].min()), h, cost
-
-
-# PyElastica's helical buckling, in its units.
-LONG, ROUND, BEND, TWIST, TURNS, SLACK = 100.0, 0.35, 1.345, 0.789, 27.0, 3.0
-
-
-def envelope_of(x: Floats) -> tuple[Floats, Floats]:
-    """Of nodes (n, 3): places of edges from the steepest, and the envelope there.
-
-    (cos - least cos) / (1 - least cos) of the angle to the line of the ends.
-    """
-    line = (x[-1] - x[0]) / np.linalg.norm(x[-1] - x[0])
-    size = np.linalg.norm(np.diff(x, axis=0), axis=1)
-    cosine = np.diff(x, axis=0) @ line / size
-    s = np.cumsum(size) - 0.5 * size
-    k = int(np.clip(np.argmin(cosine), 1, len(s) - 2))
-    a, b, c = cosine[k - 1 : k + 2]
-    best = s[k] + 0.5 * size[k] * (a - c) / (a - 2.0 * b + c)
-    least = b - 0.125 * (a - c) ** 2 / (a - 2.0 * b + c)
-    return s - best, (cosine - least) / (1.0 - least)
-
-
-def decay() -> float:
-    """1/m, of the envelope tanh(decay s)^2 of a long rod of these turns and slack.
-
-    Thompson and van der Heijden: with M = m B / L and T = t B / L^2,
-    slack / L = sqrt(16 (1 - m^2 / 4 t) / t), turns = m B / C + 4 acos(m / 2 sqrt t).
-    """
-
-    def off(v: Floats) -> list[float]:
-        m, t = v
-        short = np.sqrt(16.0 / t * (1.0 - m * m / (4.0 * t))) - SLACK / LONG
-        turned = m * BEND / TWIST + 4.0 * np.arccos(m / (2.0 * np.sqrt(t)))
-        return [short, (turned - 2.0 * np.pi * TURNS) / 100.0]
-
-    m, t = fsolve(off, [95.0, 2800.0], xtol=1e-13)
-    return float(np.sqrt(t - 0.25 * m * m) / LONG)
-
-
-def _envelope_error(x: Floats) -> float:
-    """Rms over edges."""
-    s, found = envelope_of(x)
-    return float(np.sqrt(np.mean((found - np.tanh(decay() * s) ** 2) ** 2)))
-
-
-def _shaft(edges: int) -> SpaceRod:
-    """Straight; what it would untwist by is natural, so that its clamps do not turn."""
-    z = LONG / (edges - 1) * (np.arange(edges + 1) - 0.5)
-    density = 1.0 / (np.pi * ROUND**2)
-    rod = Wire(ROUND, 1e6, density).through(np.column_stack([0 * z, 0 * z, z]))
-    natural = np.zeros_like(rod.curvature)
-    natural[:, 2] = -2.0 * np.pi * TURNS / LONG
-    return clamped(
-        replace(
-            rod, curvature=natural, bending=np.full_like(rod.bending, BEND),
-            twisting=np.full_like(rod.twisting, TWIST),
-        ), 0, edges - 1,
-    )  # fmt: skip
-
-
-def buckling() -> None:
-    for edges in (50, 100, 200):
-        rod = _shaft(edges)
-
-        def slack(share: float, rod: SpaceRod = rod) -> SpaceSetting:
-            moved = np.zeros_like(rod.nodes)
-            moved[-2:, 2] = -SLACK * share
-            return settled(rod, no_loads(rod))._replace(moved=moved)
-
-        start = time.process_time()
-        *_, last = followed(slack, 12, SpaceOptions(tolerance=1e-7))
-        cost = time.process_time() - start
-        told("this", edges, 0.0, _envelope_error(last.rest.state.x), cost)
-    for edges in (100,):  # of 50 each twists by more than pi, and it fails
-        x, cost = _buckled_by_elastica(edges)
-        told("PyElastica", edges, 1e-3 * LONG / edges, _envelope_error(x), cost)
-
-
-def _buckled_by_elastica(edges: int) -> tuple[Floats, float]:
-    """Its example as it stands, but for the number of elements."""
-    import elastica as ea
-
-    z = LONG / edges * np.arange(edges + 1)
-    wire = Wire(ROUND, 1e6, 1.0 / (np.pi * ROUND**2))
-    rod = wire.through(np.column_stack([0 * z, 0 * z, z]))
-    system, peer = _peer(rod, wire, ea.Constraints, ea.Damping)
-    peer.shear_matrix[:] = 1e5 * np.identity(3)[:, :, None]
-    peer.bend_matrix[:] = np.diag([BEND, BEND, TWIST])[:, :, None]
-    h = 1e-3 * LONG / edges
-    system.dampen(peer).using(
-        ea.AnalyticalLinearDamper, damping_constant=0.01, time_step=h
-    )
-    system.constrain(peer).using(
-        ea.HelicalBucklingBC, constrained_position_idx=(0, -1),
-        constrained_director_idx=(0, -1), twisting_time=500, slack=SLACK,
-        number_of_rotations=TURNS,
-    )  # fmt: skip
-    system.finalize()
-    peer.velocity_collection[1, edges // 2] += 1e-6
-    _, cost = _stepped(system, peer, h, 10_500.0)
-    return peer.position_collection.T.copy(), cost
-
-
-PARTS = {"beam": beam, "helix": helix, "catenary": catenary, "buckling": buckling}
+PARTS = {"beam": beam, "helix": helix}
 
 
 def main() -> None:

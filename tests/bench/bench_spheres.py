@@ -162,26 +162,34 @@ def made(
         yield scan(rng, replace(parts, rods=kept), scanner)
 
 
+def both(
+    name: str,
+    rng: np.random.Generator,
+    count: int,
+    balls: int,
+    target: str,
+    scanner: Scanner,
+) -> None:
+    """Two rows of a scene: with view numbers, and as a merged cloud."""
+    with_views, merged = Score(), Score()
+    for seen in made(rng, count, balls, target, scanner):
+        with_views.add(seen, *timed(seen, views=True))
+        merged.add(seen, *timed(seen, views=False))
+    print(f"{name}: {with_views.row()}", flush=True)
+    print(f"  merged: {merged.row()}", flush=True)
+
+
 def scenes(rng: np.random.Generator, count: int) -> None:
-    """B1 to B7, with view numbers and as merged clouds."""
+    """B1 to B7."""
     for name, what in SCENES.items():
-        with_views, merged = Score(), Score()
-        for seen in made(rng, count, *what):
-            with_views.add(seen, *timed(seen, views=True))
-            merged.add(seen, *timed(seen, views=False))
-        print(f"{name}: {with_views.row()}", flush=True)
-        print(f"  merged: {merged.row()}", flush=True)
+        both(name, rng, count, *what)
 
 
 def noise(rng: np.random.Generator, count: int) -> None:
     """Six levels of noise on 30 balls in 8 views."""
     for sigma in (0.02, 0.05, 0.10, 0.15, 0.20, 0.30):
-        with_views, merged = Score(), Score()
-        for seen in made(rng, count, 30, "plane", Scanner(sigma=sigma, pixels=FINE)):
-            with_views.add(seen, *timed(seen, views=True))
-            merged.add(seen, *timed(seen, views=False))
-        print(f"sigma {sigma}: {with_views.row()}", flush=True)
-        print(f"  merged: {merged.row()}", flush=True)
+        scanner = Scanner(sigma=sigma, pixels=FINE)
+        both(f"sigma {sigma}", rng, count, 30, "plane", scanner)
 
 
 def caps(rng: np.random.Generator, count: int) -> None:
@@ -227,13 +235,8 @@ def few(rng: np.random.Generator, count: int) -> None:
 def views(rng: np.random.Generator, count: int) -> None:
     """Misplaced views: adjusted together, and merged."""
     for shift, turn in ((0.0, 0.0), (0.03, 0.01), (0.08, 0.02), (0.2, 0.05)):
-        joint, merged = Score(), Score()
         scanner = Scanner(pixels=FINE, shift=shift, turn=turn)
-        for seen in made(rng, count, 30, "plane", scanner):
-            joint.add(seen, *timed(seen, views=True))
-            merged.add(seen, *timed(seen, views=False))
-        print(f"{shift} mm, {turn} deg: {joint.row()}", flush=True)
-        print(f"  merged: {merged.row()}", flush=True)
+        both(f"{shift} mm, {turn} deg", rng, count, 30, "plane", scanner)
 
 
 def radius(rng: np.random.Generator, count: int) -> None:
