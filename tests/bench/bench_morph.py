@@ -1,7 +1,6 @@
 """Morphing side by side: python -m tests.bench.bench_morph PART ... (from the root).
 
 Parts:
-  projection   one projection of eq. (11): dense singular values, dense J J^T, sparse
   morph        a flat sheet rolled onto a cylinder, 1,000 to 100,000 nodes
   peers        the same least-squares problem with links, for general solvers; needs
                the bench extra (casadi) in the environment it runs in
@@ -19,12 +18,9 @@ from typing import NamedTuple
 import numpy as np
 
 from sim.core.arrays import Floats
-from sim.mechanism.constraint_projection import admissible
 from sim.mechanism.constraint_system import (
     Topology,
     hessian_pattern_of,
-    linearise,
-    state,
     system_of,
 )
 from sim.mechanism.morph_problem import NewtonOptions
@@ -62,31 +58,6 @@ def dense_projection(J: Floats, d: Floats) -> Floats:
     _, sizes, rows = np.linalg.svd(J)
     U = rows[np.count_nonzero(sizes > 1e-10 * sizes[0]) :].T
     return U @ (U.T @ d)
-
-
-def projection(sizes: list[int]) -> None:
-    print("| n | m | dense SVD, ms | dense J J^T, ms | sparse, ms | SVD / sparse |")
-    for n in sizes:
-        print(one_projection(n), flush=True)
-
-
-def one_projection(n: int) -> str:
-    system, z = system_of(sheet(n)), state(sheet(n))
-    d = np.random.default_rng(0).normal(size=(n, 3))
-    blocks = np.zeros((system.m, n, 3))
-    blocks[system.block_row, system.block_node] = linearise(system, z).B
-    J, wanted = blocks.reshape(system.m, -1), d.ravel()
-    repeats = 3 if n > 500 else 21
-    error = admissible(system, z, d).ravel() - dense_projection(J, wanted)
-    svd = 1e3 * cpu(lambda: dense_projection(J, wanted), repeats)
-    normal = 1e3 * cpu(
-        lambda: wanted - J.T @ np.linalg.solve(J @ J.T, J @ wanted), repeats
-    )
-    own = 1e3 * cpu(lambda: admissible(system, z, d), 101)
-    return (
-        f"| {n} | {system.m} | {svd:.2f} | {normal:.2f} | {own:.3f} | {svd / own:.0f} |"
-        f" largest difference {np.abs(error).max():.0e}"
-    )
 
 
 def rolled(structure: Structure, scale: float) -> Goals:
@@ -274,7 +245,6 @@ def peers(sizes: list[int]) -> None:
 
 
 PARTS: dict[str, tuple[Callable[[list[int]], None], list[int]]] = {
-    "projection": (projection, [90, 330, 1008]),
     "morph": (morph, [1008, 3030, 10_080, 30_240, 99_840]),
     "peers": (peers, [90, 330, 1008, 3030, 10_080]),
 }

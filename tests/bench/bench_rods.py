@@ -1,15 +1,10 @@
-"""Rods side by side: python -m tests.bench.bench_rods PART ... (from the root).
+"""A step's matrix of the planar star: python -m tests.bench.bench_rods.
 
-Parts:
-  star       the actuated star robot on the plane, by step length
-  factor     one factorisation and solution: 2 x 2 blocks, sim.linalg.sparse,
-             SciPy's splu
-
+One factorisation and solution: 2 x 2 blocks, sim.linalg.sparse, SciPy's splu.
 Set OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1. CPU time of the process without
-compilation and building; "times real time" is simulated time over that.
+compilation and building.
 """
 
-import argparse
 import statistics
 import time
 from collections.abc import Callable
@@ -18,7 +13,6 @@ import numpy as np
 from scipy.sparse import csc_array, tril
 from scipy.sparse.linalg import splu
 
-from pipeline.cases.robots import StarCase
 from sim.linalg import sparse
 from sim.rods.plane.block_factorisation import (
     analyse,
@@ -36,10 +30,7 @@ from sim.rods.plane.elastic_energy import (
     passive,
     unstrained,
 )
-from sim.rods.plane.options import StepOptions
 from sim.rods.plane.rod import Rod, RodMaterial
-from sim.rods.plane.simulate import RodSimulator
-from sim.rods.plane.world import World
 
 REPEATS = 5
 
@@ -52,27 +43,6 @@ def cpu(work: Callable[[], object], repeats: int = REPEATS) -> float:
         work()
         taken.append(time.process_time() - start)
     return statistics.median(taken)
-
-
-def run_time(world: World, options: StepOptions, seconds: float) -> float:
-    """CPU seconds of the compiled loop over `seconds`."""
-    RodSimulator(world, options, None).run_to(1, seconds)
-    taken = []
-    for _ in range(3):
-        loop = RodSimulator(world, options, None)
-        start = time.process_time()
-        if not loop.run_to(1 << 40, seconds):
-            raise loop.failure()
-        taken.append(time.process_time() - start)
-    return statistics.median(taken)
-
-
-def star_by_step() -> None:
-    world = StarCase(duration=3.0).world
-    print("h (ms)   times real time")
-    for h in (0.5e-3, 1e-3, 2.5e-3, 5e-3, 10e-3, 20e-3):
-        taken = run_time(world, StepOptions(h=h), 3.0)
-        print(f"{1e3 * h:6.1f}   {3.0 / taken:10.1f}")
 
 
 def one_factorisation() -> None:
@@ -134,20 +104,5 @@ def _entries(pattern, matrix):  # type: ignore[no-untyped-def]
     return np.array(rows), np.array(columns), np.array(values)
 
 
-PARTS = {
-    "star": star_by_step,
-    "factor": one_factorisation,
-}
-
-
-def main() -> None:
-    """Run the parts named on the command line, or all."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("parts", nargs="*", choices=[[], *PARTS], default=[])
-    for part in parser.parse_args().parts or PARTS:
-        print(f"\n{part}")
-        PARTS[part]()
-
-
 if __name__ == "__main__":
-    main()
+    one_factorisation()
