@@ -1,9 +1,8 @@
 """Linkages that move although they have constraints enough to be rigid.
 
 Each is known in closed form, drawn at a configuration without symmetry of its own to
-the axes, and in millimetres. Hinge loops: Bennett 1903, Goldberg 1943, Myard 1931,
-Sarrus 1853, Bricard 1927. Bars: Dixon 1899, Burmester 1893, Bricard 1897. Origami:
-degree-four vertices and Miura's sheet.
+the axes, and in millimetres. Hinge loops: Bennett 1903, Sarrus 1853, Bricard 1927.
+Bars: Burmester 1893, Bricard 1897.
 """
 
 from collections.abc import Callable
@@ -106,12 +105,6 @@ def spherical(rng, n):
     )
 
 
-def parallel(rng, n):
-    """Parallel axes: a planar chain of bodies with thickness."""
-    points = np.column_stack([rng.normal(size=(n, 2)), 0.2 * rng.normal(size=n)])
-    return hinge_loop(f"planar {n}R", [(p, Z) for p in points], rng, n - 3)
-
-
 def sarrus(rng):
     """Three parallel axes in each of two directions."""
     across = np.cross(X, rng.normal(size=3))
@@ -126,16 +119,6 @@ def double_spherical(rng):
     first = [(np.zeros(3), v) for v in rng.normal(size=(3, 3))]
     return hinge_loop(
         "double spherical", first + [(far, v) for v in rng.normal(size=(3, 3))], rng
-    )
-
-
-def planar_spherical(rng):
-    """Three parallel axes and three through a point."""
-    first = [(p, Z) for p in rng.normal(size=(3, 3))]
-    return hinge_loop(
-        "planar and spherical",
-        first + [(np.ones(3), v) for v in rng.normal(size=(3, 3))],
-        rng,
     )
 
 
@@ -197,25 +180,6 @@ def bar_on_links(rng, n):
     )  # fmt: skip
 
 
-def dixon_first(rng, m, n):
-    """K_m,n with its nodes on two lines at right angles."""
-    turn = Rotation.from_euler("z", 0.4).as_matrix()[:2, :2]
-    one = np.outer(rng.uniform(0.3, 1.5, m) * rng.choice([-1, 1], m), [1.0, 0.0])
-    two = np.outer(rng.uniform(0.3, 1.5, n) * rng.choice([-1, 1], n), [0.0, 1.0])
-    points = np.vstack([one, two]) @ turn.T
-    links = [(i, m + j) for i in range(m) for j in range(n)]
-    return planar_linkage(f"dixon K{m},{n}", points, links, (), mobility=4)
-
-
-def dixon_second():
-    """K_4,4 of two rectangles with one centre and parallel sides."""
-    signs = np.array([[1, 1], [1, -1], [-1, 1], [-1, -1]])
-    turn = Rotation.from_euler("z", 0.3).as_matrix()[:2, :2]
-    points = np.vstack([signs * [1.0, 0.6], signs * [0.35, 1.3]]) @ turn.T
-    links = [(i, 4 + j) for i in range(4) for j in range(4)]
-    return planar_linkage("dixon K4,4", points, links, (), mobility=4)
-
-
 def parallelograms(rows, columns):
     """A grid of rhombi with every bar straight through: scissors."""
     u, v = np.array([1.0, 0.2]), np.array([0.3, 0.9])
@@ -243,107 +207,16 @@ def octahedron(rng):
     return Linkage("flexible octahedron", turned(nodes, rng), build, 7)
 
 
-def door(rng, hinges):
-    """A panel and its frame, with several hinges in one line."""
-    at = np.column_stack([np.zeros(2 * hinges), np.zeros(2 * hinges),
-                          np.sort(rng.uniform(0, 2, 2 * hinges))])  # fmt: skip
-    nodes = np.vstack(
-        [at, [[-1.0, 0.3, 0.2], [-0.9, 0.1, 1.8]], [[0.8, 0.5, 1.0], [0.7, 0.6, 0.1]]]
-    )
-    n = len(at)
-
-    def build(draft):
-        draft.body(0, 1, n, n + 1).body(0, 1, n + 2, n + 3)
-        for k in range(hinges):
-            draft.hinge(axis=(2 * k, 2 * k + 1), bodies=(0, 1))
-        for node in (0, 1, n, n + 1):
-            draft.held(node)
-        return draft
-
-    return Linkage(f"door on {hinges} hinges", turned(nodes, rng), build)
-
-
-def carriage(rng):
-    """A carriage on two parallel rails."""
-    rails = [[0, 0, 0], [2, 0, 0], [0, 1, 0.1], [2.1, 1, 0.1]]
-    nodes = np.array([*rails, [0.8, 0, 0], [1.1, 1, 0.1], [0.9, 0.4, 0.8]])
-
-    def build(draft):
-        draft.body(0, 1, 2, 3).body(4, 5, 6)
-        draft.line_point((0, 1), 4).line_point((2, 3), 5)
-        draft.parallel_plane_line((4, 5, 6), (0, 1))
-        for node in range(4):
-            draft.held(node)
-        return draft
-
-    return Linkage("carriage on two rails", turned(nodes, rng), build)
-
-
-def miura(rng, rows, columns, fold=0.9, angle=1.1):
-    """Miura's sheet of parallelograms, partly folded."""
-    a = b = 1.0
-    h = a * np.sin(fold) * np.sin(angle)
-    s = (
-        b
-        * np.cos(fold)
-        * np.tan(angle)
-        / np.sqrt(1 + (np.cos(fold) * np.tan(angle)) ** 2)
-    )
-    length = a * np.sqrt(1 - (np.sin(fold) * np.sin(angle)) ** 2)
-    v = b / np.sqrt(1 + (np.cos(fold) * np.tan(angle)) ** 2)
-    number = lambda i, j: i * (columns + 1) + j  # noqa: E731
-    nodes = [
-        [j * s, i * length + (v if j % 2 else 0.0), h if i % 2 else 0.0]
-        for i in range(rows + 1)
-        for j in range(columns + 1)
-    ]
-    bodies = [
-        (number(i, j), number(i, j + 1), number(i + 1, j + 1), number(i + 1, j))
-        for i in range(rows)
-        for j in range(columns)
-    ]
-    index = {body: k for k, body in enumerate(bodies)}
-
-    def build(draft):
-        for body in bodies:
-            draft.body(*body)
-        for i in range(rows):
-            for j in range(columns):
-                here = index[bodies[i * columns + j]]
-                if j + 1 < columns:
-                    draft.hinge(
-                        axis=(number(i, j + 1), number(i + 1, j + 1)),
-                        bodies=(here, here + 1),
-                    )
-                if i + 1 < rows:
-                    draft.hinge(
-                        axis=(number(i + 1, j), number(i + 1, j + 1)),
-                        bodies=(here, here + columns),
-                    )
-        for node in bodies[0]:
-            draft.held(node)
-        return draft
-
-    return Linkage(f"miura {rows} x {columns}", turned(nodes, rng), build)
-
-
 def linkages():
     """All, from one seed."""
     rng = np.random.default_rng(0)
-    made = [bennett(rng, *angles) for angles in
-            ((0.7, 1.2, 1.1), (0.5, 0.9, 2.0), (1.1, 1.4, 0.6))]  # fmt: skip
+    made = [bennett(rng, 0.7, 1.2, 1.1), bennett(rng, 0.5, 0.9, 2.0)]
     made += [spherical(rng, n) for n in (4, 5, 6)]
-    made += [parallel(rng, n) for n in (4, 5, 6)]
-    made += [sarrus(rng), sarrus(rng), double_spherical(rng), planar_spherical(rng)]
-    made += [line_symmetric(rng), line_symmetric(rng), plane_symmetric(rng),
-             plane_symmetric(rng)]  # fmt: skip
-    made += [parallel_links(rng, n) for n in (3, 4, 5)]
-    made += [bar_on_links(rng, n) for n in (3, 4)]
-    made += [dixon_first(rng, 3, 3), dixon_first(rng, 3, 4), dixon_second()]
+    made += [sarrus(rng), double_spherical(rng), line_symmetric(rng)]
+    made += [plane_symmetric(rng), plane_symmetric(rng)]
+    made += [parallel_links(rng, 4), bar_on_links(rng, 4), octahedron(rng)]
     made += [parallelograms(2, 2), parallelograms(3, 3)]
-    made += [octahedron(rng), octahedron(rng), door(rng, 2), door(rng, 3)]
-    made += [miura(rng, 2, 2), miura(rng, 3, 3), carriage(rng)]
-    return made
+    return [*made, sarrus(np.random.default_rng(3))]  # its motions are long
 
 
 def random_frames(seed):
