@@ -86,26 +86,6 @@ def test_fig_7_names_the_runs_that_it_lacks(tmp_path):
             draw("zhu-filipov-7", few)
 
 
-@pytest.mark.slow
-def test_fig_7jk_reactions_are_those_of_statics(fig_7):
-    reactions = fig_7["reactions"]
-    assert set(reactions["case"]) == {"single fold", "double fold"}
-    scale = np.abs(reactions["statics"]).max()
-    off = np.abs(reactions["simulated"] - reactions["statics"])
-    assert off.max() < 5e-3 * scale
-
-
-@pytest.mark.slow
-def test_fig_8b_strain_energy_appears_when_panels_meet(tmp_path):
-    """ "no strain energy is observed. However, when the panels come into contact"."""
-    table = draw("zhu-filipov-8", rows_of("zhu-filipov-8", tmp_path)).tables["energy"]
-    touching = table["contact_energy"].to_numpy() > 0
-    assert 0 < touching.argmax() < len(table) - 1
-    before = table["strain_energy"].to_numpy()[: touching.argmax()]
-    assert np.abs(before).max() < 1e-9
-    assert table["strain_energy"].iloc[-1] > 1e-5
-
-
 def loaded(table: pd.DataFrame) -> pd.DataFrame:
     """The rows of the last phase."""
     return table[table["phase"] == table["phase"].max()]

@@ -8,7 +8,6 @@ As drawn, 29 lock.
 """
 
 from collections import Counter
-from itertools import product
 from pathlib import Path
 
 import pandas as pd
@@ -18,11 +17,13 @@ from analysis.figures.zhu_filipov_2019 import SHOWN_SEQUENCES
 from pipeline.figures.shown import draw
 from pipeline.runs.study_members import read_study
 from tests.pipeline.figure_runs import WORKFLOW, run_of
+from tests.sim.origami.sheets import weak_orderings
 
 FIGURE = WORKFLOW.figures["zhu-filipov-10"]
 STUDY = read_study(FIGURE.study)
 INCREMENTS = "case.phases.0.increments"
 FUBINI = 75  # weak orders of four: A000670
+ALL = {"-".join(map(str, stages)) for stages in weak_orderings(4)}
 LOCKED = "1-2-2-3"  # "(b) A correctly locked folded configuration"
 NOT_LOCKED = "1-1-1-2"  # "(c) An incorrectly folded configuration"
 LOCK_BY_BOTH_RULES = {"1-1-2-3", "1-2-2-2", "1-2-2-3", "1-2-3-4", "2-1-3-4"}
@@ -36,18 +37,10 @@ NO = {"1-2-2-1", "3-2-4-1", "4-3-2-1"}
 AS_DRAWN = "case.imperfections=null"
 
 
-def weak_orders() -> set[str]:
-    """Stages of four creases that leave none out."""
-    orders = (
-        p for p in product(range(1, 5), repeat=4) if set(p) == {*range(1, max(p) + 1)}
-    )
-    return {"-".join(map(str, order)) for order in orders}
-
-
 def test_fig_10e_is_asked_for_every_weak_order():
     """ "At n = 4, the pattern gives a total number of 75"."""
     asked = Counter(point["case.sequence"] for point in STUDY.points())
-    assert set(asked) == weak_orders()
+    assert set(asked) == ALL
     assert len(asked) == FUBINI
     assert set(asked.values()) == {1}
 
@@ -82,7 +75,7 @@ def verdicts(sequences: set[str], folder: Path, *others: str) -> pd.Series:
 @pytest.mark.slow
 def test_fig_10e_29_sequences_lock_as_drawn(tmp_path):
     """Not seven: see above; those of both rules are among them."""
-    ends = verdicts(weak_orders(), tmp_path, AS_DRAWN, f"{INCREMENTS}=30")
+    ends = verdicts(ALL, tmp_path, AS_DRAWN, f"{INCREMENTS}=30")
     assert set(ends) == {"lock", "no"}
     lock = set(ends[ends == "lock"].index)
     assert len(lock) == LOCK_AS_DRAWN

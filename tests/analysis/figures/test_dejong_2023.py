@@ -123,6 +123,7 @@ def test_the_plotted_numbers_are_those_given():
     tables = draw_dejong_3([shape()]).tables
     steps, nodes = tables["steps"], tables["nodes"]
     assert steps["E"].tolist()[:3] == [0.3, 0.01, 0.0]
+    assert steps["S"].tolist()[:3] == [1.0, 0.92, 0.9]
     scan = steps.iloc[-1]
     assert scan[["E", "E_u", "S", "S_u"]].tolist() == [0.004, 0.001, 0.91, 0.002]
     assert scan["s"] == "scanned (synthetic)"

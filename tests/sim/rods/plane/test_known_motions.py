@@ -10,14 +10,12 @@ from sim.core.arrays import Floats
 from sim.rods.plane.builders import Ribbon, polygon_loss
 from sim.rods.plane.contact_impulses import ContactRule
 from sim.rods.plane.ground import GroundPlane, Wave, set_on_ground
-from sim.rods.plane.markers import route_ratio
 from sim.rods.plane.options import Integrator, StepOptions
 from sim.rods.plane.rod import GRAVITY, Rod, RodMaterial, cantilever, moved, ring
 from sim.rods.plane.simulate import simulate
 from sim.rods.plane.state import RodStep
-from sim.rods.plane.statics import solve_static
 from sim.rods.plane.world import Damping, World
-from tests.sim.rods.known import SOFT, ribbon, straight, table
+from tests.sim.rods.known import SOFT, straight, table
 
 
 def _last(world: World, options: StepOptions, duration: float) -> RodStep:
@@ -118,39 +116,6 @@ def test_a_hoop_that_rolls_loses_its_spin_as_a_rigid_polygon(n):
     rigid = polygon_loss(n, turns)
     assert rigid == pytest.approx(np.pi**2 / n * turns, rel=0.2)
     assert 0.5 * rigid < 1.0 - kept < 1.2 * rigid
-
-
-def _rolling(gamma: float, ratio: float) -> float:
-    """delta of a ribbon on a slope of 10 degrees with mu = ratio tan(theta), 3 s."""
-    theta = np.radians(10.0)
-    rod = ribbon(gamma, 0.3 / (2.0 * np.pi), 100)
-    flat = World(
-        rod, GroundPlane(), friction=0.0, gravity=(0.0, -GRAVITY * np.cos(theta))
-    )
-    settled = replace(rod, nodes=solve_static(flat).x)
-    start = moved(settled, by=np.zeros(2), angle=-theta)
-    world = World(
-        start,
-        GroundPlane(-10.0),
-        friction=ratio * np.tan(theta),
-        damping=Damping(beta=1e-3),
-    )
-    steps = simulate(world, StepOptions(h=1e-3), 3.0, every=2)
-    return route_ratio([step.x for step in steps], rod.mass)
-
-
-@pytest.mark.parametrize("gamma", [1.0, 5.0])
-def test_without_friction_a_ribbon_slides_and_does_not_turn(gamma):
-    assert _rolling(gamma, 0.0) == pytest.approx(1.0, abs=1e-3)
-
-
-@pytest.mark.parametrize("ratio", [1.0, 2.0])
-def test_with_friction_a_stiff_ribbon_rolls_on_a_cycloid(ratio):
-    assert _rolling(5.0, ratio) == pytest.approx(8.0 / (2.0 * np.pi), rel=5e-3)
-
-
-def test_with_little_friction_a_ribbon_slides_and_turns():
-    assert 1.01 < _rolling(5.0, 0.25) < _rolling(5.0, 0.5) < 1.26
 
 
 def _first_mode(n: int, length: float) -> tuple[Rod, Floats, float]:

@@ -136,13 +136,13 @@ def faults(trial: Trial, steps: list[RodStep]) -> Iterator[str]:
 
 def _fuzz(
     seed: int,
-    count: int,
+    numbers: range,
     draw: Callable[[Random], Trial | None] = random_trial,
     impossible: Callable[[Trial, list[RodStep]], Iterator[str]] = faults,
 ) -> tuple[int, list[str]]:
-    """How many of `count` random motions finish, and what is wrong with them."""
+    """How many of random motions finish, and what is wrong with them."""
     finished, wrong = 0, []
-    for k in range(count):
+    for k in numbers:
         trial = draw(np.random.default_rng([seed, k]))
         steps = finished_run(trial) if trial else []
         finished += bool(steps)
@@ -152,11 +152,15 @@ def _fuzz(
 
 
 @pytest.mark.parametrize(
-    ("seed", "count", "least"),
-    [(0, 60, 20), pytest.param(1, 1000, 400, marks=pytest.mark.long)],
+    ("seed", "numbers", "least"),
+    [
+        (0, range(24, 48), 8),
+        pytest.param(1, range(1000), 400, marks=pytest.mark.long),
+    ],
 )
-def test_no_random_run_that_finishes_has_diverged(seed, count, least):
-    finished, wrong = _fuzz(seed, count)
+def test_no_random_run_that_finishes_has_diverged(seed, numbers, least):
+    """Of the few, 28 and 43 diverge unless strain and balance are limited."""
+    finished, wrong = _fuzz(seed, numbers)
     assert not wrong
     assert finished > least
 
@@ -259,7 +263,7 @@ def wrong_in(trial: Trial, steps: list[RodStep]) -> Iterator[str]:
     ("count", "least"), [(25, 8), pytest.param(300, 120, marks=pytest.mark.long)]
 )
 def test_no_random_run_with_touch_that_finishes_has_diverged(count, least):
-    finished, wrong = _fuzz(2, count, random_touch, wrong_in)
+    finished, wrong = _fuzz(2, range(count), random_touch, wrong_in)
     assert not wrong
     assert finished > least
 
