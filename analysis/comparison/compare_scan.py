@@ -86,12 +86,14 @@ class LabelledScan:
     centres_mm : (m, 3)
     covariance_mm2 : (3m, 3m) of all centres together
     target : where the scan shows the target, if it does
+    radius_mm : of the spheres; 0 if it is not known
     """
 
     labels: Labels
     centres_mm: Floats
     covariance_mm2: Floats
     target: TargetInScan | None = None
+    radius_mm: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,8 +168,7 @@ def judge_scan(
     compared = compare_shapes(
         simulated[used], scanned[used], L, found, lengths, acceptance, target
     )
-    loose = len(scan.centres_mm) - len(scan.labels.confirmed)
-    judged = _withhold(compared, used, scan.labels, loose)
+    judged = _withhold(compared, used, scan, simulated)
     moved = _moved_bodies(simulation, scan, compared, pairs)
     of_scan = np.sum([found[name] for name in SCAN_SOURCES if name in found], axis=0)
     return Judged(
@@ -292,21 +293,34 @@ def _differing(compared: Comparison, why: str) -> Comparison:
 
 
 def _withhold(
-    compared: Comparison, used: Bools, labels: Labels, loose: int
+    compared: Comparison, used: Bools, scan: LabelledScan, simulated: Floats
 ) -> Comparison:
-    """Nothing agrees on too few nodes, nor while spheres and nodes are left over."""
-    n, known = len(used), int(used.sum())
-    if compared.verdict is not Verdict.AGREES:
-        return compared
+    """Nothing agrees on too few nodes, nor while spheres and nodes are left over.
+
+    A sphere that is left over may be so near to the place of a node without one that
+    no other sphere can be at this place: then the shapes differ.
+    """
+    n, known, labels = len(used), int(used.sum()), scan.labels
     lost = labels.unconfirmed
-    if loose and lost.size:
+    loose = np.setdiff1d(np.arange(len(scan.centres_mm)), labels.confirmed)
+    if len(loose) and len(lost):
+        places = compared.alignment.motion(simulated)[lost]
+        apart = np.linalg.norm(scan.centres_mm[loose, None] - places, axis=2)
+        off, nearest = apart.min(), lost[int(apart.min(axis=0).argmin())]
         why = (
             f"{_have('node', len(lost))} no sphere: {listed(lost)}; "
-            f"{_have('sphere', loose)} no node: is a part on the wrong joint, or are "
-            "the spheres not those of this part? look at labels.csv"
+            f"{_have('sphere', len(loose))} no node, the nearest {off:.3g} mm from the "
+            f"place of node {nearest}: is a part on the wrong joint, or are the "
+            "spheres not those of this part? look at labels.png"
         )
-        return replace(compared, verdict=Verdict.INCONCLUSIVE, why=why)
-    if known >= ENOUGH * n:
+        by_chance = compared.checks.worst.limit * compared.node_u_mm.max()
+        if by_chance < off < 2.0 * scan.radius_mm or (
+            compared.verdict is Verdict.DIFFERS
+        ):
+            return _differing(compared, why)
+        if compared.verdict is Verdict.AGREES:
+            return replace(compared, verdict=Verdict.INCONCLUSIVE, why=why)
+    if compared.verdict is not Verdict.AGREES or known >= ENOUGH * n:
         return compared
     why = (
         f"only {known} of {n} nodes could be compared ({len(labels.confirmed)} spheres "

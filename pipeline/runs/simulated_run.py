@@ -1,5 +1,6 @@
 """The directory of a finished morph run, as a comparison and a figure read it."""
 
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ class SimulatedRun:
     key : of the run, or "" where it was made by hand
     r : (steps, n, 3) configurations, in the case's unit
     bodies : sets of nodes at constant distances
+    rigid : the same, and the fixed nodes, which keep their distances as well
     target_vertices, target_edges : (p, 3), (q, 2) wireframe of the target
     table : steps.csv
     result : the numbers it ended with
@@ -31,6 +33,7 @@ class SimulatedRun:
     key: str
     r: Floats
     bodies: tuple[tuple[int, ...], ...]
+    rigid: tuple[tuple[int, ...], ...]
     target_vertices: Floats
     target_edges: Ints
     table: pd.DataFrame
@@ -62,10 +65,14 @@ def read_simulated(directory: Path) -> SimulatedRun:
     if "bodies" not in structure:
         raise InputError(f"{directory}/structure.json has no list of bodies: add it")
     steps = directory / "steps.csv"
+    bodies = tuple(tuple(int(j) for j in body) for body in structure["bodies"])
+    axes = Counter(int(row[0]) for row in structure.get("fix", []))
+    fixed = tuple(node for node, held in sorted(axes.items()) if held == 3)
     return SimulatedRun(
         str(record.get("key", "")),
         r,
-        tuple(tuple(int(j) for j in body) for body in structure["bodies"]),
+        bodies,
+        (*bodies, fixed) if len(fixed) > 1 else bodies,
         np.asarray(vertices, dtype=np.float64),
         np.asarray(edges, dtype=np.int64),
         pd.read_csv(steps) if steps.is_file() else pd.DataFrame(),

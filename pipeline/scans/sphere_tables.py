@@ -53,6 +53,7 @@ class SphereTable:
     synthetic : whether the scan was made by computation
     remark : where the spheres contradict the stated radius
     nodes : (m,) that a person added to the file as column `node`; empty without it
+    radius_mm : of the smallest sphere, 0 where the file has none
     """
 
     names: tuple[str, ...]
@@ -62,6 +63,7 @@ class SphereTable:
     synthetic: bool
     remark: str = ""
     nodes: tuple[str, ...] = ()
+    radius_mm: float = 0.0
 
 
 def read_spheres(directory: Path) -> SphereTable:
@@ -79,17 +81,19 @@ def read_spheres(directory: Path) -> SphereTable:
             f"{path}: the covariance of sphere {table['sphere'][row]} is not positive "
             f"definite (lowest eigenvalue {lowest[row]:.2e} mm^2): correct or remove it"
         )
-    marked, nodes = False, ()
+    marked, nodes, radius = False, (), 0.0
     if "node" in header_of(path):
         nodes = tuple(read_columns(path, ["node"])["node"])
+    if "radius_mm" in header_of(path):
+        radii = numbers(read_columns(path, ["radius_mm"]), path).to_numpy()
+        radius = float(radii.min(initial=np.inf))
     if "synthetic" in header_of(path):
         words = read_columns(path, ["synthetic"])["synthetic"].str.lower()
         marked = bool(words.isin(["true", "1"]).any())
     centres, joint = values[:, :3].copy(), directory / "covariance.npz"
     together, remark = _together(joint, centres, covariances)
-    return SphereTable(
-        tuple(table["sphere"]), centres, covariances, together, marked, remark, nodes
-    )
+    parts = tuple(table["sphere"]), centres, covariances, together
+    return SphereTable(*parts, marked, remark, nodes, radius)
 
 
 def _together(path: Path, centres: Floats, covariances: Floats) -> tuple[Floats, str]:

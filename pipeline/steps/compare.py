@@ -132,18 +132,27 @@ def run_step(
         if deviation is not None:
             target = read_target(deviation, config.scale_mm, spheres)
         mechanism = Mechanism(nodes, run.bodies)
-        labels = label_scan(mechanism, table, config.uncertainty, config.scale_mm)
+        labels = label_scan(
+            Mechanism(nodes, run.rigid), table, config.uncertainty, config.scale_mm
+        )
         if target.placed is not None:
             goals = goals_of(simulated, config.scale_mm)
             placed = TargetInScan(target.placed, goals, again.distance_covariance)
         given = (
             Simulation(config.scale_mm * run.r, mechanism, again.covariance),
-            LabelledScan(labels, table.centres_mm, table.covariance_mm2, placed),
+            LabelledScan(
+                labels, table.centres_mm, table.covariance_mm2, placed, table.radius_mm
+            ),
             config.uncertainty,
             config.acceptance,
         )
         judged = _with_worst_length(judge_scan(*given))
         judged = with_printing_error_remark(judged, *given)
+        found = judged.comparison
+        unsaid = config.printing_sd_mm is None and "printing_sd_mm" not in found.why
+        if unsaid and found.verdict is Verdict.DIFFERS:
+            sd = config.uncertainty.printing_sd_mm
+            judged = judged.because(f"printing_sd_mm was not stated: {sd:g} is assumed")
         if config.scan_scale_sd is None:
             judged = with_scanner_scale_remark(judged, *given)
         judged = _with_mirror_warning(judged, nodes).because(table.remark)

@@ -213,7 +213,7 @@ def _labelled(
     if not path.is_file():
         raise InputError(f"{path} does not exist: run morphtrack ingest first")
     points = np.load(path, allow_pickle=False).astype(np.float64)
-    mechanism = Mechanism(config.scale_mm * run.r[-1], run.bodies)
+    mechanism = Mechanism(config.scale_mm * run.r[-1], run.rigid)
     labels = label_scan(mechanism, table, config.uncertainty, config.scale_mm)
     nodes = seen_nodes(labels.sphere, table.centres_mm, table.covariance_mm2)
     radius = pd.read_csv(spheres / "spheres.csv")["radius_mm"].median()

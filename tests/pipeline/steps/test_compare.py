@@ -317,6 +317,59 @@ def test_one_node_without_a_sphere_is_told_in_the_singular():
     assert [_have("node", 1), _have("sphere", 2)] == ["1 node has", "2 spheres have"]
 
 
+WATT = [
+    *([0, 0], [80, 0], [45, -35], [13.25, 61.74], [95.35, 73.08], [60.66, 111.36]),
+    *([135.22, 41.93], [120.79, 119.99], [93.87, 161.53], [-36.87, 46.14]),
+]
+SIX_BAR = Mechanism(
+    np.pad(np.array(WATT), ((0, 0), (0, 1))),
+    ((0, 3, 9), (3, 4, 5), (1, 4, 6), (5, 7, 8), (6, 7)),
+)
+GROUND = [[node, axis, 0.0] for node in (0, 1, 2) for axis in (0, 1, 2)]
+
+
+@pytest.fixture
+def six_bar(tmp_path):
+    """A run whose node 2 is held by `fixed` only; 7 is on the link 6-7."""
+    run = write_run(tmp_path / "six_bar", SIX_BAR, SIX_BAR.nodes_mm * [1.0, 1.1, 1.0])
+    path = run / "structure.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"fix": GROUND}))
+    return run
+
+
+def test_fixed_nodes_keep_their_distances_and_so_get_a_label(six_bar, tmp_path, rng):
+    ingest = write_ingest(tmp_path / "in", scanned(SIX_BAR.nodes_mm, rng))
+    row = run_step(CONFIG, ingest, six_bar, tmp_path)
+    assert (row["verdict"], row["labelled"]) == ("agrees", 10)
+
+
+@pytest.mark.parametrize(("off", "verdict"), [(4.0, "differs"), (20.0, "inconclusive")])
+def test_a_node_too_far_off_for_a_label_is_named_with_its_distance(
+    off, verdict, six_bar, tmp_path, rng
+):
+    """Within 12 mm of a sphere of that diameter no other one can be at the place."""
+    true = SIX_BAR.nodes_mm.copy()
+    true[7] += [off, 0.0, 0.0]
+    ingest = write_ingest(tmp_path / "in", scanned(true, rng))
+    row = run_step(CONFIG, ingest, six_bar, tmp_path)
+    found = re.search(r"the nearest ([\d.]+) mm from the place of node 7", row["why"])
+    assert found is not None
+    assert row["verdict"] == verdict
+    assert float(found[1]) == pytest.approx(off, abs=1.0)
+
+
+def test_a_difference_says_that_the_printing_error_was_not_stated(
+    mechanism, folders, tmp_path, rng
+):
+    true = mechanism[0].nodes_mm.copy()
+    true[3] += (0.0, 0.0, 2.0)
+    ingest = write_ingest(tmp_path, scanned(true, rng))
+    unstated = "printing_sd_mm was not stated: 0.03 is assumed"
+    assert unstated in run_step(CONFIG, ingest, *folders[1:])["why"]
+    stated = replace(CONFIG, printing_sd_mm=0.03)
+    assert unstated not in run_step(stated, ingest, *folders[1:])["why"]
+
+
 def spoil_column(table):
     return table.drop(columns="cov_yy_mm2")
 
