@@ -410,10 +410,12 @@ class MorphRecorder(record.Recorder[MorphCase, MorphStep]):
         if not len(away):
             return {}
         worst, allowed = int(np.argmax(away)), REACHED * self._L
+        at = ", ".join(f"{x:.5g}" for x in self.last.r[lead[worst]] + 0.0)
         return {
             "target_reached": bool(away[worst] <= allowed),
             "target_node": int(lead[worst]),
             "target_miss": float(away[worst]),
+            "target_at": f"({at})",
             "target_allowed": allowed,
             "target_nodes": len(lead),
         }

@@ -3,7 +3,7 @@
 import functools
 import inspect
 import shlex
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, Field, fields
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
@@ -163,24 +163,22 @@ def make_and_show(
     out: Path,
     reads: Mapping[str, Any],
     *,
-    without: Collection[str] = (),
+    shown: bool = True,
     **more: Any,
 ) -> dict[str, Any]:
     """Make a step, see pipeline.workflow.make_step, and print its numbers.
 
     Parameters
     ----------
-    without : numbers that are not printed
+    shown : false where the caller puts the numbers in words
     """
     from pipeline.runs.run_directory import run_record
     from pipeline.workflow.make_step import make_step
 
     run = make_step(step, config, out, reads=reads, **more)
     numbers: dict[str, Any] = run_record(run)["result"]
-    for name, value in numbers.items():
-        if name not in without:
-            shown = f"{value:.6g}" if isinstance(value, float) else value
-            print(f"{name}: {shown}")
+    for name, value in numbers.items() if shown else ():
+        print(f"{name}: {f'{value:.6g}' if isinstance(value, float) else value}")
     return numbers
 
 

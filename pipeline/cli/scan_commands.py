@@ -104,15 +104,23 @@ def ingest(
     is_run = made_here and sorted(scans) == sorted(folder.glob("*.ply"))
     numbers = options.make_and_show(
         "ingest", asdict(config), out, {"scan": folder} if is_run else {},
-        paths=[] if is_run else scans, tags=tags, planned=planned,
-        without=REMARKS,
+        paths=[] if is_run else scans, tags=tags, planned=planned, shown=False,
     )  # fmt: skip
-    many, views = numbers["spheres"], numbers["views"]
     for remark in filter(None, map(numbers.get, REMARKS)):
         print(f"warning: {remark}")
+    if numbers["notes"]:
+        print(f"note: {numbers['notes']}")
+    many, views, rejected = (numbers[k] for k in ("spheres", "views", "rejected"))
+    why = f" ({numbers['rejected_for']}: {out / 'rejected.csv'})" if rejected else ""
     print(
-        f"found {many} sphere{'s' * (many != 1)} in {views} view{'s' * (views != 1)}: "
-        f"{out / 'scan.html'} shows them; morphtrack compare compares them with a run"
+        f"found {many} sphere{'s' * (many != 1)} in {views} "
+        f"{'synthetic ' * numbers['synthetic']}view{'s' * (views != 1)} of "
+        f"{numbers['points']} points: {out / 'scan.html'} shows them\n"
+        f"radius {numbers['free_radius_mm']:.5g} +- {numbers['free_radius_sd_mm']:.1g} "
+        f"mm, noise {numbers['noise_mm']:.2g} mm, a centre is known to "
+        f"{numbers['centre_sd_mm']:.2g} mm; {rejected} candidates rejected{why}\n"
+        f"next: morphtrack compare --spheres {shlex.quote(str(out))} --simulated RUN "
+        "--out verdict"
     )
 
 
@@ -329,10 +337,16 @@ def virtual_scan(
     stated = {name: value for name, value in given.items() if value is not None}
     lab = VirtualLab.from_mapping(scanner_settings(config, parts) | stated)
     reads, tags = {"simulated": run}, {"comparison": out.name, "synthetic": "true"}
-    options.make_and_show(
-        "virtual_scan", asdict(lab), out, reads, tags=tags, planned=planned
-    )
+    made = options.make_and_show(
+        "virtual_scan", asdict(lab), out, reads,
+        tags=tags, planned=planned, shown=False,
+    )  # fmt: skip
+    many, fewest = made["overlapping_balls"], made["fewest_points_on_a_ball"]
+    if many:
+        print(f"warning: {many} pairs of spheres overlap: choose a larger --scale-mm")
     print(
+        f"synthetic: {made['balls']} spheres in {made['views']} views of "
+        f"{made['points']} points, {fewest} or more on each sphere\n"
         f"next: morphtrack ingest {shlex.quote(str(out))}/*.ply "
         f"--sphere-radius-mm {lab.ball_radius_mm:g} --unit mm --out spheres"
     )

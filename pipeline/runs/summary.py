@@ -45,17 +45,16 @@ NUMBER_UNITS = {  # where a solver is in SI units
 }
 UNITS = {name: unit for unit, names in NUMBER_UNITS.items() for name in names.split()}
 OF_A_FILE = ("EquilibriumCase",)  # in the units of a structure file instead
-DEFINITIONS = {  # once, below the numbers that it is about
-    "E": "E is the rms distance of all nodes from their goals (0 for nodes without a "
-    "goal), S the spread of the nodes, both divided by L, their initial size",
-    "strain_energy": "strain_energy belongs to panels and creases, contact_energy to "
-    "contacts",
-    "largest_strain": "largest_strain covers panels and creases, in plane and in "
-    "bending; panel_strain covers panels only",
-    "displacement": "displacement is that of the watched coordinate since the start "
-    "of the last phase",
-    "x_c": "x_c and the like are the centre of mass at the end",
+IN_WORDS = {  # of a number whose name is a column's
+    "displacement": "displacement of the watched coordinate",
+    "x_c": "centre of mass at x",
+    "y_c": "y",
+    "z_c": "z",
 }
+DEFINITION = (  # once, below the numbers that it is about
+    "E is the rms distance of all nodes from their goals (0 for nodes without a goal), "
+    "S the spread of the nodes, both divided by L, their initial size"
+)
 BY_STOP = {
     "change": "it has converged",
     "gradient": "no small admissible motion brings it nearer",
@@ -122,9 +121,10 @@ def _aimed(result: Mapping[str, Any]) -> list[str]:
     of = f", the farthest of {many}" if many > 1 else ""
     if result["target_reached"]:
         return [f"target reached: node {node} within {miss}{of}"]
+    ends = f"; it ends at {result['target_at']}" if "target_at" in result else ""
     return [
         f"target missed: node {node} by {miss}{of} (tolerance {allowed}, a thousandth "
-        "of L)"
+        f"of L){ends}"
     ]
 
 
@@ -150,9 +150,8 @@ def _rest(result: Mapping[str, Any]) -> str:
 
 
 def definitions(record: Mapping[str, Any]) -> list[str]:
-    """Lines of what the first two numbers are that have no plain name."""
-    names = [number.partition(" = ")[0] for number in _numbers(record)]
-    return [DEFINITIONS[name] for name in names if name in DEFINITIONS][:2]
+    """A line of what E and S are, where a run has them."""
+    return [DEFINITION] if "E" in main_numbers(record) else []
 
 
 def short(value: Any) -> str:
@@ -171,12 +170,17 @@ def main_numbers(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _numbers(record: Mapping[str, Any]) -> list[str]:
-    """The main numbers with their units."""
+    """The main numbers in words, with their units."""
     units = {} if _in_units_of_a_file(record) else UNITS
     return [
-        f"{k} = {short(value)} {units.get(k, '')}".rstrip()
+        f"{_in_words(k)} {short(value)} {units.get(k, '')}".rstrip()
         for k, value in main_numbers(record).items()
     ]
+
+
+def _in_words(name: str) -> str:
+    """What a number is called before its value."""
+    return f"{name} =" if name in FIRST else IN_WORDS.get(name, name.replace("_", " "))
 
 
 def length_unit(record: Mapping[str, Any]) -> str:

@@ -21,27 +21,23 @@ def test_the_title_of_a_picture_is_the_name_of_the_file():
     configs = [{"case": {"pattern": {"path": path}}} for path in paths]
     record = {"config": configs[0], "identity": {"config": configs[1]}, "wall_s": 1.0}
     record |= {"result": {"strain_energy": 0.5}, "name": "pattern_file"}
-    assert run_title(record) == "mine.svg: strain_energy = 0.5 J"
-    assert run_title(record | {"config": {}}) == "pattern_file: strain_energy = 0.5 J"
+    assert run_title(record) == "mine.svg: strain energy 0.5 J"
+    assert run_title(record | {"config": {}}) == "pattern_file: strain energy 0.5 J"
 
 
 def test_a_fold_leaves_out_what_means_nothing_there():
     result = {"strain_energy": 0.5, "displacement": 0.0, "d0_edge": 1e-3}
     record = {"result": result | {"panel_strain": 0.01}, "wall_s": 1.0}
-    assert summary_lines(record)[0] == "strain_energy = 0.5 J, panel_strain = 0.01"
+    assert summary_lines(record)[0] == "strain energy 0.5 J, panel strain 0.01"
     record["result"] |= {"displacement": 0.02}
-    assert "displacement = 0.02 m" in summary_lines(record)[0]
-    assert definitions(record)[1].startswith(
-        "displacement is that of the watched coordinate"
-    )
+    said = summary_lines(record)[0]
+    assert "displacement of the watched coordinate 0.02 m" in said
 
 
 def test_how_near_a_contact_is_does_not_come_before_what_moved():
     result = {"contact_gap": 4e-8, "out_of_balance": 1e-9, "x_c": 0.5, "y_c": 0.1}
-    assert (
-        summary_lines({"result": result, "wall_s": 1.0})[0]
-        == "x_c = 0.5 m, y_c = 0.1 m"
-    )
+    (said, _) = summary_lines({"result": result, "wall_s": 1.0})
+    assert said == "centre of mass at x 0.5 m, y 0.1 m"
 
 
 def test_a_target_is_told_as_reached_or_missed_with_its_farthest_node():
@@ -51,6 +47,9 @@ def test_a_target_is_told_as_reached_or_missed_with_its_farthest_node():
     assert said[2].endswith("no small admissible motion brings it nearer")
     assert said[0].startswith("target missed: node 2 by 23 cm, the farthest of 4 (")
     assert said[0].endswith("(tolerance 0.07 cm, a thousandth of L)")
+    place = result | {"target_reached": False, "target_at": "(1, 2, 0)"}
+    said = summary_lines({"result": place, "wall_s": 1.0})
+    assert said[0].endswith("a thousandth of L); it ends at (1, 2, 0)")
     one = result | {"target_reached": False, "minimum": "a single start finds"}
     assert "minimum: a single start finds" in summary_lines(
         {"result": one, "wall_s": 1.0}
@@ -63,12 +62,12 @@ def test_a_target_is_told_as_reached_or_missed_with_its_farthest_node():
 
 def test_numbers_in_si_units_have_them_and_words_are_told_once():
     record = {"result": {"stop": "duration", "energy": 0.5, "x_c": 0.25}, "wall_s": 1.0}
-    assert summary_lines(record)[0] == "energy = 0.5 J, x_c = 0.25 m"
+    assert summary_lines(record)[0] == "energy 0.5 J, centre of mass at x 0.25 m"
     assert summary_lines(record)[1].endswith(": the requested time is over")
     (said,) = definitions({"result": {"E": 0.1, "S": 1.0}})
     assert said.startswith("E is the rms distance of all nodes from their goals")
     case = {"_target_": "pipeline.cases.equilibrium.EquilibriumCase"}
     of_a_file = record | {"identity": {"config": {"case": case}}}
-    assert summary_lines(of_a_file)[0] == "energy = 0.5, x_c = 0.25"
+    assert summary_lines(of_a_file)[0] == "energy 0.5, centre of mass at x 0.25"
     assert [length_unit(r) for r in (record, of_a_file)] == ["m", ""]
     assert length_unit({"result": {"E": 0.1, "unit": "mm"}}) == "mm"

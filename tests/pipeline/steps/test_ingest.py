@@ -113,9 +113,10 @@ def test_a_scan_becomes_a_table_of_its_spheres(rng, tmp_path, capsys):
     assert float(row["free_radius_mm"]) == pytest.approx(6, abs=0.05)
     assert row["synthetic"] == "false"
     said = capsys.readouterr().out
-    assert "spheres: 6" in said
-    assert f"found 6 spheres in 1 view: {out}/scan.html shows them" in said
-    assert "free_radius_mm: " in said
+    shown = f"of 15000 points: {out}/scan.html shows them"
+    assert f"found 6 spheres in 1 view {shown}" in said
+    assert re.search(r"^radius [56]\.\d+ \+- 0\.\d+ mm, noise 0\.\d+ mm", said, re.M)
+    assert f"next: morphtrack compare --spheres {out} --simulated RUN" in said
     assert (out / "picture.png").stat().st_size > 10_000
     assert np.load(out / "points.npy").shape == (15_000, 3)
     with np.load(out / "covariance.npz") as whole:

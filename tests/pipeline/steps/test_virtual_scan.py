@@ -259,7 +259,7 @@ def test_the_command_line_scans_a_run(simulated, tmp_path, capsys):
     words = [str(simulated), "--out", str(out), "--config", str(lab)]
     assert called(["virtual_scan", *words, "--scale-mm", "30", "--seed", "5"]) == 0
     said = capsys.readouterr().out
-    assert "views: 2" in said
+    assert f"synthetic: {len(NODES)} spheres in 2 views of " in said
     assert f"ingest {out}/*.ply --sphere-radius-mm 6 --unit mm" in said
     truth = json.loads((out / "truth.json").read_text())
     assert truth["lab"]["seed"] == 5
