@@ -53,7 +53,11 @@ def refusal_of(
         if word in case_names():
             return f"{word} has no value: did you mean case={word}?"
         if "=" not in word and not word.startswith("~"):
-            return f"{word} has no value: write KEY=VALUE"
+            files = [
+                path.name for path in sorted(Path().glob("*")) if path.stem == word
+            ]
+            meant = f"did you mean {files[0]}?" if files else "write KEY=VALUE"
+            return f"{word} has no value: {meant}"
         try:
             read = OverridesParser.create().parse_override(word)
         except HydraException:

@@ -263,12 +263,19 @@ def found_run(
     known = [
         p.name for place in places for p in sorted((results / place).glob("[!.]*"))
     ]
+    known += [path.parent.name for path in sorted(Path().glob("[!.]*/steps.csv"))]
     raise no_such("unknown run", name, list(dict.fromkeys(known)))
 
 
 def simulated_run(name: str) -> Path:
     """The folder of a simulation; one without run.json is taken as it is."""
-    path = Path(name).parent if Path(name).is_file() else Path(name)
+    path = Path(name)
+    if path.is_file() and not any(path.parent.glob("steps.*")):
+        raise InputError(
+            f"{name} is a file that no run wrote: run `morphtrack simulate {name}` and "
+            "give the name after `run`"
+        )
+    path = path.parent if path.is_file() else path
     return path if path.is_dir() else found_run(name, places=SIMULATED)
 
 
@@ -277,6 +284,9 @@ def printable_run(name: str) -> Path:
     path = simulated_run(name)
     if not (path / "run.json").is_file() or (path / "structure.json").is_file():
         return path  # one without run.json is refused where it lacks something
+    step = run_record(path).get("step", "simulate")
+    if step != "simulate":
+        raise InputError(f"{path} is a run of {step}: give one of morphtrack simulate")
     other = "compare its measurements (CSV) by `morphtrack compare_series`"
     if (path / "pattern.fold").is_file():
         other = "write the sheet by `morphtrack show RUN --fold FILE.fold`"

@@ -17,6 +17,7 @@ COMMANDS = {
     "parts": ["NAME", *OUT],
     "virtual_scan": ["NAME", *OUT],
 }
+RECORD = '{"step": "simulate"}'
 
 
 @pytest.fixture
@@ -25,7 +26,7 @@ def results(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name in ("simulate/pentapod", "own/gripper,starts=3", "ingest/scan_1"):
         (tmp_path / "results" / name).mkdir(parents=True)
-        (tmp_path / "results" / name / "run.json").write_text("{}")
+        (tmp_path / "results" / name / "run.json").write_text(RECORD)
     (tmp_path / "conf").symlink_to(CONF)
     return tmp_path / "results"
 
@@ -56,7 +57,7 @@ def test_a_run_without_nodes_to_print_is_refused_with_what_takes_it(
 ):
     for own in ("rod", "sheet"):
         (results / "own" / own).mkdir()
-        (results / "own" / own / "run.json").write_text("{}")
+        (results / "own" / own / "run.json").write_text(RECORD)
     (results / "own" / "sheet" / "pattern.fold").write_text("{}")
     for command in ("compare", "deviation", "input_uncertainty", "virtual_scan"):
         words = [name if word == "NAME" else word for word in COMMANDS[command]]
@@ -69,3 +70,29 @@ def test_a_run_without_nodes_to_print_is_refused_with_what_takes_it(
 @pytest.mark.usefixtures("results")
 def test_a_run_whose_name_has_values_is_a_run_for_parts(refused):
     assert "unknown run 'sheet,a=1'" in refused("parts", "sheet,a=1", *OUT)
+
+
+@pytest.mark.usefixtures("results")
+def test_a_run_in_a_folder_here_is_offered_where_its_name_is_mistyped(
+    tmp_path, refused
+):
+    (tmp_path / "closed").mkdir()
+    (tmp_path / "closed" / "steps.csv").write_text("step\n")
+    said = refused("virtual_scan", "closd", *OUT)
+    assert "unknown run 'closd': did you mean closed?" in said
+
+
+def test_a_file_or_a_run_of_another_step_is_no_simulation(results, refused):
+    (results.parent / "mine.yaml").write_text("nodes: []")
+    said = refused("virtual_scan", "mine.yaml", *OUT)
+    assert "mine.yaml is a file that no run wrote: run `morphtrack simulate" in said
+    ingest = results / "ingest" / "scan_1"
+    (ingest / "run.json").write_text('{"step": "ingest"}')
+    said = refused("virtual_scan", str(ingest), *OUT)
+    assert "is a run of ingest: give one of morphtrack simulate" in said
+
+
+def test_a_file_without_its_suffix_is_offered(results, refused):
+    (results.parent / "mine.yaml").write_text("nodes: []")
+    said = refused("mobility", "mine")
+    assert said.endswith("mine has no value: did you mean mine.yaml?")
