@@ -337,10 +337,8 @@ def virtual_scan(
     stated = {name: value for name, value in given.items() if value is not None}
     lab = VirtualLab.from_mapping(scanner_settings(config, parts) | stated)
     reads, tags = {"simulated": run}, {"comparison": out.name, "synthetic": "true"}
-    made = options.make_and_show(
-        "virtual_scan", asdict(lab), out, reads,
-        tags=tags, planned=planned, shown=False,
-    )  # fmt: skip
+    how: Any = {"tags": tags, "planned": planned, "shown": False}
+    made = options.make_and_show("virtual_scan", asdict(lab), out, reads, **how)
     many, fewest = made["overlapping_balls"], made["fewest_points_on_a_ball"]
     if many:
         print(f"warning: {many} pairs of spheres overlap: choose a larger --scale-mm")

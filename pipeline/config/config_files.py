@@ -204,10 +204,8 @@ def no_case(words: Iterable[str]) -> InputError:
         near = get_close_matches(word.rpartition("=")[2], names, 1)
         if near and not word.startswith("case."):
             return InputError(f"no case is named: did you mean case={near[0]}?")
-    return InputError(
-        "no case is named: give a FILE of yours, or case=NAME, where NAME is one of "
-        "`morphtrack list cases`"
-    )
+    name = "one of `morphtrack list cases`"
+    return InputError(f"no case is named: give your FILE, or case=NAME, {name}")
 
 
 @contextlib.contextmanager

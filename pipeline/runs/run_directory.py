@@ -269,13 +269,9 @@ def found_run(
 
 def simulated_run(name: str) -> Path:
     """The folder of a simulation; one without run.json is taken as it is."""
-    path = Path(name)
-    if path.is_file() and not any(path.parent.glob("steps.*")):
-        raise InputError(
-            f"{name} is a file that no run wrote: run `morphtrack simulate {name}` and "
-            "give the name after `run`"
-        )
-    path = path.parent if path.is_file() else path
+    path = Path(name).parent if Path(name).is_file() else Path(name)
+    if Path(name).is_file() and not any(path.glob("steps.*")):
+        raise InputError(f"{name} is no run: `morphtrack simulate {name}` makes one")
     return path if path.is_dir() else found_run(name, places=SIMULATED)
 
 

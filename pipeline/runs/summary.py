@@ -45,7 +45,9 @@ NUMBER_UNITS = {  # where a solver is in SI units
 }
 UNITS = {name: unit for unit, names in NUMBER_UNITS.items() for name in names.split()}
 OF_A_FILE = ("EquilibriumCase",)  # in the units of a structure file instead
-IN_WORDS = {  # of a number whose name is a column's
+IN_WORDS = {  # before the value of a number, where it is not its name
+    "E": "E =",
+    "S": "S =",
     "displacement": "displacement of the watched coordinate",
     "x_c": "centre of mass at x",
     "y_c": "y",
@@ -172,15 +174,12 @@ def main_numbers(record: Mapping[str, Any]) -> dict[str, Any]:
 def _numbers(record: Mapping[str, Any]) -> list[str]:
     """The main numbers in words, with their units."""
     units = {} if _in_units_of_a_file(record) else UNITS
+    numbers = main_numbers(record)
+    words = {k: IN_WORDS.get(k, k.replace("_", " ")) for k in numbers}
     return [
-        f"{_in_words(k)} {short(value)} {units.get(k, '')}".rstrip()
-        for k, value in main_numbers(record).items()
+        f"{words[k]} {short(value)} {units.get(k, '')}".rstrip()
+        for k, value in numbers.items()
     ]
-
-
-def _in_words(name: str) -> str:
-    """What a number is called before its value."""
-    return f"{name} =" if name in FIRST else IN_WORDS.get(name, name.replace("_", " "))
 
 
 def length_unit(record: Mapping[str, Any]) -> str:

@@ -28,8 +28,8 @@ MISTYPED = [
     (f"study sheet_size {PROFILE}", NO_PROFILE),
     (f"make {PROFILE}", NO_PROFILE),
     # no case, or none that is there
-    ("simulate", "no case is named: give a FILE of yours, or case=NAME"),
-    ("simulate case=", "no case is named: give a FILE of yours"),
+    ("simulate", "no case is named: give your FILE, or case=NAME"),
+    ("simulate case=", "no case is named: give your FILE"),
     ("simulate pentapod", "no case is named: did you mean case=pentapod?"),
     ("simulate case = pentapod", "no case is named: did you mean case=pentapod?"),
     ("simulate --case=pentapod", "name a case without dashes, case=NAME"),
