@@ -116,9 +116,9 @@ def ingest(
         f"found {many} sphere{'s' * (many != 1)} in {views} "
         f"{'synthetic ' * numbers['synthetic']}view{'s' * (views != 1)} of "
         f"{numbers['points']} points: {out / 'scan.html'} shows them\n"
-        f"radius {numbers['free_radius_mm']:.5g} +- {numbers['free_radius_sd_mm']:.1g} "
-        f"mm, noise {numbers['noise_mm']:.2g} mm, a centre is known to "
-        f"{numbers['centre_sd_mm']:.2g} mm; {rejected} candidates rejected{why}\n"
+        f"their radius in the scan is {numbers['free_radius_mm']:.5g} +- "
+        f"{numbers['free_radius_sd_mm']:.1g} mm, noise {numbers['noise_mm']:.2g} mm; "
+        f"{rejected} candidates rejected{why}\n"
         f"next: morphtrack compare --spheres {shlex.quote(str(out))} --simulated RUN "
         "--out verdict"
     )
