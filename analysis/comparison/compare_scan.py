@@ -361,7 +361,7 @@ def mirror_remark(simulated_mm: Floats, scanned_mm: Floats) -> str:
         return ""
     return (
         f"its mirror image fits far better, node rms {mirrored:.3g} mm in place of "
-        f"{as_scanned:.3g}: are axes swapped, or signs turned, in the scanner's export?"
+        f"{as_scanned:.3g}: are axes swapped or reversed in the scanner's export?"
     )
 
 

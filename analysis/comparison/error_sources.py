@@ -79,7 +79,7 @@ def scale_covariance(r: Floats, relative_sd: float) -> Floats:
 
 
 CENTRES = "sphere centres"
-SCATTER = "scatter of rigid lengths beyond that of the centres"
+SCATTER = "excess scatter of rigid lengths"
 VIEWS = "registration of views"
 SCAN_SCALE = "scale of the scanner"
 FORM = "form error of the scanner"
@@ -87,7 +87,7 @@ STOP = "convergence of the simulation"
 PRINT_SCALE = "scale of the print"
 PRINTING = "printing of bodies"
 PLAY = "joint play"
-INPUT = "link lengths, by simulated prints"
+INPUT = "link lengths, from simulated prints"
 POSE = "pose of the target"
 SLOWEST = 0.99  # ratio of successive changes up to which they are summed to the end
 REPEATED = 1e-6  # of the largest singular value of the gradients of rigid lengths

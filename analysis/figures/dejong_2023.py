@@ -236,7 +236,7 @@ def _legend(figure: Figure, k: float) -> None:
         r"$\mathcal{S}$ simulated": {"marker": "s", "ls": "--", "color": style.SHAPE},
         rf"$\mathcal{{E}}$ scanned, $\pm {k:g}u$": {"marker": "^", **scanned},
         rf"$\mathcal{{S}}$ scanned, $\pm {k:g}u$": {"marker": "D", **scanned},
-        r"$\mathcal{E}$ that still agrees": AGREEING,
+        r"acceptance limit of $\mathcal{E}$": AGREEING,
     }
     node = {"simulated node": style.MARKS["node"] | {"lw": 0.7}}
     named = ("scanned sphere", "link or body", "target", "scan point")

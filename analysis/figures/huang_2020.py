@@ -349,7 +349,7 @@ def draw_huang_6(runs: Sequence[ShownRun]) -> DrawnFigure:
     ax.axhline(1.0, color=GROUND, lw=0.6, ls="--")
     ax.annotate("real time", (0.02, 1.0), xycoords=("axes fraction", "data"),
                 ha="left", va="bottom")  # fmt: skip
-    ax.plot(2.5, 1.0, "kx", label="[Hu20], on its own processor")
+    ax.plot(2.5, 1.0, "kx", label="[Hu20], on the authors' computer")
     ax.set(xlabel="time step $h$ (ms)", ylabel="computing / simulated time (-)")
     ticks = sorted(1e3 * table["h"].unique())
     ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks])

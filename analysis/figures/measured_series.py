@@ -199,7 +199,7 @@ def _numbers(fit: Fit) -> list[str]:
             digits = max(0, 1 - int(np.floor(np.log10(u)))) if u > 0 else 3
             fitted = rf"= {value:.{digits}f} $\pm$ {u:.{digits}f} {unit}".rstrip()
         lines.append(f"{symbol} {fitted} ({float(row['nominal']) / size:.3g})")
-    lines += ["", "rms error: fitted / nominal inputs / mean of data; $u$"]
+    lines += ["", "rms error: fit / nominal inputs / data mean as model; rms $u$"]
     for row in fit["errors"].to_dict("records"):
         ratio = row["quantity"] in QUANTITIES
         scale, unit = (1.0, "") if ratio else (1e3, " mm")

@@ -310,7 +310,7 @@ def _marks(of: ShownSet) -> list[Line2D | Patch]:
     apart = any(len(f.left_out) for f in families)
     about = any(f.about for f in families)
     fitted = curves and bool(of.fitted)
-    bars = f"95 and 50 % of $E$ of {', '.join(many)}"
+    bars = f"95 and 50 % intervals of $E$: {', '.join(many)}"
     seen: list[tuple[bool, Line2D | Patch]] = [
         (curves, Line2D([], [], color=PREDICTED_COLOUR, label="predicted")),
         (fitted, Line2D([], [], color=FITTED_COLOUR, label="fitted")),

@@ -207,8 +207,8 @@ def _behaviour_of_contact(
     style.compare(plots[:2])
     looks: dict[str, dict[str, Any]] = {
         "held node": {"marker": "^", "ls": "", "color": "black", "ms": 4.0},
-        "load, force of contact": {"color": ARROW, "marker": ">", "ms": 3.0},
-        "range of contact": {"color": SERIES[4], "ls": ":"},
+        "load, contact force": {"color": ARROW, "marker": ">", "ms": 3.0},
+        "contact range": {"color": SERIES[4], "ls": ":"},
     }
     marks = style.marks(of=looks)
     of_plots = style.labelled_lines((plots[2], reactions[0]))

@@ -156,7 +156,7 @@ def draw_as_built(runs: Sequence[ShownRun]) -> DrawnFigure:
 
 
 def _each_role(ax: Axes, table: pd.DataFrame) -> list[tuple[str, str, str, Ints]]:
-    ax.set_xlabel("number of the unknown (-)", labelpad=1)
+    ax.set_xlabel("index of the unknown (-)", labelpad=1)
     ax.xaxis.set_major_locator(MaxNLocator(8, integer=True))
     ax.axhline(0.0, color=style.FAINT, lw=0.5)
     return [
@@ -191,14 +191,14 @@ def _draw_errors(ax: Axes, table: pd.DataFrame, truth: Floats) -> str:
     ax.set_ylim(-1.1 * high, 1.75 * high)
     ax.legend(loc="upper left")
     holds = int((np.abs(error) <= half).sum())
-    return f"{holds} of {len(error)} intervals hold the truth"
+    return f"{holds} of {len(error)} intervals contain the true value"
 
 
 def _draw_correlation(ax: Axes, covariance: Floats) -> None:
     sd = np.sqrt(np.diag(covariance))
     image = ax.imshow(covariance / np.outer(sd, sd), cmap="PuOr", vmin=-1.0, vmax=1.0)
-    ax.set_xlabel("number of the unknown (-)", labelpad=1)
-    ax.set_ylabel("number of the unknown (-)", labelpad=1)
+    ax.set_xlabel("index of the unknown (-)", labelpad=1)
+    ax.set_ylabel("index of the unknown (-)", labelpad=1)
     for axis in (ax.xaxis, ax.yaxis):
         axis.set_major_locator(MaxNLocator(5, integer=True))
     bar = ax.figure.colorbar(image, ax=ax, fraction=0.046, pad=0.04)

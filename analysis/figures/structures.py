@@ -170,7 +170,7 @@ def _draw_limit(ax: Axes, shown: ShownRun) -> None:
     x, away, of_forces = (table[name].to_numpy(np.float64) for name in names)
     if len(x) < 2:
         ax.set_axis_off()
-        why = "no convergence to show: only one compliance"
+        why = "no convergence to show: give two or more compliances"
         ax.text(0.5, 0.5, why, ha="center", transform=ax.transAxes)
         return
     errors = (

@@ -271,7 +271,7 @@ def _positive_only(
         for k in np.flatnonzero(must & (p <= 0.0)).tolist():
             raise NotConvergedError(
                 f"the fit made {free[k].name} = {p[k]:.3g}, which must be positive: "
-                "give a closer first value or a smaller u",
+                "give a closer initial value or a smaller u",
                 best=p,
             )
         return model(q)

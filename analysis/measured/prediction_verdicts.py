@@ -373,7 +373,8 @@ def _verdict(name: str, own: pd.DataFrame, terms: SeriesTerms) -> SeriesVerdict:
         reasons.append(f"{most}: {size}, simulated minus measured")
     if len(rows) < len(own):
         reasons.append(
-            f"{len(own) - len(rows)} of {len(own)} values are outside the run"
+            f"{len(own) - len(rows)} of {len(own)} values lie outside the range of the "
+            "run"
         )
     u_num = rms(rows["u_num"].to_numpy(np.float64))
     if not u_num and not terms.u_simulated:

@@ -221,8 +221,9 @@ def ringing(time: Floats, height: Floats, rest: float, halves: int = HALVES) -> 
     step = np.diff(time)
     if len(step) < 4 or np.ptp(step) > EVEN * abs(float(step.mean())) + 1e-9:
         raise ValueError(
-            f"ringing needs 5 or more heights at equal time steps, not {len(time)} at "
-            f"steps of {step.min(initial=np.inf):.3g} to {step.max(initial=0.0):.3g} s"
+            "a free vibration needs 5 or more heights at equal time steps, not "
+            f"{len(time)} at steps of {step.min(initial=np.inf):.3g} to "
+            f"{step.max(initial=0.0):.3g} s"
         )
     when, away = extrema(time, height - rest)
     if len(when) <= halves:

@@ -118,7 +118,9 @@ class Rejected:
         """The detail, and how to accept what may be a sphere."""
         name = "/".join(f"{x:.2f}" for x in self.centre)
         more = (
-            f"; all else fits: if it is a sphere, --accept {name}" if self.near else ""
+            f"; all other criteria are met: if it is a sphere, add --accept {name}"
+            if self.near
+            else ""
         )
         return self.detail + more
 

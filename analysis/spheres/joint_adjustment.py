@@ -316,7 +316,7 @@ def _sorted_out(
     for c, fit in zip(accepted, fits, strict=True):
         if fit is None:
             lost.append(
-                c.rejected(RejectionReason.POINTS, "seen too steeply to be fitted")
+                c.rejected(RejectionReason.POINTS, "too few remain in the joint fit")
             )
             continue
         fitted = replace(c, fit=fit)

@@ -91,7 +91,9 @@ class UserRod(MovingSpaceRod):
             self.setting(0.0)
         elif self.rest:
             if self.world.schedule is not None:
-                raise ValueError("pulses work in motions only: remove them")
+                raise ValueError(
+                    "pulses work in motions only: remove them, or set case.rest=false"
+                )
             refuse_what_has_no_rest(self.world, minimum=self.is_potential)
         _ = self.moved_world
 

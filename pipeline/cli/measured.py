@@ -152,8 +152,10 @@ def predict(
     about = read_json(run / RECORD)
     for names, reason in by_reason(about["refused"]):
         print(f"{names} cannot be predicted: {reason}")
+    count = len(about["records"])
     print(
-        f"{len(about['records'])} records of {of.name} predicted (run {about['key']})"
+        f"{count} record{'s' * (count != 1)} of {of.name} predicted "
+        f"(run {about['key']})"
     )
     print(f"prediction  {(out or run) / TABLE}  SHA-256 {about['sha256'][:16]}")
 
@@ -178,13 +180,13 @@ def compare(
     for name, shipped in found["values_of"].items():
         if name != shipped:
             print(
-                f"fitted      {name} has the measured values of {shipped}: if that was "
-                "fitted, this is no test"
+                f"fitted      {name} has the values of {shipped}, which the fit used: "
+                "this does not test the prediction"
             )
     for name, other in found["nearer"].items():
         print(
-            f"check       {name} is closer to the prediction for {other}: are the two "
-            "exchanged?"
+            f"warning     {name} is closer to the prediction for {other}: are the two "
+            "records exchanged?"
         )
     for row in found["verdicts"]:
         print(_verdict(row))
@@ -212,13 +214,13 @@ def _which(found: dict[str, Any], of: MeasuredSet) -> str:
     others = {n: k for n, k in found["compared_with"].items() if k != by["key"]}
     if others:
         lines.append(
-            "            records whose inputs differ from it, predicted now: "
+            "            records whose inputs it does not have, predicted in this run: "
             f"{', '.join(others)} (run {', '.join(sorted(set(others.values())))})"
         )
     made, now = by["code"], code_of_prediction(of)
     if made != now:
         lines.append(
-            f"code        the prediction was made by {made[:16] or 'unknown code'}, "
-            f"the code is now {now[:16]}; the prediction is not repeated"
+            f"code        was {made[:16] or 'unknown'} when the prediction was made, "
+            f"is now {now[:16]}; the prediction was not recomputed"
         )
     return "\n".join(lines)

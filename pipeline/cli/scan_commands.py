@@ -56,8 +56,8 @@ def ingest(
     marker_sd_mm: Annotated[
         float | None, Option(metavar="SD", help="Scatter of markers along each axis.")
     ] = None,
-    from_s: Annotated[float, Option(help="First time of markers.")] = -math.inf,
-    to_s: Annotated[float, Option(help="Last time of markers.")] = math.inf,
+    from_s: Annotated[float, Option(help="Omit frames before this time.")] = -math.inf,
+    to_s: Annotated[float, Option(help="Omit frames after this time.")] = math.inf,
     planned: options.Planned = "",
 ) -> None:
     """Find the spheres in a scan, or read markers of motion capture instead.

@@ -302,8 +302,8 @@ def composed_file(path: Path) -> dict[str, Any]:
         if "defaults must be a list" not in str(error):
             raise
         raise InputError(
-            f"{path}: `defaults:` must be a list of files: rename `defaults:` to "
-            "`shared:`"
+            f"{path}: Hydra reads `defaults:` as a list of files; for settings of all "
+            "entries rename `defaults:` to `shared:`"
         ) from error
 
 

@@ -96,7 +96,7 @@ def _whole_lines(of: ScanFile, offset: int, stop: int | None) -> Iterator[bytes]
             cut = data.rfind(b"\n") + 1
             if cut == 0 and len(rest) + len(data) > BLOCK_BYTES:
                 problem = f"has a line of more than {BLOCK_BYTES >> 20} MB"
-                raise of.refused("FORMAT", problem, "export one point a line")
+                raise of.refused("FORMAT", problem, "export one point per line")
             if file.tell() == len(data):
                 data, cut = data.removeprefix(MARK), max(cut - _marked(data), 0)
             if cut:

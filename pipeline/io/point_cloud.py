@@ -47,8 +47,8 @@ class Thinning:
     def __post_init__(self) -> None:
         if not (self.voxel > 0 and self.most >= OCTANTS):
             raise ValueError(
-                f"voxel is {self.voxel:g}, most is {self.most}: give a positive voxel "
-                f"size and at least {OCTANTS} points"
+                f"voxel must be positive, not {self.voxel:g}, and `most` at least "
+                f"{OCTANTS} points, not {self.most}"
             )
 
 

@@ -409,7 +409,7 @@ def _growth(entry: GrowthEntry, name: str, rows: Sequence[Sequence[int]]) -> Gro
     if given not in ((True, True, False, False), (False, False, True, True)):
         raise ValueError(
             f"{name}: give links, springs or panels with `strain`, or hinges with "
-            "`turn`; rows of both are [field, value, u]"
+            "`turn`; a row of `strain` or `turn` is [field, value, u]"
         )
     springs, hinges, panels = (
         np.array(part, dtype=np.int64)

@@ -339,7 +339,8 @@ def words_of(record: FoundRecord) -> dict[str, str]:
     clamps = re.sub(r"[^a-z]", "", given.get("clamps", "")) + name
     if "counterrot" in clamps + how:
         raise InputError(
-            f"{record.path}: counter-rotating clamps are not supported: omit this"
+            f"{record.path}: counter-rotating clamps are not supported: omit "
+            "this record"
         )
     if not re.search("cent(re|er)clamp|freefloat", how):
         raise InputError(

@@ -221,7 +221,7 @@ def _texts(comparisons: Rows, series: Rows) -> dict[str, str]:
     texts = {}
     comparisons = [{**c, **numerical_u(c["budget"])} for c in comparisons]
     lines = [
-        r"% One macro a number: \<comparison><Column>; made by pipeline.report.index."
+        r"% One macro per number: \<comparison><Column>; made by pipeline.report.index."
     ]
     if comparisons:
         flat = [{k: v for k, v in c.items() if k != "budget"} for c in comparisons]

@@ -207,7 +207,7 @@ def read_views(
     check_memory(
         scans[0],
         SIZE.bytes_a_point * most,
-        f"picking from {most} points",
+        f"finding spheres in {most} points",
         "thin the scan",
     )
     share = min(1.0, SIZE.most_points / max(sum(sizes), 1))
@@ -395,7 +395,7 @@ def registered(clouds: list[Cloud], options: PickOptions) -> tuple[list[Cloud], 
         else:
             raise InputError(
                 f"E-NO-OVERLAP {clouds[v].path}: {problem}: scan views that share more "
-                "spheres, or register them by other software"
+                "spheres, or register them with other software"
             )
         note = f"registered by {len(own)} spheres to {rms:.2g} mm rms"
         place = clouds[v].viewpoint

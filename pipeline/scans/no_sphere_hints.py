@@ -35,13 +35,13 @@ def no_sphere_hint(
         )
     elif picks.noise > HINT.rough * R:
         what = (
-            f"{many} candidates of radius {R:g} mm have {picks.noise:.2g} mm rms, too "
-            "rough for spheres"
+            f"the candidates of radius {R:g} mm ({many}) have {picks.noise:.2g} mm "
+            "rms, too rough for spheres"
         )
     elif many < HINT.fewest and (
         hint := other_unit(points, unit, options, HINT.fewest)
     ):
-        return f"E-UNIT only {many} spheres of radius {R:g} mm were found, but {hint}"
+        return f"E-UNIT found only {many} of the spheres of radius {R:g} mm, but {hint}"
     else:
         return _wrong_radius(picks, R)
     hint = (
@@ -59,9 +59,11 @@ def near_misses(picks: Picks) -> str:
     near = [c for c in picks.rejected if c.near]
     if not near:
         return ""
+    one = len(near) == 1
     return (
-        f"{len(near)} rejected candidates of that radius fail one criterion only, "
-        f"such as the first in rejected.csv, {near[0].reason.value}: {near[0].told}"
+        f"{len(near)} rejected candidate{'s' * (not one)} of that radius "
+        f"fail{'s' * one} one criterion only; the first in rejected.csv fails "
+        f"the criterion {near[0].reason.value}: {near[0].told}"
     )
 
 
@@ -136,8 +138,8 @@ def _wrong_radius(picks: Picks, R: float) -> str:
     if abs(own - R) < max(HINT.wrong * R, HINT.certain * sd, _of_noise(picks, R)):
         return ""
     return (
-        f"E-RADIUS {len(picks.spheres)} spheres have the radius {own:.4g} +- {sd:.2g} "
-        f"mm, not {R:g}, {own / R:.3f} times that: rerun with --sphere-radius-mm "
+        f"E-RADIUS the spheres found ({len(picks.spheres)}) have the radius {own:.4g} "
+        f"+- {sd:.2g} mm, {own / R:.3f} times {R:g} mm: rerun with --sphere-radius-mm "
         f"{own:.4g} if it is the printed one, or check the scanner's scale"
     )
 

@@ -227,8 +227,9 @@ def label_scan(
     m, n = len(table.names), mechanism.n
     if m < ENOUGH * n:
         raise InputError(
-            f"the scan has {m} spheres for {n} nodes: scan from more sides until at "
-            f"least {int(np.ceil(ENOUGH * n))} are found, or check the structure"
+            f"the scan has {m} sphere{'s' * (m != 1)} for {n} nodes: scan from more "
+            f"sides until at least {int(np.ceil(ENOUGH * n))} are found, or check the "
+            "structure"
         )
     sd = float(length_sd_mm(uncertainty, mechanism.lengths_mm).mean())
     options = LabelOptions(length_sd_mm=max(sd, 0.03))

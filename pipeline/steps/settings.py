@@ -231,13 +231,13 @@ HELP = {
     "node_margin_mm": "Largest acceptable root mean square of the node distances.",
     "E_margin": "Largest acceptable error of E.",
     "registration_sd_mm": (
-        "Standard deviation of a centre by merging views, added to that of ingest."
+        "Standard deviation of a centre due to merging views, added to that of ingest."
     ),
     "scan_scale_sd": "Relative standard deviation of the scanner's scale.",
-    "scan_form_sd_mm": ("Standard deviation of centres, per axis, by scan distortion."),
+    "scan_form_sd_mm": "Standard deviation of centres, per axis, due to form error.",
     "print_scale_sd": "Relative standard deviation of the printer's scale.",
     "printing_sd_mm": "Standard deviation of a node's printed place, per axis.",
-    "joint_play_sd_mm": "Standard deviation of a node by play of its joint, per axis.",
+    "joint_play_sd_mm": "Standard deviation of a node due to joint play, per axis.",
     "draws": "Number of simulated prints.",
     "seed": "Seed of the random numbers.",
     # compare_series
@@ -255,7 +255,7 @@ HELP = {
         "nominal."
     ),
     "joints": "Offsets of joints: own (estimate each), equal (shared), nominal.",
-    "link_play": "Estimate the play of links, different in each pose.",
+    "link_play": "Estimate the play of links, which differs between poses.",
     "joint_play": "Estimate the play of joints too.",
     "scatter": "Estimate an extra scatter of the sphere centres.",
     "scale": "Estimate the scanner's scale from a --reference.",

@@ -358,9 +358,9 @@ def stationary(structure: Structure, target: Target, options: NewtonOptions) -> 
         return Saddle(end, 0, np.empty(0), empty)
     if 3 * len(z) > LARGEST:
         raise ValueError(
-            f"E decreases along {negative} motions at the end of the morph; they are "
-            f"followed in structures of up to {LARGEST} coordinates, but this one has "
-            f"{3 * len(z)}: use fewer nodes"
+            f"E decreases along {negative} motion{'s' * (negative > 1)} at the end of "
+            f"the morph; at most {LARGEST} coordinates can be followed from there, but "
+            f"this structure has {3 * len(z)}: use fewer nodes"
         )
     J, used = dense_jacobian(problem.system, z)
     null = null_space(J)

@@ -432,9 +432,9 @@ def warning(table: ConstraintTable, found: NearDependence | None) -> dict[str, s
     return {
         "warning": f"{names} are nearly redundant (smallest singular value "
         f"{found.singular_value[0]:.1e}: dead centre or infinitesimal mechanism). "
-        f"Their forces depend on the residual of {found.residual:.0e} and are "
-        "omitted: lower the residual at a dead centre, or change lengths in an "
-        "infinitesimal mechanism"
+        f"Their forces are omitted, as the residual of {found.residual:.0e} alters "
+        "them: at a dead centre lower the residual, in an infinitesimal mechanism "
+        "change lengths"
     }
 
 

@@ -270,8 +270,8 @@ def triangle_lattice(rows: int, columns: int, spacing: float) -> TriangleLattice
     """Rows of `columns` nodes, between each two of them a row of one node less."""
     if not (is_count(rows) and is_count(columns) and columns > 1):
         raise ValueError(
-            f"the structure has {rows} rows of {columns} nodes: give at least 1 row "
-            "and 2 nodes per row"
+            f"rows is {rows} and columns is {columns}: give at least 1 row and 2 nodes "
+            "per row"
         )
     if not is_positive(spacing):
         raise ValueError(f"spacing is {spacing}: it must be positive")

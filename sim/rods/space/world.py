@@ -321,15 +321,15 @@ class SpaceWorld:
         only_moving = {
             "a ground or bodies": self.contact,
             "pulses": self.schedule,
-            "a load for a time": self.load,
+            "a load with start or duration": self.load,
             "distributed loads": self.distributed_loads,
             "follower forces": self.follower_forces,
         }
         for what, given in only_moving.items():
             if given:
                 raise ValueError(
-                    f"equilibrium in 3D: {what} not supported: remove it, or simulate "
-                    "a motion with case.rest=false"
+                    f"an equilibrium in 3D does not support {what}: remove this, or "
+                    "simulate a motion with case.rest=false"
                 )
         rod, time, loads = self.rod, share * duration, self.loads
         if self.natural is not None:

@@ -77,9 +77,9 @@ def test_a_monte_carlo_of_the_input_is_a_source_of_its_own():
     estimated = sources(options, TRIANGLES, none, 0.0, np.zeros((6, 3)), none)
     assert {"scale of the print", "printing of bodies", "joint play"} <= set(estimated)
     drawn = sources(options, TRIANGLES, none, 0.0, np.zeros((6, 3)), none, np.eye(18))
-    assert set(drawn) - set(estimated) == {"link lengths, by simulated prints"}
+    assert set(drawn) - set(estimated) == {"link lengths, from simulated prints"}
     np.testing.assert_array_equal(
-        drawn["link lengths, by simulated prints"], np.eye(18)
+        drawn["link lengths, from simulated prints"], np.eye(18)
     )
 
 

@@ -81,7 +81,7 @@ def test_the_worst_place_of_a_marker_and_what_the_run_does_not_reach_are_named()
     beyond = rows(off).assign(simulated=lambda t: t["simulated"].where(t["at"] < 0.5))
     (found,) = series_verdicts(beyond, SeriesTerms(u=0.1))
     assert "largest error: tip_x_mm at 0.408163: -9" in found.why
-    assert "50 of 100 values are outside the run" in found.why
+    assert "50 of 100 values lie outside the range of the run" in found.why
 
 
 def test_each_marker_has_a_verdict_and_what_was_fitted_has_none():

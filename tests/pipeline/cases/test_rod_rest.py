@@ -127,12 +127,12 @@ def test_a_rod_flies_on_at_its_first_velocity(tmp_path, dimension):
         (
             3,
             "ground: {height: -50}\n",
-            "equilibrium in 3D: a ground or bodies not supported: remove",
+            "an equilibrium in 3D does not support a ground or bodies: remove",
         ),
         (
             3,
             "follower_forces: [{at: [100, 0, 0], moment: 1}]\n",
-            "equilibrium in 3D: follower forces not supported: remove",
+            "an equilibrium in 3D does not support follower forces: remove",
         ),
     ],
 )

@@ -177,7 +177,7 @@ def test_a_set_is_compared_from_any_folder(tmp_path, monkeypatch, capsys):
         assert (
             called(["measured", "nist_spheres", "--records", "r", "--out", "out"]) == 0
         )
-        line = f"the prediction was made by {before.code[:16]}, the code is now 0; the"
+        line = f"was {before.code[:16]} when the prediction was made, is now 0; the"
         assert (line in capsys.readouterr().out) is said
 
 

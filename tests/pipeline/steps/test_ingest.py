@@ -237,7 +237,8 @@ def test_rejected_spheres_of_the_stated_radius_are_not_called_another_size(rng):
     picks = Picks((), rejected, np.zeros((0, 0)), np.nan)
     said = no_sphere_hint(picks, points, Unit.MM, PickOptions(radius_mm=6.0))
     assert "the scan has" not in said
-    assert "cap: small; all else fits: if it is a sphere, --accept 0.00/" in said
+    assert "cap: small; all other criteria are met" in said
+    assert "if it is a sphere, add --accept 0.00/" in said
 
 
 def test_candidates_of_a_range_of_radii_are_kept(rng, tmp_path, out, refused):
@@ -354,7 +355,7 @@ def test_spheres_a_little_smaller_than_said_are_refused(rng, tmp_path, out, refu
     """Half of each is seen, so a radius 0.2 mm too large moves centres by 0.3 mm."""
     said = refuses(balls(rng, radius=5.8))
     assert "E-RADIUS" in said
-    assert "6 spheres have the radius 5.8" in said
+    assert "the spheres found (6) have the radius 5.8" in said
     scan = str(tmp_path / "a.xyz")
     assert called(["ingest", *words(scan, out), "--sphere-radius-mm", "5.8"]) == 0
     assert farthest(centres_of(out / "spheres.csv"), CENTRES) < 0.01

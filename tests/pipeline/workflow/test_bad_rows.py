@@ -30,7 +30,7 @@ WORKFLOW = {
 REASONS = {
     "compare failed_run": "it needs simulate failed_run, which is failed",
     "simulate failed_run": "still changes by more than 1e-06 per step after 2",
-    "compare few_spheres": "the scan has 1 spheres for 48 nodes",
+    "compare few_spheres": "the scan has 1 sphere for 48 nodes",
     "ingest no_cloud": "E-TRUNCATED cut.ply",
     "compare no_cloud": "it needs ingest no_cloud, which is missing",
     "compare_series no_such_quantity": "no column no_such: they have step, time",
