@@ -314,9 +314,8 @@ def _withhold(
             "spheres not those of this part? look at labels.png"
         )
         by_chance = compared.checks.worst.limit * compared.node_u_mm.max()
-        if by_chance < off < 2.0 * scan.radius_mm or (
-            compared.verdict is Verdict.DIFFERS
-        ):
+        differs = compared.verdict is Verdict.DIFFERS
+        if differs or by_chance < off < 2.0 * scan.radius_mm:
             return _differing(compared, why)
         if compared.verdict is Verdict.AGREES:
             return replace(compared, verdict=Verdict.INCONCLUSIVE, why=why)

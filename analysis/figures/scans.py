@@ -7,6 +7,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle
+from matplotlib.patheffects import withStroke
 
 from analysis.figures import style
 from analysis.figures.style import PanelGrid
@@ -37,13 +38,14 @@ def scan_picture(
     cloud = thinned(points, MOST_POINTS)
     middle, axes = _extents(picks.centres if len(picks.spheres) > 3 else cloud)
     figure, views = _two_views(title, axes, PanelGrid(2, 80.0, 84.0), 10.0)
-    text: Any = {"ha": "center", "va": "center", "fontsize": style.size(style.SMALL)}
+    text: Any = {"textcoords": "offset points", "fontsize": style.size(style.SMALL)}
+    text["path_effects"] = [withStroke(linewidth=1.0, foreground="white")]
     for panel, frame in views:
         _draw(panel, (cloud - middle) @ frame.T)
         _circles(panel, picks, middle, frame)
         for sphere, name in zip(picks.spheres, names or (), strict=bool(names)):
             x, y = (sphere.centre - middle) @ frame.T
-            panel.annotate(name, (x, y), **text)
+            panel.annotate(name, (x, y), (2.0, 2.0), **text)
     handles = views[0][0].get_legend_handles_labels()
     style.legend_below(figure, *handles, markerscale=2)
     return figure

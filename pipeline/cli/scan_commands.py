@@ -339,12 +339,10 @@ def virtual_scan(
     reads, tags = {"simulated": run}, {"comparison": out.name, "synthetic": "true"}
     how: Any = {"tags": tags, "planned": planned, "shown": False}
     made = options.make_and_show("virtual_scan", asdict(lab), out, reads, **how)
-    many, fewest = made["overlapping_balls"], made["fewest_points_on_a_ball"]
-    if many:
-        print(f"warning: {many} pairs of spheres overlap: choose a larger --scale-mm")
     print(
         f"synthetic: {made['balls']} spheres in {made['views']} views of "
-        f"{made['points']} points, {fewest} or more on each sphere\n"
+        f"{made['points']} points, {made['fewest_points_on_a_ball']} or more on each "
+        f"sphere; pairs of spheres that overlap: {made['overlapping_balls']}\n"
         f"next: morphtrack ingest {shlex.quote(str(out))}/*.ply "
         f"--sphere-radius-mm {lab.ball_radius_mm:g} --unit mm --out spheres"
     )

@@ -77,8 +77,8 @@ def basis_of(settings: ComparisonSettings) -> dict[str, str]:
 UNASSIGNED = "?"
 
 
-def draw_labels(spheres: Path, compared: Path) -> None:
-    """Draw the ingest in `spheres` with the labels in `compared`, into the latter."""
+def draw_labels(spheres: Path, compared: Path, row: dict[str, Any]) -> None:
+    """Draw an ingest with the labels in `compared`; `row` is of its comparison.csv."""
     try:
         points = np.load(spheres / "points.npy").astype(np.float64)
         picks, synthetic = read_picks(spheres)
@@ -90,8 +90,10 @@ def draw_labels(spheres: Path, compared: Path) -> None:
     seen = labels.dropna(subset=["sphere"])
     node = dict(zip(seen["sphere"].astype(int), seen["node"].astype(int), strict=True))
     names = [str(node.get(one, UNASSIGNED)) for one in range(len(picks.spheres))]
-    labelled = sum(name != UNASSIGNED for name in names)
-    title = f"{labelled} of {len(labels)} nodes among {len(names)} spheres"
+    title = (
+        f"{row['verdict']}: {row['labelled']} of {row['nodes']} nodes labelled; node "
+        f"{row['worst_node']} is off most, {row['worst_mm']:.2f} mm"
+    )
     page = scan_page(points, picks, title, synthetic=synthetic, names=names)
     shown = f"synthetic scan: {title}" if synthetic else title
     figure = scan_picture(points, picks, shown, names=names)
@@ -171,7 +173,7 @@ def run_step(
     for name, written in tables.items():
         write_table(out / f"{name}.csv", written)
     if pictured and (spheres / "points.npy").is_file():
-        draw_labels(spheres, out)
+        draw_labels(spheres, out, row)
     return row
 
 
