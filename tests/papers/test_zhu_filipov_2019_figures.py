@@ -86,6 +86,15 @@ def test_fig_7_names_the_runs_that_it_lacks(tmp_path):
             draw("zhu-filipov-7", few)
 
 
+@pytest.mark.slow
+def test_fig_7jk_reactions_are_those_of_statics(fig_7):
+    reactions = fig_7["reactions"]
+    assert set(reactions["case"]) == {"single fold", "double fold"}
+    scale = np.abs(reactions["statics"]).max()
+    off = np.abs(reactions["simulated"] - reactions["statics"])
+    assert off.max() < 5e-3 * scale
+
+
 def loaded(table: pd.DataFrame) -> pd.DataFrame:
     """The rows of the last phase."""
     return table[table["phase"] == table["phase"].max()]
