@@ -73,7 +73,7 @@ def test_slope_of_the_objective_matches_differences(rng, mean_exponent):
         {"ranges": ranges((ConstraintKind.DIST, (0, 2), 2.56, np.inf))},
     ],
 )
-@pytest.mark.parametrize("unit", [1e-3, 1.0, 1e3])
+@pytest.mark.parametrize("unit", [1e-3, 1e3])
 def test_slope_counts_what_bodies_and_ranges_carry(limits, unit):
     """Morphs that end in contact, from the ends of others that did."""
     r = unit * np.array([[0.0, 0, 0], [1, 0, 0], [1.8, 0.6, 0], [2.4, 0.1, 0.1]])

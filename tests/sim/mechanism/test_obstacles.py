@@ -168,7 +168,9 @@ def test_a_capsule_drawn_through_a_thin_panel_never_passes_on_the_way():
     assert steps[-1].r[3:, 2].min() == pytest.approx(0.003, abs=1e-6)
 
 
-@pytest.mark.parametrize("axes", [(4.6, 4.0, 3.4), (3.3, 2.8, 2.4)])
+@pytest.mark.parametrize(
+    "axes", [(4.6, 4.0, 3.4), pytest.param((3.3, 2.8, 2.4), marks=pytest.mark.slow)]
+)
 def test_a_sheet_of_balls_enters_an_ellipsoid_without_an_overlap(axes):
     sheet = triangle_sheet(4, 4)
     solid = replace(sheet, solids=Solids().with_spheres(len(sheet.r0), RADIUS))

@@ -16,7 +16,13 @@ from sim.mechanism.constraints import (
     dist,
     fix,
 )
-from sim.mechanism.statics.elastic import Elastic, Panels, deform, elastic_entries
+from sim.mechanism.statics.elastic import (
+    Elastic,
+    Panels,
+    angles_of,
+    deform,
+    elastic_entries,
+)
 from sim.mechanism.statics.equilibrium import EquilibriumOptions, at_rest
 from sim.mechanism.statics.loaded_structure import LoadedStructure
 from sim.mechanism.structure import Structure
@@ -75,20 +81,27 @@ def test_energy_slope_and_curvature_agree(rng):
     r, triangles = mesh(2, 1, (1.0, 0.7))
     r = np.column_stack([r, 0.1 * rng.normal(size=len(r))])
     strain = 0.2 * rng.normal(size=len(triangles))
-    elastic = only(Panels.between(r, triangles, E1, NU1, 0.2).grown(strain))
-    nothing = np.empty(0)
+    hinges = np.array([[0, 1, 4, 2], [3, 4, 1, 5]])
+    elastic = Elastic.between(r, np.array([[0, 4], [1, 5]]), 30.0, hinges, 2.0)
+    elastic = replace(
+        elastic,
+        rest_length=0.7 * elastic.rest_length,
+        rest_angle=np.ones(2),
+        panels=Panels.between(r, triangles, E1, NU1, 0.2).grown(strain),
+    )
+    before = angles_of(hinges, r)
     rows, cols = elastic_entries(elastic.links, elastic.hinges, triangles)
     K = np.zeros((r.size, r.size))
-    found = deform(elastic, r, nothing)
+    found = deform(elastic, r, before)
     np.add.at(K, (rows, cols), found.curvature)
     K += np.tril(K, -1).T
     v = rng.normal(size=r.shape)
 
     def energy(h: float) -> float:
-        return deform(elastic, r + h * v, nothing).energy
+        return deform(elastic, r + h * v, before).energy
 
     def gradient(h: float) -> Floats:
-        return deform(elastic, r + h * v, nothing).gradient.ravel()
+        return deform(elastic, r + h * v, before).gradient.ravel()
 
     slope = float((found.gradient * v).sum())
     steps = [1e-2, 1e-3]
