@@ -61,21 +61,6 @@ def as_edges(lines: Sequence[Line], **more: Any) -> str:
     )
 
 
-def bird_base() -> list[Line]:
-    t = 0.5 * (sqrt(2.0) - 1.0)
-    lines = rim(0, 0, 1, 1)
-    inner = [(0.5, t), (1 - t, 0.5), (0.5, 1 - t), (t, 0.5)]
-    outer = [(0.5, 0.0), (1.0, 0.5), (0.5, 1.0), (0.0, 0.5)]
-    corners = [(0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0)]
-    for k in range(4):
-        lines.append((0.5, 0.5, *inner[k], "M"))
-        lines.append((*inner[k], *outer[k], "V"))
-        lines.append((*corners[k], *inner[k], "M"))
-        lines.append((*corners[(k + 1) % 4], *inner[k], "M"))
-        lines.append((0.5, 0.5, *corners[k], "V"))
-    return lines
-
-
 def waterbomb_base() -> list[Line]:
     return [
         *rim(-200, -200, 200, 200),
@@ -104,13 +89,6 @@ def square_twist() -> list[Line]:
     return lines
 
 
-def map_fold() -> list[Line]:
-    lines = rim(0, 0, 4, 2)
-    for x, letters in ((1, "VM"), (2, "MV"), (3, "VM")):
-        lines += [(x, 0, x, 1, letters[0]), (x, 1, x, 2, letters[1])]
-    return [*lines, (0, 1, 4, 1, "V")]
-
-
 def zigzag(rows: int, columns: int) -> list[Line]:
     """Miura-ori, its lines drawn from rim to rim."""
     lines = []
@@ -136,43 +114,6 @@ def yoshimura() -> list[Line]:
             inside = [(x, y) for x, y in points if 0 <= x <= 4]
             if len(inside) > 1:
                 lines += [(*inside[0], *inside[-1], "M")]
-    return lines
-
-
-def kresling() -> list[Line]:
-    lines, n, h, shift = [], 6, 1.2, 0.5
-    for j in range(3):
-        points = [(i + shift * j, h * j) for i in range(n + 1)]
-        lines += polyline(points, "B" if j in (0, 2) else "M")
-    for j in range(2):
-        for i in range(n + 1):
-            x = i + shift * j
-            letter = "B" if i in (0, n) else "M"
-            lines.append((x, h * j, x + shift, h * (j + 1), letter))
-            if i < n:
-                lines.append((x + 1, h * j, x + shift, h * (j + 1), "V"))
-    return lines
-
-
-def resch() -> list[Line]:
-    """Triangles with tucks: every second one has three valleys to its middle."""
-    lines, n, h = [], 3, sqrt(3.0) / 2
-    at = {(i, j): (i + 0.5 * j, h * j) for j in range(n + 1) for i in range(n + 1 - j)}
-    for (i, j), p in at.items():
-        for other in ((i + 1, j), (i, j + 1), (i + 1, j - 1)):
-            if other in at:
-                q = at[other]
-                edge = (
-                    (j == 0 and other[1] == 0)
-                    or (i == 0 and other[0] == 0)
-                    or (i + j == n and sum(other) == n)
-                )
-                lines.append((*p, *q, "B" if edge else "M"))
-        down = [(i + 1, j), (i, j + 1), (i + 1, j + 1)]
-        if all(corner in at for corner in down):
-            x = sum(at[corner][0] for corner in down) / 3
-            y = sum(at[corner][1] for corner in down) / 3
-            lines += [(x, y, *at[corner], "V") for corner in down]
     return lines
 
 
@@ -339,16 +280,12 @@ def pleats() -> str:
 
 
 def files() -> dict[str, str]:
-    """Twenty-one patterns, by the names of their files."""
+    """Patterns, by the names of their files."""
     arc, drawn = curved_crease()
     return {
-        "bird_base.cp": as_cp(bird_base()),
         "waterbomb_base.cp": as_cp(waterbomb_base()),
-        "map_fold.cp": as_cp(map_fold()),
         "yoshimura.cp": as_cp(yoshimura()),
         "miura.fold": as_edges(zigzag(3, 4)),
-        "kresling.fold": as_edges(kresling(), frame_unit="cm"),
-        "resch.fold": as_edges(resch()),
         "square_twist.svg": as_svg(square_twist()),
         "hypar.svg": as_svg(hypar()),
         "curved_crease.svg": as_svg(arc, after=drawn),
@@ -356,9 +293,6 @@ def files() -> dict[str, str]:
         "window.svg": as_svg(window()),
         "slits.fold": as_edges(slit_sheet()),
         "slits.svg": as_svg(slit_sheet()),
-        "no_flat_vertex.fold": as_edges(vertex([0, 100, 170, 250], "MVMM")),
-        "flat_vertex.fold": as_edges(vertex([0, 60, 180, 240], "VVVM")),
-        "six_creases.fold": as_edges(vertex([0, 60, 120, 180, 240, 300], "MVMVMV")),
         "cube_net.fold": json.dumps(cube_net()),
         "corner.fold": json.dumps(corner_sheet()),
         "star.fold": json.dumps(pointed_star()),

@@ -146,62 +146,6 @@ def turned(signs: str) -> str:
     )
 
 
-def triangle_twist() -> str:
-    """A triangle whose three pleats are turned by 50 degrees, all flat-foldable."""
-    ring = [2 * pi * k / 3 for k in range(3)]
-    places = [(15 * cos(a), 15 * sin(a)) for a in ring]
-    lines, outer = [], []
-    for k in range(3):
-        way = ring[k] + pi / 3 + radians(40)
-        for corner, letter in ((k, "V"), ((k + 1) % 3, "M")):
-            x, y = places[corner]
-            outer.append((x + 30 * cos(way), y + 30 * sin(way)))
-            lines.append((x, y, *outer[-1], letter))
-        lines.append((*places[k], *places[(k + 1) % 3], "M"))
-    return as_edges([*lines, *polyline([*outer, outer[0]], "B")], frame_unit="mm")
-
-
-def ringed_square() -> str:
-    """Squares in each other, diagonals creased between them, the inmost one whole."""
-    lines = rim(-40, -40, 40, 40)
-    lines += [(*line[:4], e) for r, e in ((12, "M"), (26, "V"))
-              for line in rim(-r, -r, r, r)]  # fmt: skip
-    for x, y in ((1, 1), (-1, 1), (-1, -1), (1, -1)):
-        lines += [(r * x, r * y, q * x, q * y, e)
-                  for r, q, e in ((12, 26, "M"), (26, 40, "V"))]  # fmt: skip
-    return as_edges(lines, frame_unit="mm")
-
-
-def kokotsakis() -> str:
-    """Three by three panels, of which no two corners are alike."""
-    at = {
-        (1, 1): (30, 34),
-        (2, 1): (62, 26),
-        (1, 2): (38, 63),
-        (2, 2): (66, 70),
-        (0, 1): (0, 22),
-        (0, 2): (0, 75),
-        (3, 1): (100, 38),
-        (3, 2): (100, 60),
-        (1, 0): (36, 0),
-        (2, 0): (55, 0),
-        (1, 3): (28, 100),
-        (2, 3): (72, 100),
-    }
-    rows = (
-        ((0, 1), (1, 1), (2, 1), (3, 1)),
-        ((0, 2), (1, 2), (2, 2), (3, 2)),
-        ((1, 0), (1, 1), (1, 2), (1, 3)),
-        ((2, 0), (2, 1), (2, 2), (2, 3)),
-    )
-    lines = [
-        (*at[a], *at[b], e)
-        for row, signs in zip(rows, ("MMV", "VMM", "VMM", "VVM"), strict=True)
-        for a, b, e in zip(row[:-1], row[1:], signs, strict=True)
-    ]
-    return as_edges([*rim(0, 0, 100, 100), *lines], frame_unit="mm")
-
-
 def slit_vertex() -> str:
     """Three creases, and a cut from where they meet to the rim."""
     lines = vertex([35, 135, 255, 315], "VMVC")
@@ -335,15 +279,6 @@ THEORY = {
     ),
     "square twist, sides alternate": Known(
         turned("MVMV"), 0.5, STIFF, "signs of sides change four times"
-    ),
-    "triangle twist": Known(
-        triangle_twist(), 0.5, STIFF, "three multipliers alike (Evans et al. 2015)"
-    ),
-    "ringed square": Known(
-        ringed_square(), 0.4, STIFF, "corners of the inmost have three creases"
-    ),
-    "generic nine": Known(
-        kokotsakis(), 0.5, STIFF, "Kokotsakis: twelve folds, twelve closures"
     ),
     "corner of a cube": Known(corner(), 0.2, OPEN, "a trihedral corner is rigid"),
 }  # fmt: skip

@@ -72,18 +72,19 @@ def drawn(creases: int, rng: np.random.Generator) -> Vertex:
 
 
 @pytest.mark.parametrize(
-    "seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2, 3))]
+    ("seed", "each"),
+    [(0, 2), *(pytest.param(seed, 5, marks=pytest.mark.slow) for seed in (0, 1, 2, 3))],
 )
-def test_the_flat_sheet_is_left_where_the_theorem_lets_it(seed):
+def test_the_flat_sheet_is_left_where_the_theorem_lets_it(seed, each):
     rng, found = np.random.default_rng(seed), list[bool]()
-    for creases in [*DEGREES] * 5:
+    for creases in [*DEGREES] * each:
         vertex = drawn(creases, rng)
         pattern = star(vertex.sectors.tolist(), vertex.signs.tolist())
         asked = np.pi * np.asarray(pattern.assignment)[pattern.creases]
         first = RigidSheet(pattern, asked, np.ones(creases)).left_to()
         found.append(not first.open_vertices)
         assert found[-1] == vertex.folds_rigidly(), vertex
-    assert 8 <= sum(found) <= 20
+    assert 0.3 <= np.mean(found) <= 0.8
 
 
 def verdict(vertex: Vertex) -> tuple[FoldVerdict, Floats]:
