@@ -13,7 +13,7 @@ from sim.rods.plane.ground import GroundPlane, Wave
 from sim.rods.plane.options import Integrator, StepOptions
 from sim.rods.plane.rod import RodMaterial, RoundSection, hold, network
 from sim.rods.plane.simulate import simulate
-from sim.rods.plane.world import World
+from sim.rods.plane.world import Fluid, World
 from sim.rods.space.frames import moved_on
 from sim.rods.space.from_plane import in_space, lifted
 from sim.rods.space.rod import disc
@@ -59,7 +59,9 @@ def test_joints_have_exact_first_and_second_derivatives(rng):
 def _free_star(integrator: Integrator) -> tuple[float, float]:
     """How far the star's motion in space is from that in the plane; its way, m."""
     robot, schedule = star(SMALL, RodMaterial()), Pulses([0.011, 0.031], [0, 3])
-    world = World(robot, None, gravity=(0.0, 0.0), schedule=schedule)
+    world = World(
+        robot, None, gravity=(0.0, 0.0), schedule=schedule, fluid=Fluid(0.05, 0.1)
+    )
     options = StepOptions(h=2.5e-3, integrator=integrator, tolerance=1e-12)
     *_, plane = simulate(world, options, 0.1, every=100)
     *_, space = simulate_in_space(
@@ -74,7 +76,7 @@ def _free_star(integrator: Integrator) -> tuple[float, float]:
 
 @pytest.mark.parametrize("integrator", list(Integrator))
 def test_an_actuated_star_moves_in_space_as_in_its_plane(integrator):
-    """Joints, moduli and curvatures of eq. (7)."""
+    """Joints, moduli and curvatures of eq. (7), and the drag of a fluid."""
     apart, way = _free_star(integrator)
     assert way > 5e-3
     assert apart <= (1e-7 if integrator is Integrator.NEWMARK else 1e-5) * way

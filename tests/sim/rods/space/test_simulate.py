@@ -292,24 +292,6 @@ def test_a_helix_that_sinks_turns_about_its_axis(integrator):
     assert length == pytest.approx(rod.length, rel=1e-2)
 
 
-@pytest.mark.parametrize("integrator", list(Integrator))
-def test_a_planar_rod_sinks_in_space_as_in_its_plane(integrator):
-    angle = np.linspace(0.0, 2.0, 9)
-    flat = chain(0.05 * np.column_stack([np.sin(angle), np.cos(angle)]), RodMaterial())
-    world = World(flat, None, damping=Damping(beta=1e-3), fluid=Fluid(0.05, 0.1))
-    options = StepOptions(2.5e-3, integrator, tolerance=1e-14, residual=1e-12)
-    *_, plane = simulate(world, options, 0.2, every=100)
-    *_, space = simulate_in_space(
-        in_space(world, RodMaterial()), options, 0.2, every=100
-    )
-    way = np.abs(plane.x - flat.nodes).max()
-    near = 1e-9 if integrator is Integrator.NEWMARK else 1e-4
-    assert np.abs(space.x[:, :2] - plane.x).max() <= near * way
-    assert space.moving.ledger.damped == pytest.approx(plane.damped, rel=1e-7)
-    *_, free = simulate(replace(world, fluid=None), options, 0.2, every=100)
-    assert np.abs(free.x - plane.x).max() > 0.05 * way
-
-
 KEEPING = StepOptions(h=5e-3, integrator=Integrator.ENERGY_MOMENTUM, tolerance=1e-12)
 
 
