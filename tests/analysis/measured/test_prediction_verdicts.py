@@ -108,6 +108,18 @@ def test_one_quantity_is_judged_by_the_family_of_each_record():
     np.testing.assert_allclose(lines.loc[["stiff", "force"], "aim"], [5.0, 0.5])
 
 
+def test_a_family_is_summed_up_in_one_line():
+    """Six of ten records inside; resampled, 3 to 9 of ten are in 95 % (binomial)."""
+    errors = {str(k): [0.2 if k < 6 else 1.5] for k in range(10)}
+    line = judged(compared(*rows_of(errors)), by_record, 2.0).iloc[0]
+    assert (line["records"], line["rows"], line["records_within_aim"]) == (10, 10, 6)
+    assert (line["coverage_low"], line["coverage_high"]) == (0.3, 0.9)
+    assert line["coverage"] == pytest.approx(0.6)
+    assert line["rms_u_val"] == pytest.approx(0.1)
+    assert line["half_width"] == pytest.approx(1.0)
+    assert line["interval_score"] == pytest.approx(2.0 + 0.4 * 40 * 0.5)
+
+
 def test_the_uncertainty_of_the_measured_value_counts():
     table = compared(*rows_of({"a": [0.4]}, u=0.3))
     assert table["u_val"].iloc[0] == pytest.approx(np.hypot(0.1, 0.3))
