@@ -1,7 +1,5 @@
-"""Rods fitted to series: closed forms, draws with noise, refusals, command, figure."""
+"""Rods fitted to series: closed forms, draws with noise, refusals, figure."""
 
-import io
-from contextlib import chdir, redirect_stdout
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,9 +11,7 @@ from analysis.calibration.parameter_fit import FitStep
 from pipeline.cases.robots import ActuatorCase, StarCase
 from pipeline.cases.rod_fit import STEP, ClampedBeam, FitRecorder, RodFitCase, SeriesFit
 from pipeline.cases.user_rods import RodFileCase
-from pipeline.cli.app import called
 from pipeline.figures.shown import Row, draw
-from pipeline.runs.run_directory import run_record
 from pipeline.steps.simulate import record_steps
 from pipeline.terminal import InputError
 from sim.core.arrays import Floats
@@ -24,7 +20,6 @@ from sim.rods.plane.options import StepOptions
 from sim.rods.plane.rod import RodMaterial
 from sim.rods.plane.world import Damping, NodeLoad
 from tests.pipeline.cases.test_robots import build
-from tests.pipeline.conftest import furnish
 from tests.recorded import recorded
 
 LENGTH, FORCE = 0.06, 1e-4  # m, N: small against EI / L^2
@@ -301,6 +296,7 @@ def test_fits_that_make_no_sense_are_refused(tmp_path, change, words):
     [
         (["y_tip,-1,1,1,fit"] * 3, "measured at -1 s: times must be 0 or more"),
         (["load,1,1,1,fit"] * 3, "quantity is 'load': a rod has"),
+        (["y_tip,0.1,-0.02,0.001,fit"], r"1 measurement for 2 parameters \(modulus, b"),
     ],
 )
 def test_series_that_cannot_tell_are_refused(tmp_path, rows, words):
@@ -319,22 +315,14 @@ def test_series_that_cannot_tell_are_refused(tmp_path, rows, words):
         RodFitCase(beam(), odd, ["modulus"])
 
 
-@pytest.fixture(scope="module")
-def by_command(tmp_path_factory):
-    """The folder of a run of the shipped beam, and what its command says."""
-    folder, said = tmp_path_factory.mktemp("project"), io.StringIO()
-    furnish(folder)
-    with chdir(folder), redirect_stdout(said):
-        assert called(["simulate", "case=beam_fit"]) == 0
-    (run,) = (folder / "results" / "runs").iterdir()
-    return run, said.getvalue()
-
-
 @pytest.mark.slow
-def test_shipped_fits_predict_what_was_held_out_and_are_drawn(tmp_path, by_command):
-    beam_fitted = by_command[0]
-    limb = dict(record_steps(build("limb_fit"), "limb_fit", tmp_path))
-    results = {"beam_fit": run_record(beam_fitted)["result"], "limb_fit": limb}
+def test_shipped_fits_predict_what_was_held_out_and_are_drawn(tmp_path):
+    results, places = {}, {}
+    for name in ("beam_fit", "limb_fit"):
+        places[name] = tmp_path / name
+        places[name].mkdir()
+        results[name] = dict(record_steps(build(name), name, places[name]))
+    limb = results["limb_fit"]
     truths = {
         "beam_fit": {"modulus": 2.85e6, "beta": 5.2e-3},
         "limb_fit": {"rate": 2.9, "delay": 1.15, "least_curvature": 0.30},
@@ -348,21 +336,10 @@ def test_shipped_fits_predict_what_was_held_out_and_are_drawn(tmp_path, by_comma
             assert result[f"rms_{quantity}"] < result[f"rms_nominal_{quantity}"]
             assert result[f"rms_{quantity}"] < result[f"rms_mean_{quantity}"]
     assert limb["not_determined"] == "most_modulus"
-    drawn = draw("rod-fit", [Row("beam_fit", beam_fitted), Row("limb_fit", tmp_path)])
+    drawn = draw("rod-fit", [Row(name, place) for name, place in places.items()])
     words = [text.get_text() for ax in drawn.figure.axes for text in ax.texts]
     assert "(modulus) not determined" in "\n".join(words).replace("$n$ ", "")
     assert "synthetic: computed" in drawn.figure.texts[-1].get_text()
     assert set(drawn.tables) == {"curves", "measurements", "parameters", "errors"}
     with pytest.raises(InputError, match=r"has no curves\.csv: run a case of fits"):
-        draw("rod-fit", [Row("x", tmp_path.parent)])
-
-
-@pytest.mark.usefixtures("project")
-def test_a_run_prints_what_the_series_tells(tmp_path, capsys, by_command):
-    said = by_command[1]
-    assert "\nmodulus: 2.848" in said
-    assert "held out (30): rms 0.000203" in said
-    path = _rows(tmp_path / "short.csv", "y_tip,0.1,-0.02,0.001,fit")
-    assert called(["simulate", "case=beam_fit", f"case.measured_path={path}"]) == 2
-    said = capsys.readouterr().err
-    assert "has 1 measurement for 2 parameters (modulus, beta): mark more" in said
+        draw("rod-fit", [Row("x", tmp_path)])

@@ -79,7 +79,6 @@ def test_words_that_are_no_text_are_refused_before_anything_runs(
     "words",
     [
         ["--help"],
-        ["list", "cases"],
         ["simulate", "case=pentapod", "--cfg", "job"],
         ["frobnicate"],
     ],

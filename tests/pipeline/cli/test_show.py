@@ -184,9 +184,10 @@ def test_creases_are_shown_with_their_angles_and_with_how_far_they_are_off(
 def test_lines_within_a_panel_are_not_drawn_as_creases_are(tmp_path):
     """Two squares beside each other, each of two triangles."""
     triangles = [[0, 1, 2], [0, 2, 3], [1, 4, 5], [1, 5, 2]]
+    corners = [[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0], [2, 0, 0], [2, 1, 0.0]]
     np.savez(
         tmp_path / "steps.npz",
-        x=np.zeros((1, 6, 3)),
+        x=[corners],
         bars=np.array([[0, 1], [2, 0], [1, 5], [1, 2]]),
         triangles=np.array(triangles),
         triangle_panel=np.array([0, 0, 1, 1]),

@@ -14,10 +14,6 @@ def system(tmp_path):
     return tmp_path
 
 
-def test_without_a_container_it_is_what_the_kernel_says(system):
-    assert available_bytes(system / "meminfo", system) == 4_096_000
-
-
 def test_a_container_may_leave_less(system):
     (system / "memory.max").write_text("3000000\n")
     (system / "memory.current").write_text("2500000\n")

@@ -308,24 +308,6 @@ def test_npy_arrays_that_are_stored_column_by_column(tmp_path, monkeypatch):
         read_cloud(path, Unit.MM, Choices(salvage=True))
 
 
-@pytest.mark.parametrize(
-    ("unit", "mm"), [(Unit.MM, 1), (Unit.CM, 10), (Unit.M, 1000), (Unit.INCH, 25.4)]
-)
-def test_the_unit_scales_the_points(tmp_path, unit, mm):
-    path = tmp_path / "a.npy"
-    np.save(path, POINTS)
-    np.testing.assert_allclose(read_cloud(path, unit).points, mm * POINTS, rtol=1e-15)
-
-
-def test_rows_that_are_not_finite_are_dropped_and_counted(tmp_path):
-    path = tmp_path / "a.xyz"
-    path.write_text("1 2 3\nnan 2 3\n4 5 6\n4 inf 6\n7 8 9\n")
-    cloud = read_cloud(path, Unit.MM)
-    np.testing.assert_array_equal(cloud.points, [[1, 2, 3], [4, 5, 6], [7, 8, 9]])
-    assert cloud.dropped == 2
-    assert "2 of 5 points are not finite" in cloud.notes[0]
-
-
 def test_a_header_comment_tells_synthetic_unit_and_viewpoint(tmp_path):
     body = POINTS.astype("<f8").tobytes()
     properties = "property double x\nproperty double y\nproperty double z\n"

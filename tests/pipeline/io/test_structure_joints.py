@@ -139,8 +139,6 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
         {"joints": [{"line_point": {"line": [0, 1], "point": 2}, "fixed": {}}]},
         "names fixed, line_point: give one type of joint per entry",
     ),
-    "a joint of nothing": ({"joints": [{"hinge": None}]}, "names none: give one type"),
-    "a target of nothing": ({"target": {"plane": None}}, "names none: give one shape"),
     "places of nothing": ({"target": {"nodes": None}}, "target"),
     "no joint": ({"joints": [{}]}, "names none: give one type"),
     "axes": ({"fixed": [[0, "q"]]}, "fixed[0] is [0, 'q']: give a node, or [node"),

@@ -69,8 +69,6 @@ def test_a_limited_structure_ends_within_its_limits(tmp_path):
     ("values", "said"),
     [
         ({"radii": [[0, 0.1, 3]]}, "radii[0] is [0, 0.1, 3]: it needs 2 numbers"),
-        ({"radii": [[0.5, 0.1]]}, "radii[0][0] must be a whole number, not 0.5"),
-        ({"radii": [[0, "a"]]}, "radii[0][1] must be a number, not 'a'"),
         ({"radii": 3}, "radii must be a list, not 3"),
         ({"capsules": [[0, 1, 0.0]]}, "has the radius 0: it must be positive"),
         ({"ranges": []}, "ranges must be a mapping, not []"),

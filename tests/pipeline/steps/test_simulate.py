@@ -27,22 +27,6 @@ def test_a_run_is_where_hydra_is_told_to_put_it(command, project):
     assert float(rows[-1]["S"]) == record["result"]["S"]
 
 
-def test_the_same_run_is_not_run_again_and_a_changed_one_is(command, project):
-    def runs() -> set[str]:
-        return {p.name for p in (project / "results" / "runs").iterdir()}
-
-    first = command("simulate", CASE)
-    assert first.returncode == 0, first.stderr
-    before = runs()
-    pointer = project / "results" / "own" / "triangles_cylinder"
-    assert {pointer.resolve().name} == before
-    command("simulate", CASE, "case.target.radius=2.00")
-    assert runs() == before
-    command("simulate", CASE, "case.target.radius=2.1")
-    assert len(runs()) == 2
-    assert {pointer.resolve().name} == before
-
-
 UNUSED = (
     "mlflow", "open3d", "pandas", "pydantic", "scipy.sparse", "snakemake", "trimesh",
     "sim.linalg.sparse", "sim.mechanism.constraint_system", "sim.origami",
@@ -90,12 +74,6 @@ def test_a_run_that_cannot_converge_fails_and_keeps_its_steps(command, project):
     assert len((failed / "steps.csv").read_text().splitlines()) == 1 + 4
 
 
-def test_a_typo_inside_a_case_file_is_named(project, refused):
-    path = project / "conf" / "case" / "triangles_cylinder.yaml"
-    path.write_text(path.read_text().replace("axis:", "axsi:"))
-    assert "axsi" in refused("simulate", CASE)
-
-
 def test_simulating_imports_no_heavy_tool():
     code = (
         "import sys\n"
@@ -117,16 +95,6 @@ def test_a_key_that_stands_twice_is_named_with_its_line(command, project):
     where = f"conf/case/triangles_cylinder.yaml, line {lines}: 'target' appears twice"
     for words in (["simulate", CASE], ["mobility", CASE]):
         assert where in refusal(command(*words))
-
-
-def test_a_sweep_tells_every_failure_and_runs_the_rest(command, project):
-    done = command("simulate", "--multirun", CASE, "record_every=0,100,-1")
-    assert done.returncode == 2
-    assert done.stderr.splitlines() == [
-        f"error: {CASE} record_every={n}: record_every must be 1 or more, not {n}"
-        for n in (0, -1)
-    ]
-    assert len(list((project / "results" / "runs").iterdir())) == 1
 
 
 @pytest.mark.parametrize(

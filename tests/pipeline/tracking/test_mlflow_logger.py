@@ -299,11 +299,16 @@ def test_a_run_that_the_store_refuses_does_not_hold_up_the_others(
     assert statuses == Counter(FINISHED=3)
 
 
-CALLS = ("create_run", "log_batch", "log_artifact", "set_terminated")
-
-
-@pytest.mark.parametrize("when", ["before", "after"])
-@pytest.mark.parametrize("call", CALLS)
+@pytest.mark.parametrize(
+    ("call", "when"),
+    [
+        ("create_run", "before"),
+        ("log_batch", "before"),
+        ("log_artifact", "before"),
+        ("set_terminated", "before"),
+        ("set_terminated", "after"),
+    ],
+)
 def test_after_a_kill_of_the_logging_process_each_run_is_there_once(
     tracked, call, when
 ):
