@@ -91,8 +91,8 @@ def draw_labels(spheres: Path, compared: Path, row: dict[str, Any]) -> None:
     node = dict(zip(seen["sphere"].astype(int), seen["node"].astype(int), strict=True))
     names = [str(node.get(one, UNASSIGNED)) for one in range(len(picks.spheres))]
     title = (
-        f"{row['verdict']}: {row['labelled']} of {row['nodes']} nodes labelled; node "
-        f"{row['worst_node']} is off most, {row['worst_mm']:.2f} mm"
+        f"{row['verdict']}: {row['labelled']} of {row['nodes']} nodes labelled; of "
+        f"these, {row['worst_node']} is off most, {row['worst_mm']:.2f} mm"
     )
     page = scan_page(points, picks, title, synthetic=synthetic, names=names)
     shown = f"synthetic scan: {title}" if synthetic else title
@@ -179,8 +179,8 @@ def run_step(
 
 def _with_worst_length(judged: Judged) -> Judged:
     """The same; where it differs, with the link and the node that are off most."""
-    if judged.comparison.verdict is not Verdict.DIFFERS:
-        return judged
+    if not judged.comparison.checks.differing():
+        return judged  # a node or a body that is elsewhere is named already
     node, apart, u = _worst_node(judged)
     if judged.comparison.checks.length.differs:
         judged = judged.because(f"largest for link {_length_text(judged)[0]}")
