@@ -59,8 +59,8 @@ def test_the_ribbon_is_that_of_fig_2():
     assert Ribbon().radius == pytest.approx(RADIUS, rel=0.01)
 
 
-def _delta(gamma: float, ratio: float, seconds: float = 2.0) -> float:
-    case = RibbonCase(Ribbon(gamma), ratio=ratio, duration=seconds, every=2)
+def _delta(gamma: float, ratio: float) -> float:
+    case = RibbonCase(Ribbon(gamma), ratio=ratio, duration=1.0, every=2)
     return float(summary(case)["delta"])
 
 
