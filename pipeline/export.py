@@ -351,18 +351,18 @@ def write_archive(
     metadata = out.with_suffix(".zenodo.json")
     write_text(metadata, json.dumps(deposit(), indent=1, ensure_ascii=False) + "\n")
     size = out.stat().st_size / 1e6
-    print(f"{out}: {len(held.jobs)} runs, {len(held.files)} files, {size:.1f} MB")
+    print(f"{out} ({size:.1f} MB), runs: {len(held.jobs)}, files: {len(held.files)}")
     print(f"{metadata}: the metadata for a deposit at Zenodo")
     for datum in held.data:
         if not datum.packed:
             print(
-                f"note: {datum.path} is outside of this folder: the archive has its "
+                f"note: {datum.path} is outside this folder: the archive has its "
                 f"SHA-256 {datum.digest} but not the file"
             )
     if held.missing:
         first = held.missing[0]
         print(
-            f"note: {len(held.missing)} results are missing, such as {first}: the "
+            f"note: missing results: {len(held.missing)}, such as {first}; the "
             "report gives the reasons"
         )
 

@@ -86,7 +86,7 @@ UNMAPPED = "failed to map segment"  # the loader's words of memory it could not 
 RIGHTS = "give this user access rights, or work in a copy of the folder"
 PLACE = "a file or a broken link has the name of a needed folder: move it away"
 BY_HAND = {
-    errno.EFBIG: "raise the limit of a file's size (ulimit -f)",
+    errno.EFBIG: "raise the file size limit (ulimit -f)",
     errno.EACCES: RIGHTS,
     errno.EPERM: RIGHTS,
     errno.EROFS: RIGHTS,

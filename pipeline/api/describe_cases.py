@@ -128,7 +128,7 @@ def _named(
     name = f"{make.__module__}.{make.__qualname__}"
     if not name.startswith(OWN_MODULES):
         raise InputError(
-            f"{where} is a {name}: changes of its code would not start a new run; use "
+            f"{where} is a {name}: changes to its code would not start a new run; use "
             f"a class of {' or '.join(f'{module}*' for module in OWN_MODULES)}"
         )
     parts = {key: described(part, f"{where}.{key}") for key, part in given.items()}

@@ -101,7 +101,7 @@ def simulate(case: Case, *, name: str = "", results: Path | str = RESULTS) -> Ru
     """
     if not hasattr(case, "steps"):
         raise InputError(
-            f"a {type(case).__name__} is not a case: give one, such as "
+            f"{type(case).__name__} is not a case: give one, such as "
             "Morph(structure, target=...), Fold(pattern) or a robot"
         )
     kind = re.sub("(?<=[a-z])(?=[A-Z])", "_", type(case).__name__).lower()

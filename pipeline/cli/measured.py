@@ -180,8 +180,8 @@ def compare(
     for name, shipped in found["values_of"].items():
         if name != shipped:
             print(
-                f"fitted      {name} has the values of {shipped}, which the fit used: "
-                "this does not test the prediction"
+                f"fitted      {name} repeats {shipped}, which the fit used: "
+                "it does not test the prediction"
             )
     for name, other in found["nearer"].items():
         print(
@@ -214,7 +214,7 @@ def _which(found: dict[str, Any], of: MeasuredSet) -> str:
     others = {n: k for n, k in found["compared_with"].items() if k != by["key"]}
     if others:
         lines.append(
-            "            records whose inputs it does not have, predicted in this run: "
+            "            records that it does not cover, predicted in this run: "
             f"{', '.join(others)} (run {', '.join(sorted(set(others.values())))})"
         )
     made, now = by["code"], code_of_prediction(of)

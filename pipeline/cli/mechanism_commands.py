@@ -175,7 +175,8 @@ def _pose(text: str) -> tuple[str, Path, Path, Path]:
     folders = [Path(word) for word in shlex.split(text)]
     if len(folders) != 3:
         raise InputError(
-            f"--pose {text} has {len(folders)} words: give COMPARISON SPHERES SIMULATED"
+            f"--pose {text} must have 3 words, not {len(folders)}: "
+            "give COMPARISON SPHERES SIMULATED"
         )
     comparison, spheres, simulated = folders
     return comparison.name, comparison, spheres, simulated

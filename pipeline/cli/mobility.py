@@ -92,7 +92,7 @@ def _held_flat_by_distances(structure: Structure) -> list[str]:
     flat = flat_by_distances(structure)
     if not flat:
         return []
-    more = f" and {len(flat) - 1} more sets" if len(flat) > 1 else ""
+    more = f" (and further sets: {len(flat) - 1})" if len(flat) > 1 else ""
     return [
         f"warning: nodes {', '.join(map(str, flat[0]))}{more} lie in one plane and are "
         "connected by distances only, so they can leave the plane to first order: "

@@ -66,7 +66,7 @@ RunName = Annotated[str, Argument(**_RUN)]
 Spheres = Annotated[Path, folder(result_folder, "Folder of an ingest run.")]
 ScaleMm = Annotated[float | None, Option(help=HELP["scale_mm"])]
 Planned = Annotated[
-    str, Option(metavar="DIGEST", help="Fail if the configuration or code has changed.")
+    str, Option(metavar="DIGEST", help="Fail unless conf and code have this digest.")
 ]
 Cores = Annotated[int | None, Option(help="Number of jobs that run at the same time.")]
 Profile = Annotated[Path, folder(profile_directory, "Folder of a Snakemake profile.")]

@@ -126,7 +126,7 @@ def _row(text: str) -> "Row":
     words = shlex.split(text)
     if len(words) not in (2, 4):
         raise InputError(
-            f"--row {text} has {len(words)} words: "
+            f"--row {text} must have 2 or 4 words, not {len(words)}: "
             "give LABEL SIMULATED, or LABEL SIMULATED COMPARISON INGEST"
         )
     label, *folders = words
@@ -209,7 +209,7 @@ def track() -> int:
 @command("ui")
 def ui(
     port: Annotated[
-        int, Option(min=1, max=65535, help="Port of the printed addresses.")
+        int, Option(min=1, max=65535, help="Port of the local web server.")
     ] = 5000,
 ) -> None:
     """Open the pages of MLflow that show the runs.

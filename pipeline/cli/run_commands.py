@@ -23,7 +23,7 @@ def make(
         list[str] | None,
         Argument(
             metavar="[FIGURE] [KEY=VALUE]...",
-            help="Only this figure; changes to conf/workflow.yaml.",
+            help="Figure to make (default: all); changes to conf/workflow.yaml.",
             autocompletion=options.figures,
         ),
     ] = None,
@@ -101,7 +101,7 @@ def study(
     from pipeline.workflow.study_batches import StudyPlan, list_members, run_batch
 
     if sum(map(bool, (members, batch, search, table))) > 1:
-        raise InputError("give one of --members, --batch, --search and --table")
+        raise InputError("give only one of --members, --batch, --search, --table")
     if table:
         from pipeline.steps.study_table import write_study
 

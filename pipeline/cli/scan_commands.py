@@ -118,7 +118,7 @@ def ingest(
         f"{numbers['points']} points: {out / 'scan.html'} shows them\n"
         f"their radius in the scan is {numbers['free_radius_mm']:.5g} +- "
         f"{numbers['free_radius_sd_mm']:.1g} mm, noise {numbers['noise_mm']:.2g} mm; "
-        f"{rejected} candidates rejected{why}\n"
+        f"candidates rejected: {rejected}{why}\n"
         f"next: morphtrack compare --spheres {shlex.quote(str(out))} --simulated RUN "
         "--out verdict"
     )
@@ -175,7 +175,7 @@ def pick(
     if not len(seeds):
         raise InputError("no sphere was picked, so no file is written: pick some")
     write_seeds(out, checked(seeds, points))
-    print(f"{len(seeds)} seeds in {out}")
+    print(f"seeds in {out}: {len(seeds)}")
 
 
 def _place(text: str) -> list[float]:

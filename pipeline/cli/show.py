@@ -20,8 +20,8 @@ from pipeline.workflow.plan import Plan
 from sim.origami.pattern.fold_format import CREATOR, folded_document
 
 NO_FFMPEG = (
-    "note: this machine has no ffmpeg, so a GIF is made (Debian: ffmpeg; or, under the "
-    "GPL, .venv/bin/python -m pip install imageio-ffmpeg)"
+    "note: ffmpeg is missing, so a GIF is made (install the Debian package ffmpeg, or, "
+    "under the GPL, .venv/bin/python -m pip install imageio-ffmpeg)"
 )
 SHOWING = (".html", ".png", ".svg", ".pdf")  # what a run of another step holds to see
 STILL = (".png",)  # of them what runs no code

@@ -100,7 +100,7 @@ def _run(link: Link, mlflow_id: str, names: Variations) -> Iterator[str]:
     yield from _wrapped("configuration", flat(record["identity"]["config"]), indent)
     yield f"{indent}{_code(record)}"
     yield from _wrapped("versions", record["identity"]["versions"].items(), indent)
-    yield f"{indent}MLflow {mlflow_id or 'not tracked yet: morphtrack track'}"
+    yield f"{indent}MLflow {mlflow_id or 'not tracked yet: run morphtrack track'}"
 
 
 def _scans(record: Mapping[str, Any], made: Mapping[str, str]) -> list[tuple[str, str]]:
@@ -131,7 +131,7 @@ def _study(name: str, links: Sequence[Link], names: Variations) -> Iterator[str]
         several = sorted({say(link.record) for link in links if link.record})
         yield from (f"  {text}" for text in several[:3])
         if len(several) > 3:
-            yield f"  and {len(several) - 3} more states of {what}"
+            yield f"  further states of {what}: {len(several) - 3}"
     bad = [link for link in links if link.troubles]
     for link in bad[:MOST_ALIKE]:
         called = f"{_called(link, names)} (run {link.key})"
@@ -166,5 +166,5 @@ def trace(what: str, results: Path) -> None:
     links = chain(found.origin.all_keys, results, job_now)
     lines = [first, *link_lines(found, links, results)]
     if job_now is None:
-        lines.append(f"conf was not checked, since planning it failed: {trouble}")
+        lines.append(f"conf was not checked, since it cannot be planned: {trouble}")
     print("\n".join(map(visible, lines)))

@@ -32,7 +32,7 @@ KINDS = {
     "list_type": "a list",
     "model_type": "a mapping",
     "string_type": "a word",
-    "too_short": "a list with an entry or more",
+    "too_short": "a list with one or more entries",
     "tuple_type": "a list",
 }
 
@@ -245,6 +245,6 @@ def check_folder_names(names: Iterable[str], where: str) -> None:
         other = seen.setdefault(folder_name(name, where).casefold(), name)
         if other != name:
             raise InputError(
-                f"{where}: {other!r} and {name!r} differ only in case, and some disks "
-                "ignore case: rename one"
+                f"{where}: {other!r} and {name!r} differ only in upper and lower case, "
+                "which some disks ignore: rename one"
             )

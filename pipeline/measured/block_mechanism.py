@@ -449,9 +449,9 @@ def _check_force(path: Path, closing: Floats, resisting: Floats) -> None:
     low, high = np.quantile(resisting[closing <= PLACES[-1]], [STRAY, 1.0 - STRAY])
     if high - low < DEAD:
         raise InputError(
-            f"{path}: the specimen was not loaded: force_N varies by {high - low:.3f} "
-            f"N up to {PLACES[-1]:g} mm of closing, without outliers: leave the record "
-            "out"
+            f"{path}: the specimen was not loaded: force_N varies by only "
+            f"{high - low:.3f} N over the first {PLACES[-1]:g} mm of closing (outliers "
+            "excluded): leave the record out"
         )
     far = np.quantile(closing, [0.1, 0.9])
     rise = resisting[closing >= far[1]].mean() - resisting[closing <= far[0]].mean()

@@ -111,7 +111,7 @@ class LatticeTracks(Experiment):
         if at[0] < first - BEYOND or at[-1] > last + BEYOND:
             raise InputError(
                 f"{record.path}: {TEMPERATURE} goes from {at[0]:g} to {at[-1]:g}, but "
-                f"strips were measured from {first:g} to {last:g} C: remove other rows"
+                f"strips were measured from {first:g} to {last:g} C: drop rows outside"
             )
         return RecordInputs(
             record.name, words={"design": design}, state={TEMPERATURE: at}

@@ -173,7 +173,7 @@ class TendonTentacle(Experiment):
             raise InputError(
                 f"{record.path}: marker 1 is {below:g} below the root, and the "
                 f"farthest marker is {far:g} away: give metres, with y downwards in "
-                "frames (with time_s) or z upwards in means"
+                "frames (with time_s) or z upwards in mean positions"
             )
         if frames:
             _refuse_unrest(record)

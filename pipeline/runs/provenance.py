@@ -142,7 +142,7 @@ def find_origin(file: Path, results: Path) -> Found:
     digest = run_keys.file_digest(file)
     if noted := read_sidecar(file):
         origin, written = noted
-        trouble = "" if written == digest else "it was edited since it was written"
+        trouble = "" if written == digest else "it has been edited since it was written"
         return Found(origin, f"its sidecar {file.stem}{SUFFIX}", digest, trouble)
     record = file.resolve().parent / "run.json"
     if record.is_file():
@@ -156,14 +156,14 @@ def find_origin(file: Path, results: Path) -> Found:
         return Found(known, "its SHA-256, which a run recorded", digest)
     raise InputError(
         f"no run is found for {file}: it has no sidecar {file.stem}{SUFFIX}, no id in "
-        "its metadata, and no run here wrote this content"
+        "its metadata, and no run here wrote this content: give the file as written"
     )
 
 
 def _in_a_run(file: Path, digest: str) -> Found:
     key = str(run_record(file.parent)["key"])
     recorded = run_keys.recorded_digests(file.parent).get(file.name)
-    trouble = "it was edited since the run wrote it"
+    trouble = "it has been edited since the run wrote it"
     if recorded is None:
         trouble = (
             "the run did not record this file, so it cannot be checked: repeat the run"

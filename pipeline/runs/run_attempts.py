@@ -377,7 +377,7 @@ def _set_aside(directory: Path, found: Sequence[str]) -> None:
     )
     directory.rename(place)
     print(
-        f"warning: {directory}: {'; '.join(found)}: the run is made again; the changed "
+        f"warning: {directory}: {'; '.join(found)}: the run is repeated; the changed "
         f"files are in {place}",
         file=sys.stderr,
     )
@@ -401,7 +401,7 @@ def _attempt(job: Job, body: Body, results: Path) -> Path:
         if isinstance(error, ShownError):
             raise ShownError(f"{error} (see {place})") from error
         if isinstance(error, Exception):
-            raise RunFailedError(f"{_reason(error)} (kept in {place})") from error
+            raise RunFailedError(f"{_reason(error)} (see {place})") from error
         raise
     return publish(directory, place)
 

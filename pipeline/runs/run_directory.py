@@ -271,7 +271,7 @@ def simulated_run(name: str) -> Path:
     """The folder of a simulation; one without run.json is taken as it is."""
     path = Path(name).parent if Path(name).is_file() else Path(name)
     if Path(name).is_file() and not any(path.glob("steps.*")):
-        raise InputError(f"{name} is no run: `morphtrack simulate {name}` makes one")
+        raise InputError(f"{name} is not a run: `morphtrack simulate {name}` makes one")
     return path if path.is_dir() else found_run(name, places=SIMULATED)
 
 
@@ -283,9 +283,9 @@ def printable_run(name: str) -> Path:
     step = run_record(path).get("step", "simulate")
     if step != "simulate":
         raise InputError(f"{path} is a run of {step}: give one of morphtrack simulate")
-    other = "compare its measurements (CSV) by `morphtrack compare_series`"
+    other = "compare its measurements (CSV) with `morphtrack compare_series`"
     if (path / "pattern.fold").is_file():
-        other = "write the sheet by `morphtrack show RUN --fold FILE.fold`"
+        other = "write the sheet with `morphtrack show RUN --fold FILE.fold`"
     raise InputError(
         f"{path} has no nodes to print and scan: give the run of a mechanism, such as "
         f"case=structure_file; or {other}"

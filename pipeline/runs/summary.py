@@ -90,7 +90,7 @@ def summary_lines(record: Mapping[str, Any]) -> list[str]:
     lines.append(f"stopped by: {stop or 'end of run'}, after {', '.join(ended)}{why}")
     if "start_moved" in result:
         moved = f"{short(result['start_moved'])} {result.get('unit', '')}".rstrip()
-        lines.append(f"start: a node moved by {moved} to fit the constraints")
+        lines.append(f"start: nodes moved by up to {moved} to fit the constraints")
     return [visible(line) for line in [*lines, *sentences.values()]]
 
 
@@ -136,7 +136,7 @@ def _asked(record: Mapping[str, Any]) -> str:
     folding = [p for p in phases if str(p.get("_target_", "")).endswith(".Fold")]
     if not folding or folding[-1].get("angles"):
         return ""
-    return f" at {folding[-1].get('fraction', 1.0):g} of the assigned folds"
+    return f" at {folding[-1].get('fraction', 1.0):g} of the assigned angles"
 
 
 def _rest(result: Mapping[str, Any]) -> str:
@@ -209,10 +209,10 @@ KINDS = {"M": "mountain", "V": "valley", "F": "flat", "J": "join", "B": "border"
 CONFIGURATIONS = {  # sim.mechanism.bifurcations.CrossingKind
     "rigid": "nothing moves: the only first-order motions are rigid ones",
     "regular": "regular: one smooth set of configurations, dimension {dimension}",
-    "isolated": "isolated: {null_space} first-order motions, none of them finite",
+    "isolated": "isolated: first-order motions ({null_space}), none of them finite",
     "branches": "{branches} branches of dimension {dimension} meet",
-    "cone": "no simple bifurcation: null space of dimension {null_space}, directions "
-    "of dimension {dimension}; only samples are followed",
+    "cone": "no simple bifurcation: null space of dimension {null_space}, branches "
+    "leave in a cone of dimension {dimension}; only some of them are followed",
 }
 
 
@@ -266,8 +266,8 @@ def _fit(result: Mapping[str, Any], directory: Path) -> list[str]:
         names = ("rms", "rms_nominal", "rms_mean", "u")
         rms, nominally, mean, u = (f"{float(row[name]):.3g}" for name in names)
         lines.append(
-            f"{row['quantity']}, {row['part']} ({row['count']}): rms {rms}, nominal "
-            f"{nominally}, mean {mean}, u {u}"
+            f"{row['quantity']}, {row['part']} ({row['count']}): rms {rms}, with "
+            f"nominal parameters {nominally}, of the mean {mean}, u {u}"
         )
     if all(row["part"] != "held out" for row in errors):
         lines.append("warning: no held-out data: the fit was not validated")
@@ -292,8 +292,8 @@ def _reached(result: Mapping[str, Any]) -> list[str]:
             "rigid: the mechanism has only rigid-body motions; its shape cannot change"
         )
     lines.append(
-        f"cells: {result['cells']}, {result['new_in_last_100']} of them new in the "
-        "last 100 samples (near 0: more samples add little)"
+        f"different shapes (cells): {result['cells']}, {result['new_in_last_100']} "
+        "of them new in the last 100 samples (near 0: more samples add little)"
     )
     return lines
 

@@ -426,7 +426,7 @@ def _match(view: Spheres, whole: Spheres) -> tuple[Ints, RigidMotion, float, str
     labels = label_spheres(Mechanism(whole[0], tuple(pairs)), *view, SEARCH)
     other, own = labels.labelled, labels.sphere[labels.labelled]
     if len(own) < FEWEST:
-        problem = f"shares {len(own)} spheres with other views, below {FEWEST}"
+        problem = f"shares too few spheres with others ({len(own)}, below {FEWEST})"
         return own, RigidMotion(np.eye(3), np.zeros(3)), np.inf, problem
     x, y = view[0][own], whole[0][other]
     motion = fit_rigid_motion(x, y)

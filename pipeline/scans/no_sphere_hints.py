@@ -35,8 +35,8 @@ def no_sphere_hint(
         )
     elif picks.noise > HINT.rough * R:
         what = (
-            f"the candidates of radius {R:g} mm ({many}) have {picks.noise:.2g} mm "
-            "rms, too rough for spheres"
+            f"the candidates of radius {R:g} mm ({many}) are too rough for spheres: "
+            f"their points deviate by {picks.noise:.2g} mm rms"
         )
     elif many < HINT.fewest and (
         hint := other_unit(points, unit, options, HINT.fewest)

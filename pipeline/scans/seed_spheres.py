@@ -79,7 +79,7 @@ def clicked(points: Floats) -> Floats:
     cloud = o3d.geometry.PointCloud(o3d.utility.Vector3dVector(shown))
     window = o3d.visualization.VisualizerWithEditing()
     if not window.create_window("Shift-click the spheres, then press Q"):
-        raise InputError("no window can be opened: give places with --at")
+        raise InputError("no window can be opened: give positions with --at")
     window.add_geometry(cloud)
     window.run()
     window.destroy_window()
@@ -97,4 +97,4 @@ def _connect_to_display() -> None:
         return  # loading Open3D says what to install
     x11.XOpenDisplay.restype = ctypes.c_void_p
     if not x11.XOpenDisplay(None):  # left open: some servers restart after the last one
-        raise InputError(f"the display {name} does not answer: give places with --at")
+        raise InputError(f"display {name} does not answer: give positions with --at")

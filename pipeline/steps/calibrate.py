@@ -91,8 +91,8 @@ def folders_of(comparison: Path) -> PoseFolders:
         directory = finished(key, results)
         if directory is None:
             raise InputError(
-                f"{comparison} compared {role} that {results} no longer has (run "
-                f"{key}): repeat the comparison"
+                f"{comparison}: the compared run {key} ({role}) is no longer in "
+                f"{results}: repeat the comparison"
             )
         found[role] = directory
     return PoseFolders(str(record["name"]), comparison, **found)
@@ -549,7 +549,7 @@ def printed(nominal: Structure, model: Model, theta: Floats, play: Floats) -> St
 def _structure(config: Mapping[str, Any]) -> Structure:
     case: Any = sound_case(config)
     if not isinstance(getattr(case, "structure", None), Structure):
-        raise InputError("a calibration needs cases of morphing: this one has no links")
+        raise InputError("a calibration needs morphing cases: this one has no links")
     structure: Structure = case.structure
     return structure
 

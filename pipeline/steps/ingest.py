@@ -154,7 +154,7 @@ def _write(
     views: list[dict[str, Any]],
 ) -> None:
     synthetic = bool(numbers["synthetic"])
-    title = f"{len(picks.spheres)} spheres in {len(points)} points"
+    title = f"spheres: {len(picks.spheres)}, points: {len(points)}"
     page = scan_page(points, picks, title, synthetic=synthetic)
     figure = scan_picture(
         points, picks, f"synthetic scan: {title}" if synthetic else title

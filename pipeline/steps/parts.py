@@ -283,8 +283,8 @@ def _cost(case: MorphCase, made: PrintedMechanism) -> dict[str, Any]:
     if made.spaced.held:
         names = ", ".join(made.spaced.held[:6])
         cost["held"] = (
-            f"{len(made.spaced.held)} lengths stay as designed, since closed loops fix "
-            f"them: {names}"
+            "lengths fixed by closed loops stay as designed "
+            f"({len(made.spaced.held)}): {names}"
         )
     return cost
 

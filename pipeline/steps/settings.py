@@ -222,7 +222,7 @@ HELP = {
     "register": "Register views in separate frames by the spheres they share.",
     "salvage": "Keep the good points of damaged files.",
     "seeds_path": "Search only at the positions in this file of `morphtrack pick`.",
-    "scanner_at_mm": "Place X Y Z of the scanner; E57 and PTX files state it.",
+    "scanner_at_mm": "Position X Y Z of the scanner; E57 and PTX files state it.",
     # compare, deviation, input_uncertainty
     "scale_mm": "mm of the print per unit of the case; default: the structure's unit.",
     "gate_mm": "Largest distance of scanned target points from the expected target.",

@@ -167,5 +167,5 @@ def run_in(directory: Path, job: Job) -> Path:
     try:
         record_run(directory, job, lambda out: perform(job, {}, out))
     except NotConvergedError as error:
-        raise RunFailedError(f"{one_line(error)} (kept in {directory})") from error
+        raise RunFailedError(f"{one_line(error)} (see {directory})") from error
     return directory

@@ -83,16 +83,16 @@ def shortfalls(study: Mapping[str, Any], table: pd.DataFrame) -> Iterator[str]:
     for reason, count in reasons[:MOST_REASONS].items():
         yield f"{count} of {len(table)} runs failed: {reason}"
     if len(reasons) > MOST_REASONS:
-        yield f"{len(reasons) - MOST_REASONS} more reasons are in table.csv"
+        yield f"further reasons, in table.csv: {len(reasons) - MOST_REASONS}"
     absent = dict.fromkeys(study["response"]).keys() - responses(study, table)
     finished = (table["status"] == "finished").any()
     if finished and absent and tuple(study["response"]) != RESPONSE:
         varied = {name for member in study["members"] for name in member["point"]}
         known = ", ".join(c for c in _numbers(table) if c not in varied)
         yield (
-            f"{STUDIES / study['study']}.yaml: no run has the number "
-            f"{', '.join(sorted(absent))} of `response`: "
-            + (f"take one of {known}" if known else "its runs have none")
+            f"{STUDIES / study['study']}.yaml: `response` names "
+            f"{', '.join(sorted(absent))}, which no run has: "
+            + (f"take one of {known}" if known else "the runs have no numbers")
         )
 
 

@@ -276,7 +276,7 @@ def track() -> int:
         print(f"warning: {note}", file=sys.stderr)
     for reason in logger.unreadable:
         print(f"error: {reason}", file=sys.stderr)
-    print(f"MLflow: {len(logger.logged)} runs added to {shown_store(logger.store.uri)}")
+    print(f"MLflow: new runs in {shown_store(logger.store.uri)}: {len(logger.logged)}")
     if logger.trouble:
         raise RunFailedError(f"{logger.trouble} (no result is lost): repeat this later")
     return FAILED if logger.unreadable else DONE

@@ -33,7 +33,7 @@ DONE = {
     "for everybody": f"umask 000; {COMMAND}",
 }
 TOLD = {
-    "files of 1 kB": (f"ulimit -f 1; {COMMAND}", 1, "raise the limit of a file's size"),
+    "files of 1 kB": (f"ulimit -f 1; {COMMAND}", 1, "raise the file size limit"),
     "a file": (
         f"touch results; {COMMAND}",
         2,

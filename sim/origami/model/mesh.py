@@ -248,7 +248,7 @@ def compliant_mesh(pattern: CreasePattern, material: SheetMaterial) -> BarHingeM
     """
     if len(pattern.joints):
         raise ValueError(
-            f"{len(pattern.joints)} lines divide non-convex panels and have no width: "
+            f"lines across non-convex panels ({len(pattern.joints)}) have no width: "
             "set `compliant: false` (creases as single hinges)"
         )
     parts = MeshBuilder(pattern)

@@ -284,7 +284,7 @@ def _metres(content: Mapping[str, Any], scale: float | None, vertices: Floats) -
         return METRES[unit]
     if unit != UNIT:
         raise ValueError(
-            f"frame_unit is {unit!r}: give one of {', '.join(METRES)}, or the scale"
+            f"frame_unit is {unit!r}: give one of {', '.join(METRES)}, or set `scale`"
         )
     size = float(np.ptp(vertices, axis=0).max())
     return LARGEST / size if size > 0.0 else 1.0

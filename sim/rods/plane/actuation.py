@@ -115,7 +115,7 @@ class Pulses(Checked):
         """A ValueError where a limb is named that is none of so many."""
         if self.limbs and not count:
             raise ValueError(
-                "actuation: no rod has a limb: give rods limbs, or remove pulses"
+                "actuation: no rod has a limb: set `limb` of rods, or remove pulses"
             )
         refuse_missing("actuation: limb {} does not exist", self.limbs, count, "choose")
 

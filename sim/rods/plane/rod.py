@@ -137,7 +137,7 @@ def pairs_at(nodes: Floats, edges: Ints, at: Sequence[int]) -> tuple[Ints, Float
         other = [int(a + b) - node for a, b in edges.tolist() if node in (a, b)]
         if len(other) < 2:
             raise ValueError(
-                f"joints: node {node} has {len(other)} edges: choose one with 2 or more"
+                f"joints: node {node} has under 2 edges ({len(other)}): choose another"
             )
         bends += [(i, node, k) for i, k in combinations(other, 2)]
     table = np.array(bends, dtype=np.int64).reshape(-1, 3)

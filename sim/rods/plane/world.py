@@ -331,8 +331,8 @@ class World:
         known = sorted({*self.rod.edge_limb.tolist()} - {PASSIVE})
         if len(known) < 2 or known != list(range(len(known))):
             raise ValueError(
-                f"actuation: the limbs are {known}: number two or more from 0 without "
-                "gaps, or give a table of pulses"
+                f"actuation: the limbs are {known}: number two or more limbs from 0 "
+                "without gaps, or give a table of pulses"
             )
 
     def _refuse_ground_above_rod(self) -> None:

@@ -226,7 +226,7 @@ def swept(ground: Wave | Terrain) -> HeightField:
     """A height field; its offset is 0, as skins touch it."""
     if ground.offset != 0.0:
         raise ValueError(
-            f"ground: offset is {ground.offset:g} m, but in 3D the skin of a rod "
+            f"ground: offset is {ground.offset:g} m, but in 3D the surface of a rod "
             "touches the ground: set it to 0"
         )
     relief = ground.relief

@@ -323,7 +323,7 @@ def together(*rods: SpaceRod) -> SpaceRod:
     """Several rods as one, whose nodes, edges and bends follow each other."""
     laws = {rod.law.value for rod in rods}
     if len(laws) > 1:
-        raise ValueError(f"rods: stretch laws are {sorted(laws)}: give all one law")
+        raise ValueError(f"rods: stretch laws are {sorted(laws)}: give all the same")
     nodes = np.cumsum([0, *(len(rod.nodes) for rod in rods)])
     edges = np.cumsum([0, *(len(rod.edges) for rod in rods)])
     joined = {

@@ -209,7 +209,7 @@ def rest(
         return found
     raise NotConvergedError(
         f"rod: unbalanced force {found.residual:.2g} N exceeds {found.allowed:.2g} N "
-        f"({found.negative} negative eigenvalues) after {found.steps} steps: use "
+        f"(negative eigenvalues: {found.negative}) after {found.steps} steps: use "
         "smaller load steps, or start closer to rest",
         best=found,
     )

@@ -368,11 +368,11 @@ class TaperedArm(Checked):
         if table.ndim != 2 or table.shape[1] != 2 or len(table) < 2:
             raise ValueError("arm: profile must have rows of arc length and radius")
         if (np.diff(table[:, 0]) <= 0.0).any() or (table[:, 1] <= 0.0).any():
-            raise ValueError("arm: arc lengths must increase, radii be positive")
+            raise ValueError("arm: arc lengths must increase; radii must be positive")
         if not self.tied + 0.5 * self.tied / self.edges < self.length:
             raise ValueError(
                 f"arm: tendons are tied at {self.tied:g} m, the arm ends at "
-                f"{self.length:g} m: tie them half an edge before it"
+                f"{self.length:g} m: tie them more than half an edge before it"
             )
 
     @property

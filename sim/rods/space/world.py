@@ -244,7 +244,7 @@ class SpaceWorld:
 
     def __post_init__(self) -> None:
         if self.rod.law is not StretchLaw.HOOKE:
-            raise ValueError("motion: stretch law rubber is static only: use hooke")
+            raise ValueError("motion: stretch law rubber is for statics: use hooke")
         if self.damping.rayleigh:
             raise ValueError("damping: rayleigh works in 2D only: remove it")
         _refuse_unfitting(self)
@@ -383,7 +383,7 @@ def _refuse_unfitting(world: SpaceWorld) -> None:
     refuse_unfitting(world, 3)
     if world.schedule is not None and world.limbs is None:
         raise ValueError(
-            "actuation: a schedule needs limbs: give them, or leave it out"
+            "actuation: a schedule needs limbs: give limbs, or remove the schedule"
         )
     if world.natural is not None and world.limbs is not None:
         raise ValueError(

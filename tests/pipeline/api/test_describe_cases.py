@@ -107,7 +107,7 @@ def test_code_from_elsewhere_is_refused():
         pass
 
     with pytest.raises(
-        InputError, match=r"Ridge: changes of its code would not start a new run"
+        InputError, match=r"Ridge: changes to its code would not start a new run"
     ):
         key(mt.Morph(sheet(), target=Ridge(1.0)))
     with pytest.raises(InputError, match=r"case is a function: a run is identified"):

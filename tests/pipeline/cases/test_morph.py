@@ -244,7 +244,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "link to itself": ({"dist": [[1, 1, 1.0]]}, "dist(1, 1) has length zero"),
     "not a number": ({"nodes": [[0, 0, float("nan")]]}, "nodes[0][2] is nan: give a"),
     "flat": ({"nodes": [[0, 0], [1, 0, 0]]}, "nodes[0] is [0, 0]: it needs 3 numbers"),
-    "no nodes": ({"nodes": []}, "nodes must be a list with an entry or more"),
+    "no nodes": ({"nodes": []}, "nodes must be a list with one or more entries"),
     "short entry": ({"dist": [[0, 1]]}, "dist[0] is [0, 1]: it needs 3 numbers"),
     "text": ({"dist": [[0, 1, "one"]]}, "dist[0][2] must be a number, not 'one'"),
     "fraction of a node": (

@@ -80,7 +80,7 @@ REFUSED = {
         ("limbs=[0]", "give one for each of the 6 edges"),
         ("held=[7]", "node 7 does not exist: choose 0 to 6"),
         ("held=[1.5]", "node 1.5 does not exist: choose 0 to 6"),
-        ("joints=[0]", "joints: node 0 has 1 edges: choose one with 2 or more"),
+        ("joints=[0]", "joints: node 0 has under 2 edges (1): choose another"),
         ("schedule.limbs=[2]", "limb 2 does not exist"),
         ("options.max_newton=0", "max_newton must be a whole number"),
         ("duration=inf", "duration must be positive, not inf"),
@@ -102,7 +102,7 @@ REFUSED = {
     "tendon_arm": [
         ("tensions=[1]", "2 angles for 1 tensions"),
         ("offset=[[0,0.02],[0.3,0]]", "route it inside"),
-        ("tied=0.5", "tie them half an edge before"),
+        ("tied=0.5", "tie them more than half an edge"),
         ("law=foam", "choose one of hooke, rubber"),
         ("profile=[[0.1,0.01],[0,0.01]]", "arc lengths must increase"),
     ],

@@ -276,7 +276,7 @@ def test_a_pose_of_something_else_is_refused(
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        ({"poses": {}}, "poses must be a list with an entry or more"),
+        ({"poses": {}}, "poses must be a list with one or more entries"),
         ({"length_sd_mm": -1.0}, "length_sd_mm must be 0 or more"),
         ({"seed": "x"}, "seed must be a whole number"),
         ({"lab": {"colour": 1}}, "the virtual lab has no 'colour'"),

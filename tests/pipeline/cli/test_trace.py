@@ -136,7 +136,7 @@ def test_an_edited_run_and_an_edited_figure_are_named(plan, figure, capsys):
     figure.write_bytes(figure.read_bytes() + b"\n")
     said = told(capsys, figure)
     assert "OUT OF DATE: edited: run.json was edited" in said
-    assert "OUT OF DATE: it was edited since it was written" in said
+    assert "OUT OF DATE: it has been edited since it was written" in said
     assert "out of date: the file itself, 2 of 4 runs" in said
 
 
@@ -172,7 +172,7 @@ def test_conf_that_cannot_be_planned_is_said(project, figure, monkeypatch, capsy
     monkeypatch.setattr("pipeline.cli.trace.find_jobs_now", find_jobs_now)
     (project / "conf" / "workflow.yaml").write_text("figures: 3")
     said = told(capsys, figure)
-    assert "conf was not checked, since planning it failed: " in said
+    assert "conf was not checked, since it cannot be planned: " in said
     assert "nothing has changed" in said
 
 

@@ -112,5 +112,5 @@ def test_a_label_that_leads_out_of_its_folder_is_refused(tmp_path, kind, label):
     [("two: {case", "ONE: {case"), ("dejong-3: {", "a: {cases: {b: [], B: []}, ")],
 )
 def test_names_that_are_one_folder_on_some_disks_are_refused(tmp_path, old, new):
-    with pytest.raises(InputError, match="differ only in case, and some disks"):
+    with pytest.raises(InputError, match="differ only in upper and lower case, which"):
         workflow(tmp_path, GOOD.replace(old, new).replace("one, two", "one"))

@@ -203,7 +203,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"natural": [{"rod": 0}]}, "has no change: give bend or twist"),
     ({"natural": [{"rod": 0, "bend": [[0, 0], [1, 9]]}]}, "it needs 3 numbers"),
     ({"natural": [{"rod": 0, "twist": [[1, 0], [1, 9]]}]}, "times must increase"),
-    ({"pulses": [{"limb": 0, "time": 1}]}, "no rod has a limb: give rods limbs"),
+    ({"pulses": [{"limb": 0, "time": 1}]}, "no rod has a limb: set `limb` of"),
 ]
 
 

@@ -182,7 +182,7 @@ def test_a_small_misfit_is_closed_and_said():
     _, recorder = recorded(MorphCase(made, method="newton"))
     result = recorder.summary()
     assert 0.0 < float(result["start_moved"]) < 0.02
-    assert "start: a node moved by 0.0" in summary_lines({"result": result})[-1]
+    assert "start: nodes moved by up to 0.0" in summary_lines({"result": result})[-1]
 
 
 def test_a_file_in_yaml_says_the_same_and_keeps_its_comments(tmp_path):

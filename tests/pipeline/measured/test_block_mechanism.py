@@ -120,7 +120,7 @@ def test_the_force_that_resists_closing_is_what_is_measured(tmp_path):
 @pytest.mark.parametrize(
     ("fault", "reason"),
     [
-        ("dead", r"varies by 0\.02. N up to 10\.8 mm of closing, without outliers"),
+        ("dead", r"varies by only 0\.02. N over the first 10\.8 mm of closing"),
         ("dead but for a stop", "the specimen was not loaded"),
         ("dead but for one sample", "the specimen was not loaded"),
         ("one way", "never opens"),

@@ -85,7 +85,7 @@ def test_a_run_in_a_folder_here_is_offered_where_its_name_is_mistyped(
 def test_a_file_or_a_run_of_another_step_is_no_simulation(results, refused):
     (results.parent / "mine.yaml").write_text("nodes: []")
     said = refused("virtual_scan", "mine.yaml", *OUT)
-    assert "mine.yaml is no run: `morphtrack simulate mine.yaml` makes one" in said
+    assert "mine.yaml is not a run: `morphtrack simulate mine.yaml` makes one" in said
     ingest = results / "ingest" / "scan_1"
     (ingest / "run.json").write_text('{"step": "ingest"}')
     said = refused("virtual_scan", str(ingest), *OUT)

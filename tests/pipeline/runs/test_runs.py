@@ -81,7 +81,7 @@ def test_a_run_whose_files_were_edited_is_made_again(tmp_path, capsys):
     assert (run / "verdict.csv").read_text() == "differs\n"
     kept = tmp_path / "edited" / f"{job().key}.1" / "verdict.csv"
     assert kept.read_text() == "agrees\n"
-    assert "verdict.csv was edited: the run is made again" in capsys.readouterr().err
+    assert "verdict.csv was edited: the run is repeated" in capsys.readouterr().err
 
 
 def test_a_failed_run_leaves_the_steps_it_made(tmp_path):

@@ -302,7 +302,7 @@ def test_a_full_disk(place, whole):
     limited = ["bash", "-c", f"ulimit -f 16; exec {line}"]
     said = ended(limited, place, hooked(place), 1)
     (error,) = [text for text in said.splitlines() if text.startswith("error: ")]
-    assert "raise the limit of a file's size (ulimit -f), then run the" in error
+    assert "raise the file size limit (ulimit -f), then run the" in error
     assert "Traceback" not in said
     before = started(place)
     run(place, *BY_HAND)

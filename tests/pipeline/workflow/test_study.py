@@ -83,7 +83,7 @@ def test_a_run_that_does_not_converge_is_a_row_with_its_reason(command, project)
     assert done.returncode == 0, done.stdout + done.stderr
     assert (started(project), attempts(project)) == (before, ["1", "2"])
     assert "note: 1 of 2 runs failed: NotConvergedError: E still changes" in done.stdout
-    assert "mine.yaml: no run has the number nonsense, reason of `" in done.stdout
+    assert "mine.yaml: `response` names nonsense, reason, which no" in done.stdout
     made = rows_of(project / "results" / "study" / "mine" / "table.csv")
     rows = {row["case.max_steps"]: row for row in made}
     assert rows["1000"]["status"] == "finished"

@@ -309,7 +309,7 @@ def test_a_fold_is_measured_from_the_reversed_edge():
 @pytest.mark.parametrize(
     ("bends", "joint", "message"),
     [
-        ([], 2, "node 2 has 1 edges: choose one with 2"),
+        ([], 2, r"node 2 has under 2 edges \(1\)"),
         ([[0, 1, 2]], 1, "bend 0 is at node 1, a joint: leave it out"),
     ],
 )

@@ -235,7 +235,7 @@ def _two_pieces() -> None:
         ),
         (
             lambda: World(straight(0.1, 5, SOFT), schedule=LeftOfContact()),
-            r"the limbs are \[\]: number two or more from 0",
+            r"the limbs are \[\]: number two or more limbs from 0",
         ),
         (lambda: LeftOfContact(period=0.0), "period must be positive, not 0.0"),
         (

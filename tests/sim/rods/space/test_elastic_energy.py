@@ -250,7 +250,7 @@ def test_what_no_rod_can_be_is_refused():
         replace(rod, directors=np.tile([1.0, 0.0, 0.0], (3, 1)))
     with pytest.raises(ValueError, match=r"curvature of bend 0 must be finite, not"):
         replace(rod, curvature=np.full((2, 3), np.nan))
-    with pytest.raises(ValueError, match="give all one law"):
+    with pytest.raises(ValueError, match="give all the same"):
         together(rod, replace(rod, law=StretchLaw.RUBBER))
 
 
