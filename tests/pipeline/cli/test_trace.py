@@ -42,9 +42,7 @@ def chain_of_jobs(radius):
 def drawn(job):
     def body(out):
         origin = Origin(tuple(needed_keys(job)), run=job.key)
-        figure = Figure()
-        figure.add_subplot().plot([0.0, 1.0])
-        files = save(figure, out / "dejong-3", origin)
+        files = save(Figure(figsize=(1.0, 1.0)), out / "dejong-3", origin)
         table = out / "dejong-3-steps.csv"
         table.write_text("step,E\n0,0.5\n")
         write_sidecars([*files, table], origin)

@@ -29,8 +29,9 @@ SEARCH: dict[str, Any] = {
     "design": "adaptive",
     "vary": {
         "case.target.radius": {"low": 1.8, "high": 4.0},
-        "case.structure.rows": {"low": 2, "high": 3, "integer": True},
+        "case.structure.rows": {"low": 1, "high": 2, "integer": True},
     },
+    "fixed": {"case.structure.columns": 1},
     "samples": 5,
     "objective": "S",
 }

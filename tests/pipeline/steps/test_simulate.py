@@ -105,7 +105,6 @@ def test_a_key_that_stands_twice_is_named_with_its_line(command, project):
         ["--shell-completion", "install=bash"],
         ["--multirun", "case=glob(pent*)"],
         ["case=pentapod", "--multirun", "hydra.sweeper.max_batch_size=1"],
-        ["--multirun", "+hydra.sweeper.params.case='pentapod'"],
         ["--multirun", "case=pentapod", "+hydra.sweeper.params={record_every:100}"],
     ],
 )
