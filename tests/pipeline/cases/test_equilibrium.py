@@ -1,9 +1,7 @@
 """Equilibrium cases, run, written and drawn."""
 
-import csv
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +15,7 @@ from pipeline.cases.equilibrium import EquilibriumCase
 from pipeline.figures.shown import Row, draw
 from pipeline.steps.simulate import record_steps
 from pipeline.terminal import InputError
+from tests.helpers.tables import rows_of
 from tests.pipeline.shipped_cases import config_of
 
 ROOT = Path(__file__).parents[3]
@@ -38,11 +37,6 @@ def of_file(folder: Path, content: dict[str, Any], **values: Any) -> Equilibrium
     return case
 
 
-def read(path: Path) -> Iterator[dict[str, str]]:
-    with path.open() as file:
-        yield from csv.DictReader(file)
-
-
 @pytest.fixture(scope="module")
 def sheet(tmp_path_factory):
     out = tmp_path_factory.mktemp("sheet")
@@ -51,7 +45,7 @@ def sheet(tmp_path_factory):
 
 
 def test_stiffer_links_come_closer_to_rigid_ones_in_proportion(sheet):
-    rows = list(read(sheet[0] / "steps.csv"))
+    rows = rows_of(sheet[0] / "steps.csv")
     stiff = [row for row in rows if 0.0 < float(row["compliance"]) < 5e-4]
     assert len(stiff) == 4
     compliance = [float(row["compliance"]) for row in stiff]
@@ -64,7 +58,7 @@ def test_stiffer_links_come_closer_to_rigid_ones_in_proportion(sheet):
 
 
 def test_forces_in_the_table_balance(sheet):
-    rows = list(read(sheet[0] / "reactions.csv"))
+    rows = rows_of(sheet[0] / "reactions.csv")
     outer = [row for row in rows if row["kind"] in ("support", "spring", "load")]
     force = np.array([[float(row[f"force_{a}"]) for a in "xyz"] for row in outer])
     with np.load(sheet[0] / "steps.npz") as arrays:
@@ -87,7 +81,7 @@ def test_figure_shows_the_orders(sheet):
 
 def test_file_of_a_truss_gives_the_forces_of_statics(tmp_path):
     result = record_steps(of_file(tmp_path, TRUSS), "truss", tmp_path)
-    rows = {row["part"]: row for row in read(tmp_path / "reactions.csv")}
+    rows = {row["part"]: row for row in rows_of(tmp_path / "reactions.csv")}
     # The bars stand at 45 degrees: each carries P / (2 sin 45), k w / 2 each way
     tension = -1e-3 / (2.0 * np.sin(np.pi / 4.0))
     for part in ("link(0, 2)", "link(1, 2)"):
@@ -158,7 +152,7 @@ def test_contacts_are_listed_beside_the_reactions(tmp_path):
         "loads": [[2, 0, 0, -30.0]],
     }
     record_steps(of_file(tmp_path, stopped), "stop", tmp_path)
-    (contact,) = read(tmp_path / "contacts.csv")
+    (contact,) = rows_of(tmp_path / "contacts.csv")
     low, rest = 0.9, np.sqrt(2.0)  # of the apex on the stop, and of a bar
     bar = np.hypot(1.0, low)
     carried = 30.0 - 2.0 * 100.0 * (rest - bar) * low / bar
@@ -173,7 +167,7 @@ def test_forces_of_bars_in_a_line_are_left_out_and_said(tmp_path):
         "loads": [[1, 0, 0.3, 0]],
     }
     result = record_steps(of_file(tmp_path, in_line), "line", tmp_path)
-    told = {row["part"]: row for row in read(tmp_path / "reactions.csv")}
+    told = {row["part"]: row for row in rows_of(tmp_path / "reactions.csv")}
     assert "nearly redundant" in str(result["warning"])
     assert "largest_tension" not in result
     assert told["link(0, 1)"]["tension"] == told["node 0"]["force_x"] == ""
@@ -189,7 +183,7 @@ def test_file_gives_rest_lengths_and_angles(tmp_path):
         "supports": [[0, 1, 1, 1], [1, 1, 1, 1], [2, 1, 1, 1]],
     }
     record_steps(of_file(tmp_path, content), "hinge", tmp_path)
-    rows = {row["part"]: row for row in read(tmp_path / "reactions.csv")}
+    rows = {row["part"]: row for row in rows_of(tmp_path / "reactions.csv")}
     pulled = 3.0 * (np.sqrt(2.0) - 1.5)
     assert_allclose(float(rows["link(0, 1)"]["tension"]), pulled, rtol=1e-9)
     hinge = rows["hinge(0, 1, 2, 3)"]

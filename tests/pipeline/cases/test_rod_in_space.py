@@ -1,19 +1,12 @@
 """Cases of rods in space as the configuration builds them."""
 
-from typing import Any
-
 import numpy as np
 import pytest
-from hydra.utils import instantiate
 
-from tests.pipeline.shipped_cases import config_of
+from tests.pipeline.cases.test_robots import build
 from tests.recorded import recorded
 
 CASES = ("greenhill_shaft", "helix", "tendon_arm")
-
-
-def build(name: str, **values: Any) -> Any:
-    return instantiate(config_of(name) | values, _convert_="object")
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -1,6 +1,5 @@
 """The command and the cases that follow branches."""
 
-import csv
 import json
 
 import numpy as np
@@ -41,8 +40,7 @@ def test_a_pressed_strut_ends_on_either_side(tmp_path, capsys):
     assert called(["mobility", *words]) == 0
     assert "a saddle: E falls along 1 motion, both ways" in capsys.readouterr().out
     ends = np.load(tmp_path / "steps.npz")["r"]
-    with (tmp_path / "steps.csv").open() as file:
-        way = np.array([int(row["way"]) for row in csv.DictReader(file)])
+    way = np.array([int(row["way"]) for row in rows_of(tmp_path / "steps.csv")])
     heights = [ends[way == side][-1, 1, 1] for side in (1, -1)]
     assert heights == pytest.approx([0.6614378, -0.6614378], abs=1e-6)
     assert max(float(row["E"]) for row in rows_of(tmp_path / "branches.csv")) < 1e-8
