@@ -59,7 +59,7 @@ def test_a_run_is_computed_once():
 
 def test_a_run_is_found_by_name_key_and_folder():
     run = mt.simulate(case(), name="sheet")
-    for name in ("sheet", run.key, run.path):
+    for name in ("sheet", "own/sheet", run.key, run.key[:8], run.path):
         assert mt.load_run(name).key == run.key
     with pytest.raises(mt.InputError, match="unknown run 'sheat': did you mean"):
         mt.load_run("sheat")

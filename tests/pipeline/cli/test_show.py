@@ -10,11 +10,9 @@ from PIL import Image
 
 from pipeline.io.mesh_files import write_vtk_series
 from pipeline.report.motion import chosen_columns, read_moving_shape
-from pipeline.runs.run_directory import found_run, own_name
+from pipeline.runs.run_directory import own_name
 from pipeline.runs.run_keys import edits
 from pipeline.runs.step_runs import content_digest
-from pipeline.terminal import InputError
-from tests.pipeline.conftest import refusal
 
 SMALL = ["case=triangles_circle", "case.target.radius=2.3"]
 NAME = "triangles_circle,target.radius=2.3"
@@ -97,16 +95,6 @@ def test_pictures_are_none_of_a_runs_results(project, command):
     assert last is not None
     written = np.array((last.text or "").split(), dtype=float).reshape(-1, 3)
     assert np.array_equal(written, shape.r[-1])
-
-
-def test_a_run_is_found_by_name_folder_and_key(project, command):
-    assert command("simulate", *SMALL).returncode == 0
-    (run,) = (project / "results" / "runs").iterdir()
-    for name in (NAME, f"own/{NAME}", f"results/runs/{run.name}", run.name[:8]):
-        assert found_run(name).resolve() == run
-    with pytest.raises(InputError, match="did you mean triangles_circle"):
-        found_run("triangles_circle,target.radius=2.4")
-    assert "unknown run 'nothing'" in refusal(command("show", "nothing"))
 
 
 def test_lines_and_triangles_are_written_as_vtk_reads_them(tmp_path):

@@ -2,7 +2,6 @@ import copy
 import json
 import math
 import re
-from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -57,13 +56,6 @@ def series_rows():
             "verdict": "differs",
         }
     ]
-
-
-def is_rounded(value, told):
-    """Whether a number, rounded to the digits of a text of LaTeX, is that text."""
-    digits = Decimal(told.replace(r" \times 10^{", "e").rstrip("}"))
-    last = Decimal(1).scaleb(digits.as_tuple().exponent)
-    return abs(Decimal(value) - digits) * 2 <= last
 
 
 def test_tables_and_macros_are_written(row, tmp_path):
@@ -204,9 +196,6 @@ def test_a_quantity_and_its_u_have_one_power_of_ten_over_all_comparisons(row, tm
         "two": ("+0.4" + power, "1.1" + power),
         "far": ("+53.8" + power, "1.1" + power),
     }
-    for name, (error, u) in read.items():
-        for told, value in zip(said[name], (error, u), strict=True):
-            assert is_rounded(value, told)
     assert found["oneSScannedU"].startswith("0.0")  # as its value is told
 
 

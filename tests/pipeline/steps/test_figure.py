@@ -98,12 +98,6 @@ def test_an_unknown_figure_and_two_rows_of_one_name_are_refused():
         FigureConfig("dejong-3", ("a", "a"))
 
 
-def test_the_command_draws_from_folders(row, tmp_path, capsys):
-    words = ["dejong-3", "--row", "circle", *map(str, row), "--out", str(tmp_path)]
-    assert called(["figure", *words]) == 0
-    assert "dejong-3.pdf" in capsys.readouterr().out
-
-
 def as_made(row, project):
     """The results that conf/workflow.yaml names for dejong-3, of the row's runs."""
     one = {"case": "triangles_circle", "scan": {"virtual": {"seed": 1}}}

@@ -104,12 +104,11 @@ def test_views_that_no_sphere_ties_together_are_refused(seen, tmp_path, refuses,
     assert numbers["spheres"] == len(both)
 
 
-@pytest.mark.parametrize("seed", [0, 1])
 def test_the_sphere_that_ties_two_views_is_kept_though_its_rim_is_seen_steeply(
-    seed, tmp_path
+    tmp_path,
 ):
     """Its points at the rim come and go, so its centre moves by 1e-4 mm for ever."""
-    points = balls(np.random.default_rng(seed))
+    points = balls(np.random.default_rng(0))
     left = points[:, 0] < 12
     views = [tmp_path / "a.npy", tmp_path / "b.npy"]
     np.save(views[0], points[left])

@@ -102,11 +102,6 @@ def test_the_labelled_picture_names_the_nodes(measured):
     assert (measured / "compared" / "labels.png").stat().st_size > 10_000
 
 
-def test_the_command_line_measures_a_scan(measured, tmp_path, capsys):
-    assert called(["deviation", *words(measured, tmp_path)]) == 0
-    assert "E_scanned: " in capsys.readouterr().out
-
-
 @pytest.mark.parametrize(
     ("changed", "said"),
     [

@@ -63,17 +63,6 @@ def test_a_folder_that_holds_something_else_is_left_alone(command, project):
     assert [p.name for p in (project / "mine").iterdir()] == ["notes.txt"]
 
 
-def test_a_run_that_cannot_converge_fails_and_keeps_its_steps(command, project):
-    done = command("simulate", CASE, "case.max_steps=3")
-    assert done.returncode == 1
-    assert len(done.stderr.strip().splitlines()) == 1
-    (failed,) = (project / "results" / "failed").iterdir()
-    record = json.loads((failed / "run.json").read_text())
-    assert record["status"] == "failed"
-    assert "NotConvergedError" in record["reason"]
-    assert len((failed / "steps.csv").read_text().splitlines()) == 1 + 4
-
-
 def test_simulating_imports_no_heavy_tool():
     code = (
         "import sys\n"
