@@ -322,9 +322,9 @@ def _withhold(
     if compared.verdict is not Verdict.AGREES or known >= ENOUGH * n:
         return compared
     why = (
-        f"only {known} of {n} nodes could be compared ({len(labels.confirmed)} spheres "
-        f"fit); missing: {listed(np.flatnonzero(~used))}; scan again so that at least "
-        f"{ENOUGH:.0%} are seen"
+        f"only {known} of {n} nodes could be compared (confirmed spheres: "
+        f"{len(labels.confirmed)}); missing nodes: {listed(np.flatnonzero(~used))}; "
+        f"scan again so that at least {ENOUGH:.0%} are seen"
     )
     return replace(compared, verdict=Verdict.INCONCLUSIVE, why=why)
 

@@ -123,8 +123,8 @@ def place_target(
         fit = _equations(points, wires, (tree, line), motion, gate_mm)
         if len(fit.distance) < FEWEST:
             raise ValueError(
-                f"{len(fit.distance)} points are within {gate_mm:g} mm of the target, "
-                f"at least {FEWEST} are needed: is the target in the scan?"
+                f"points within {gate_mm:g} mm of the target: {len(fit.distance)}, at "
+                f"least {FEWEST} are needed: is the target in the scan?"
             )
         radius = float(np.median(fit.distance)) if scale == np.inf else radius
         scale = 1.4826 * float(np.median(np.abs(fit.distance - radius)))

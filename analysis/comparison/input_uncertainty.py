@@ -86,8 +86,8 @@ def shape_covariance(final: Floats, samples: Floats) -> Floats:
     """
     if len(samples) < 2:
         raise ValueError(
-            f"{len(samples)} shapes give no covariance: raise the number of draws, "
-            "or lower the printing error until the solver converges"
+            f"a covariance needs 2 or more shapes, not {len(samples)}: raise the "
+            "number of draws, or lower the printing error until the solver converges"
         )
     departures = np.array([align(final, x).difference.ravel() for x in samples])
     return np.asarray(departures.T @ departures / len(departures))

@@ -92,7 +92,7 @@ class ScannedShape:
 def scanned_shape(run: ShownRun) -> ScannedShape:
     """The scan, moved into the simulation's frame and unit by the comparison's pose."""
     if run.comparison is None or run.spheres is None:
-        raise ValueError(f"{run.label} has no scan: the figure shows comparisons")
+        raise ValueError(f"{run.label} has no scan: give a comparison with a scan")
     compared = run.comparison.read("comparison.csv").iloc[0].to_dict()
     nodes, scale = run.comparison.read("nodes.csv"), float(compared["scale_mm"])
     back, scanned = scan_in_frame(nodes, scale, run.r[-1])

@@ -439,7 +439,7 @@ def draw_held(panel: Axes, of: Held, look: Look) -> str:
         look_of["weight"] = "bold" if text.startswith("missed") else "normal"
         panel.text(1.02, line, text, transform=aside, **look_of)
     panel.set_xlabel("rms $E$ over its aim (-)")
-    return "Outcome: aim, share inside 95 %,\nverdict of validation"
+    return "Outcome: aim, share in 95 % intervals,\nverdict of validation"
 
 
 def _words(name: str) -> str:

@@ -178,7 +178,7 @@ def _draw_quantity(above: Axes, below: Axes, fit: Fit, name: str) -> None:
     below.set_ylabel("residual " + ("(-)" if ratio else "(mm)"), labelpad=2)
     names = fit["parameters"]["parameter"].astype(str)
     of_arm = names.str.endswith("_times").any()  # parameters are multiples of its own
-    axis = "share of the tensions (-)" if of_arm else "time $t$ (s)"
+    axis = "fraction of the tensions (-)" if of_arm else "time $t$ (s)"
     below.set_xlabel(axis, labelpad=1)
 
 

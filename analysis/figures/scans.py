@@ -137,6 +137,6 @@ def deviation_map(
             x, y, c=node_mm, s=18.0, cmap="cividis",
             vmin=0.0, edgecolors="black", linewidths=0.4,
         )  # fmt: skip
-    figure.colorbar(bars, ax=views[1][0], label="points outside the bars (mm)")
-    figure.colorbar(centres, ax=views[0][0], label="centres from the target (mm)")
+    figure.colorbar(bars, ax=views[1][0], label="point distance from bars (mm)")
+    figure.colorbar(centres, ax=views[0][0], label="centre distance from target (mm)")
     return figure

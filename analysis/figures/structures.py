@@ -184,7 +184,7 @@ def _draw_limit(ax: Axes, shown: ShownRun) -> None:
     guide = np.array([x.min(), 100.0 * x.min()])
     ax.loglog(guide, 0.4 * first * guide / x.min(), ":", color="black", label="slope 1")
     ax.set_xlabel("compliance of the links / that of the case (-)")
-    ax.set_ylabel("difference to rigid links (-)")
+    ax.set_ylabel("difference from rigid links (-)")
     ax.legend(loc="lower right")
 
 

@@ -122,7 +122,7 @@ def draw_zhu_filipov_8(runs: Sequence[ShownRun]) -> DrawnFigure:
         picture(ax, run, stop, view=(24.0, -118.0), room=room)
     curve.set_xlabel("increment (-)", labelpad=1)
     curve.set_ylabel(r"strain energy ($\mathrm{\mu}$J)")
-    style.put_letters(above, ["flat", "end, forces of contact"])
+    style.put_letters(above, ["flat", "end, contact forces"])
     titles = [f"{n}: increment {stop}" for n, stop in enumerate(stops, start=1)]
     style.put_letters(states, titles, first="d")
     state = {"marker": "o", "ls": "", "color": SERIES[1], "mec": "black"}

@@ -24,7 +24,7 @@ class Handedness(Enum):
 
     SAME = "same"
     MIRRORED = "mirrored"
-    UNDECIDABLE = "undecidable: no labelled body has four nodes out of one plane"
+    UNDECIDABLE = "undecidable: the nodes of each labelled body are coplanar"
 
 
 @dataclass(frozen=True, eq=False)

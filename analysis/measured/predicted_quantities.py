@@ -233,7 +233,9 @@ def slope(
     up, down = moved(over), moved(-over)
     no_up, no_down = np.isnan(up), np.isnan(down)
     if (no_up & no_down).any():
-        raise ValueError(f"{name}: no prediction at its value +-{over:g}: reduce its u")
+        raise ValueError(
+            f"the model predicts no value if {name} changes by +-{over:g}: reduce its u"
+        )
     up, down = (
         np.where(lost, 2 * middle - other, own)
         for lost, own, other in ((no_up, up, down), (no_down, down, up))

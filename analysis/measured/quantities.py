@@ -235,7 +235,7 @@ def ringing(time: Floats, height: Floats, rest: float, halves: int = HALVES) -> 
     if period < SLOWEST * step[0]:
         raise ValueError(
             f"a period of {period:.3g} s is sampled every {step[0]:.3g} s: too few "
-            "samples to tell its extrema from noise"
+            "samples to tell its extrema from noise; sample faster"
         )
     k = np.arange(1, halves + 1)
     decay = -float(np.polyfit(k, np.log(np.abs(away[k])), 1)[0])

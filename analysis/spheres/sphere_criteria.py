@@ -282,7 +282,9 @@ def odd_ones(
             )
             rejected.append(c.rejected(RejectionReason.RADIUS, detail))
         elif points < JUDGE.sparse * density * c.cap and not _has_own_radius(c):
-            detail = f"{points} points, others have {density * c.cap:.0f} on that area"
+            detail = (
+                f"only {points} points; others {density * c.cap:.0f} on an equal area"
+            )
             rejected.append(c.rejected(RejectionReason.POINTS, detail))
         else:
             alike.append(c)

@@ -1,12 +1,12 @@
-"""A crease pattern drawn in SVG is folded: red mountains, blue valleys, black rim."""
+"""A crease pattern drawn in SVG folds: red mountains, blue valleys, black border."""
 
 from pathlib import Path
 
 import morphtrack as mt
 
 LINE = '<line x1="{}" y1="{}" x2="{}" y2="{}" stroke="{}"/>'
-rim = [(0, 0, 60, 0), (60, 0, 60, 60), (60, 60, 0, 60), (0, 60, 0, 0)]
-lines = [LINE.format(*ends, "black") for ends in rim]
+border = [(0, 0, 60, 0), (60, 0, 60, 60), (60, 60, 0, 60), (0, 60, 0, 0)]
+lines = [LINE.format(*ends, "black") for ends in border]
 for ends in [(30, 30, 60, 30), (10, 0, 30, 30), (10, 60, 30, 30)]:
     lines.append(LINE.format(*ends, "red"))
 lines.append(LINE.format(0, 30, 30, 30, "blue"))

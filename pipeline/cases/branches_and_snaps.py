@@ -77,7 +77,8 @@ class BranchCase:
         unknowns = 3 * len(self.structure.r0) + self.structure.constraints.multipliers
         if unknowns > LARGEST:
             raise ValueError(
-                f"the structure has {unknowns} unknowns: give one with up to {LARGEST}"
+                f"the structure has {unknowns} unknowns, but at most {LARGEST} are "
+                "supported: use fewer nodes"
             )
         closed(system_of(self.structure), self.structure, self.residual)
 

@@ -84,7 +84,7 @@ class FoldOutcome:
             return {}
         crease = mesh.pattern.crease_name(mesh.pattern.creases[folds.argmax()])
         many = int((folds >= AT_REST).sum())
-        text = f"{many} of {len(folds)} creases are folded, most of all {crease}"
+        text = f"{many} of {len(folds)} creases folded, most of all {crease}"
         return {"stress_free": f"{text} by {folds.max():.0f} degrees"}
 
     def _off(self) -> record.Summary:
@@ -95,7 +95,7 @@ class FoldOutcome:
             return {}
         over = np.degrees(over_folds(report.asked, report.reached)[off])
         text = (
-            f"{off.sum()} of {len(off)} creases are more than {self.tolerance:g} "
+            f"{off.sum()} of {len(off)} creases more than {self.tolerance:g} "
             f"degrees from their target: {over_and_short(over, ' degrees')}"
         )
         folded = report.verdict is FoldVerdict.FOLDED

@@ -193,8 +193,9 @@ class MorphCase(Checked):
         rounding = float(np.finfo(np.float64).eps) * far
         if rounding > 0.25 * self.residual:
             raise ValueError(
-                f"nodes are {far:.1e} L from the origin: rounding, {rounding:.1e} L, "
-                f"exceeds the residual of {self.residual:.0e}: move them closer"
+                f"nodes are {far:.1e} characteristic lengths from the origin, so that "
+                f"rounding errors of {rounding:.1e} of this length exceed the residual "
+                f"of {self.residual:.0e}: move them closer"
             )
 
     def _check_goals(self) -> None:
@@ -206,8 +207,8 @@ class MorphCase(Checked):
             )
         if isinstance(target, AlongAxis) and isinstance(self.options, NewtonOptions):
             raise ValueError(
-                "goals along an axis are not the nearest points, so Newton steps may "
-                "raise E: choose `method: projection`"
+                "a target along an axis gives no nearest points, which Newton steps "
+                "need to lower E: choose `method: projection`"
             )
 
     @cached_property

@@ -429,7 +429,7 @@ class PlateCase:
         self.fold.targets(self.mesh)
         vertices = len(self.pattern.vertices)
         if len(self.periods) != 2:
-            raise ValueError(f"{len(self.periods)} periods are given: give two")
+            raise ValueError(f"two periods are needed, not {len(self.periods)}")
         for pair in self.periods:
             if len(pair) != 2 or not all(0 <= v < vertices for v in pair):
                 raise ValueError(

@@ -247,7 +247,7 @@ class ComputingTimeCase(Checked):
             StepOptions(h=h)
         if not (self.grounds and self.step_lengths):
             raise ValueError(
-                "computing time: give at least one of grounds and of step_lengths"
+                "grounds and step_lengths must not be empty: give one or more of each"
             )
 
     def steps(self) -> Iterator[TimingStep]:

@@ -356,7 +356,7 @@ class RodFitCase(SeriesFit):
         if self.released_from is None:
             return
         if self.in_space:
-            raise ValueError("released_from: in space rods start at rest: leave it out")
+            raise ValueError("released_from: rods in 3D start at rest: leave it out")
         if isinstance(self.specimen, ActuatorCase):
             raise ValueError("released_from: an actuator alone carries no load")
         replace(self.specimen.world, load=self.released_from)  # which checks its nodes
@@ -446,14 +446,14 @@ class ArmFitCase(SeriesFit):
 
     Attributes
     ----------
-    measured_path : CSV of quantity, at (share of the specimen's tensions), value, u,
+    measured_path : CSV of quantity, at (fraction of the specimen's tensions), value, u,
         part; quantities are those of `sim.rods.plane.markers`: x_tip, z_12
     parameters : of FITTED_OF: multiples of what the specimen has; of all tensions
         alike, and of the coefficient of friction along tendons
     """
 
     specimen: TendonArmCase
-    counted = "of the tensions: shares"
+    counted = "of the tensions: fractions"
     curve_points = 20
 
     def __post_init__(self) -> None:

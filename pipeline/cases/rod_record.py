@@ -232,7 +232,7 @@ def _went_through(world: World, last: RodStep, lengths: LengthUnit) -> list[str]
     x, edges, found = last.x, world.rod.edges, []
     count = crossings(edges, x)
     if count and count > crossings(edges, world.rod.nodes):
-        found.append(f"{count} pairs of edges crossed: rods passed through each other")
+        found.append(f"rods passed through each other (crossed edge pairs: {count})")
     if world.ground is not None:
         deep = -edge_gap(edges, x, world.ground)
         if deep > DEEP * float(world.rod.rest_length.min()):

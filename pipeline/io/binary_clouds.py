@@ -314,7 +314,8 @@ def _scan(file: ScanFile, image: Any, header: Any) -> Source:
     count = file.packed_points(int(header.point_count))
     there = [n for n, axes in SYSTEMS.items() if f"{n}{axes[0]}" in header.point_fields]
     if not there:
-        raise file.refused("FORMAT", "a scan has no coordinates: export Cartesian ones")
+        remedy = f"{AGAIN}, with Cartesian coordinates"
+        raise file.refused("FORMAT", "a scan has no coordinates", remedy)
     posed = header.has_pose()
     turn = _rotation(file, header.rotation) if posed else np.eye(3)
     place = np.asarray(header.translation, np.float64) if posed else np.zeros(3)

@@ -203,7 +203,7 @@ def _bad_line(
         for number, line in enumerate(block, start)
         if holds_point(line, layout) and layout.point(line) is None
     )
-    number, line = next(bad, (start, "a line numpy cannot read"))
+    number, line = next(bad, (start, "an unreadable line"))
     salvage = "or keep the good lines with --salvage"
     with of.path.open("rb") as file:
         file.seek(-1, 2)

@@ -1,14 +1,13 @@
 """Crease patterns as lines: CP and SVG files as entries of a FOLD file.
 
 A CP file (ORIPA, Oriedita, Box Pleating Studio) has a line each: kind x1 y1 x2 y2, with
-1 for the rim, 2 for mountains, 3 for valleys; 4 is auxiliary and left out.
+1 for the border, 2 for mountains, 3 for valleys; 4 is auxiliary and left out.
 
 An SVG file has colours as Origami Simulator reads them: mountains red, valleys blue,
-rim black, cuts green, lines that only divide a panel yellow, undriven creases magenta;
-greys, white and what is hidden are left out, other colours refused. The opacity of a
-mountain or valley is its fold over 180 degrees. Strokes and opacities stand in
-attributes, in a style, or in a <style>; a class without
-a stroke is refused.
+border black, cuts green, lines that only divide a panel yellow, undriven creases
+magenta; greys, white and what is hidden are left out, other colours refused. The
+opacity of a mountain or valley is its fold over 180 degrees. Strokes and opacities are
+in attributes, in a style, or in a <style>; a class without a stroke is refused.
 Lines, polylines, polygons, rectangles and paths of straight pieces are read, in groups
 and copies (<use>) with transforms; y is turned upwards: the visible side stays up.
 
@@ -208,8 +207,8 @@ def cp_entries(text: str) -> dict[str, Any]:
             ) from None
         if words[0] not in (*CP_LETTERS, "0", "4"):
             raise ValueError(
-                f"line {number} is of kind {words[0]!r}: kinds are 1 rim, 2 mountain, "
-                "3 valley, 4 auxiliary"
+                f"line {number} is of kind {words[0]!r}: kinds are 1 border, 2 "
+                "mountain, 3 valley, 4 auxiliary"
             )
         if words[0] in CP_LETTERS:
             strokes.append(Stroke((x1, y1), (x2, y2), CP_LETTERS[words[0]]))

@@ -27,7 +27,7 @@ def check_aliases(path: Path) -> None:
     """Refuse a YAML file that unfolds too far, is too deep or names other objects."""
     if path.stat().st_size > LARGEST_YAML:
         raise InputError(
-            f"{path} has more than 16 MB: put long tables into files of CSV or JSON"
+            f"{path} has more than 16 MB: put long tables into CSV or JSON files"
         )
     # The reader that follows refuses what is not YAML.
     with path.open("rb") as file, contextlib.suppress(yaml.YAMLError):
@@ -167,7 +167,7 @@ DRAWINGS = (".fold", ".cp", ".svg")
 SUFFIXES = (*DRAWINGS, ".yaml", ".yml", ".json", ".dxf", ".urdf")
 SAYS = {
     "structure_file": "brings it to its target",
-    "loaded_file": "brings it into balance",
+    "loaded_file": "finds its equilibrium",
     "mechanism_motion": "moves it",
     "fold_file": "folds it",
 }
@@ -240,7 +240,7 @@ def _of_entries(path: str) -> str:
         keys = ", ".join(KINDS)
         many = "several" if found else "none"
         raise ValueError(
-            f"{path} has {many} of {keys}: a structure, rod or FOLD file needs one"
+            f"{path} has {many} of {keys}: a structure, rod or FOLD file has one"
         )
     if found != ["structure_file"]:
         return found[0]

@@ -97,8 +97,8 @@ def _whole(of: ScanFile, blocks: Iterator[Floats]) -> Iterator[Floats]:
         file.seek(max(of.size - 1024, 0))
         ended = b"endsolid" in file.read().lower()
     if (corners % 3 or not ended) and not of.salvage:
-        problem = f"ends after {corners} corners without endsolid"
-        remedy = "export the mesh again, or keep the good ones with --salvage"
+        problem = f"ends after {corners} vertices, without endsolid"
+        remedy = "export the mesh again, or keep the whole triangles with --salvage"
         raise of.refused("TRUNCATED", problem, remedy)
 
 

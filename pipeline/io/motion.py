@@ -209,7 +209,7 @@ def read_motion(path: Path) -> MarkerMotion:
 def check_even(time: Floats, path: Path) -> None:
     """Refuse times that do not rise in even steps: frames were lost, or added."""
     if len(time) < 2:
-        raise InputError(f"{path} has {len(time)} frames: a motion needs two or more")
+        raise InputError(f"{path}: a motion needs two or more frames, not {len(time)}")
     if not np.isfinite(time).all():
         row = int(np.argmax(~np.isfinite(time)))
         raise InputError(f"{path}, frame {row + 1}: the time is not finite: correct it")

@@ -341,7 +341,7 @@ def _checked(path: Path, triangles: Ints, points: int) -> Ints | None:
     low, high = int(triangles.min()), int(triangles.max())
     if low < 0 or high >= points:
         bad = low if low < 0 else high
-        problem = f"a face has the corner {bad}, but there are {points} vertices"
+        problem = f"a face has vertex {bad}, but vertices are 0 to {points - 1}"
         remedy = "export the mesh again, or its vertices alone"
         raise refused("FORMAT", path, problem, remedy)
     return triangles

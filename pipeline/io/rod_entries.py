@@ -108,9 +108,7 @@ def _sized(value: Any, dimension: int, before: str) -> tuple[Any, ...]:
     if len(value) != dimension + bool(before):
         axes = "x, y and z in space" if dimension == 3 else "x and y in the plane"
         space = "" if dimension == 3 else ", or set `dimension: 3` for rods in space"
-        raise ValueError(
-            f"is {list(value)}, {len(value)} numbers: give {before}{axes}{space}"
-        )
+        raise ValueError(f"is {list(value)}: give {before}{axes}{space}")
     return tuple(value)
 
 

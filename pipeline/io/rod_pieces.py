@@ -190,8 +190,8 @@ def _turning(
             raise ValueError(f"hinges: no rod has a node at {place}: move the hinge")
         if k in ends and not shared[k]:
             raise ValueError(
-                f"hinges: only one rod ends at {place}, so nothing rotates against it: "
-                "pin it, or start another rod there"
+                f"hinges: only one rod ends at {place}, but a hinge joins two: pin it, "
+                "or start another rod there"
             )
         found.append(k)
     return found
@@ -246,7 +246,8 @@ def natural_of(
     for k, entry in enumerate(entries):
         if entry.rod >= many:
             raise ValueError(
-                f"natural[{k}]: no rods[{entry.rod}]: rods are counted from 0"
+                f"natural[{k}]: rods[{entry.rod}] does not exist: rods are counted "
+                "from 0"
             )
         for name in ("bend", "twist"):
             rows = np.array(getattr(entry, name) or [(0.0, 0.0)])
@@ -321,7 +322,7 @@ class TendonRoom(NamedTuple):
         a, b = self.across / metre, self.aside / metre
         if self.round:
             return f"less than {a:g} from the axis"
-        return f"less than +-{a:g} along `across`, +-{b:g} normal to `across`"
+        return f"within +-{a:g} along `across` and +-{b:g} normal to `across`"
 
 
 def tendon_of(

@@ -342,8 +342,8 @@ class DrawnInSpace(RodPlaces):
             if joint.turns or stiffness < np.inf:
                 other = "hinge" if joint.turns else "stiffness"
                 raise ValueError(
-                    f"rods meet at {shown(at)} m, where a clamp has a {other}: clamp a "
-                    f"free end, or remove the {other}"
+                    f"the clamp at {shown(at)} m, where rods meet, cannot have a "
+                    f"{other}: clamp a free end, or remove the {other}"
                 )
             return -1, k - len(free)
         p, end = free[k]

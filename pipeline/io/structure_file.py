@@ -461,7 +461,8 @@ def _owners(content: StructureFile) -> list[str]:
         for kind, i in rows:
             if kind not in names or not 0 <= i < len(names[kind]):
                 raise ValueError(
-                    f"owners.{owner} names {kind}[{i}], which does not exist"
+                    f"owners.{owner} names {kind}[{i}], which does not exist: "
+                    "correct the row"
                 )
             names[kind][i] = owner
     return [owner for owners in names.values() for owner in owners]

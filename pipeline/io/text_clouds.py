@@ -245,7 +245,7 @@ def _refuse_ambiguous(file: ScanFile, data: list[str], layout: Layout) -> None:
     """Refuse lines that read as numbers in more than one way."""
     if layout.decimal_comma:
         if any("." in line for line in data):
-            problem = f"writes decimal points: {shown(data[0])}"
+            problem = f"uses decimal points: {shown(data[0])}"
             raise file.refused("DECIMAL", problem, "leave out --decimal-comma")
         return
     cells = [[c for c in layout.cells(line) if c] for line in data]

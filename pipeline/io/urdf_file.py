@@ -189,7 +189,7 @@ def _from_the_root(links: list[str], joints: list[UrdfJoint]) -> list[UrdfJoint]
     if len(roots) != 1:
         raise ValueError(
             f"the robot has several or no root links ({', '.join(roots) or 'none'}): "
-            "connect its links to one tree"
+            "connect its links into one tree"
         )
     ordered: list[UrdfJoint] = []
     reached = roots

@@ -85,7 +85,9 @@ class Solids:
         area = np.linalg.norm(np.cross(sides[:, 0], sides[:, 1]), axis=1)
         refuse_first(
             area <= 1e-9 * np.square(sides).sum(axis=(1, 2)),
-            lambda i: f"the {described('triangle', self.panel[i])} has no area",
+            lambda i: (
+                f"the {described('triangle', self.panel[i])} has no area: move a node"
+            ),
         )
 
     def scaled(self, factor: float) -> "Solids":

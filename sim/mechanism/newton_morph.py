@@ -367,7 +367,7 @@ def _not_converged(at: _Place, no_step: bool) -> NotConvergedError:
     elif jumps := _nodes_whose_goals_jump(problem, point):
         few = ", ".join(map(str, jumps[:NAMED]))
         remedy = (
-            f"the nearest target points of nodes {few} jump (hole, rim or outlier of "
+            f"the nearest target points of nodes {few} jump (hole, edge or outlier of "
             "the cloud?): remove outliers, fill holes, or make these nodes not leading"
         )
     return NotConvergedError(f"{what}: {remedy}", best=point.z)

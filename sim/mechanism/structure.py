@@ -144,7 +144,8 @@ def _check_leading(r0: Floats, leading: Ints, goals: Floats | None) -> None:
         return
     if goals.shape != (len(leading), 3):
         raise ValueError(
-            f"{len(goals)} goals for {len(leading)} leading nodes: give one for each"
+            f"goals have shape {goals.shape}, not {(len(leading), 3)}: give one for "
+            "each leading node"
         )
     _check_coordinates("goal", goals)
 

@@ -57,8 +57,8 @@ class Moments(PhaseOptions):
             raise ValueError("moments without creases: list the loaded creases")
         if len(self.moments) != len(self.creases):
             raise ValueError(
-                f"{len(self.moments)} moments for {len(self.creases)} creases: give "
-                "one for each"
+                f"moments must have one value per crease: {len(self.creases)}, not "
+                f"{len(self.moments)}"
             )
         for crease, moment in zip(self.creases, self.moments, strict=True):
             if not is_finite(moment):
@@ -124,8 +124,8 @@ class Fold(PhaseOptions):
             given = getattr(self, name)
             if len(given) not in (0, len(self.creases)):
                 raise ValueError(
-                    f"fold has {len(given)} {name} for {len(self.creases)} creases: "
-                    "give one for each"
+                    f"fold.{name} must have one value per crease: "
+                    f"{len(self.creases)}, not {len(given)}"
                 )
         if self.creases and not self.angles:
             raise ValueError("fold names creases without angles: give one for each")

@@ -173,7 +173,7 @@ def _refuse_rounding(
         more = more if left <= ROUGHEST else ""
         raise ValueError(
             f"rounding errors in the constraints reach {left:.1e} because nodes are "
-            f"{far:.3g} from the origin: move it to their centre{more}"
+            f"{far:.3g} from the origin: move the origin to their centre{more}"
         )
 
 

@@ -149,8 +149,8 @@ class Dampers:
     def __post_init__(self) -> None:
         if len(self.viscosity) != len(self.coordinates):
             raise ValueError(
-                f"{len(self.viscosity)} viscosities for {len(self.coordinates)} "
-                "dampers: give one each"
+                f"viscosity has {len(self.viscosity)} entries, not "
+                f"{len(self.coordinates)}: give one for each damper"
             )
         for name, c in zip(self.coordinates.names, self.viscosity, strict=True):
             if not (np.isfinite(c) and c >= 0.0):

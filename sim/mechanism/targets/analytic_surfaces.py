@@ -363,8 +363,8 @@ class FourierCylinder(CheckedTarget):
         super().__post_init__()
         if len(self.cosines) != len(self.sines):
             raise ValueError(
-                f"the target has {len(self.cosines)} cosines, {len(self.sines)} sines: "
-                "give equally many"
+                f"cosines and sines of the target must be equally many, not "
+                f"{len(self.cosines)} and {len(self.sines)}"
             )
         if self.profile(np.linspace(0.0, 2.0 * np.pi, 720))[0].min() <= 0.0:
             raise ValueError("the target has a negative radius: give smaller cosines")

@@ -381,8 +381,8 @@ class CloudTarget:
             raise ValueError("the target has points that are not finite: drop them")
         if self.normals is not None and self.normals.shape != self.points.shape:
             raise ValueError(
-                f"the target has {len(self.normals)} normals for {len(self.points)} "
-                "points: give one per point"
+                f"normals of the target have shape {self.normals.shape}, not "
+                f"{self.points.shape}: give one per point"
             )
         if self.norm not in (1, 2):
             raise ValueError(f"norm of the target is {self.norm}: choose 1 or 2")

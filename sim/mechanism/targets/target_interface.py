@@ -83,7 +83,7 @@ class Goals:
     def closest(self, points: Floats) -> Floats:
         if len(points) != len(self.points):
             raise ValueError(
-                f"{len(self.points)} goals for {len(points)} nodes: give one per node"
+                f"goals must be one per node: {len(points)}, not {len(self.points)}"
             )
         return self.points.copy()
 

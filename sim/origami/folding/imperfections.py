@@ -64,7 +64,7 @@ class Imperfections(Checked):
         ends = list(self.reach)
         if ends and not (len(ends) == 2 and 0 < ends[0] <= ends[1] < np.inf):
             raise ValueError(
-                f"imperfections: reach is {ends}: give the smallest and largest d0, m"
+                f"imperfections: reach is {ends}: give the smallest and largest d0 in m"
             )
         if not stages or allowed(self.stages)[-1] < 0:
             raise ValueError(

@@ -256,7 +256,7 @@ def _does_not_close(pattern: CreasePattern, there: RigidFolds) -> str:
     if not there.open_vertices:
         return ""
     at = there.open_vertices[0]
-    return f"; rigid panels cannot fold so at vertex {at}, {pattern.place(at)}"
+    return f"; rigid panels cannot fold this way at vertex {at}, {pattern.place(at)}"
 
 
 def pressed_pair(sheet: Sheet, phase: Phase, x: Floats) -> str:

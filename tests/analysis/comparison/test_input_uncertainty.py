@@ -60,7 +60,7 @@ def test_a_print_without_a_shape_is_counted_not_hidden(link, rng):
 
 
 def test_one_shape_gives_no_covariance():
-    with pytest.raises(ValueError, match="1 shapes give no covariance"):
+    with pytest.raises(ValueError, match="2 or more shapes, not 1"):
         shape_covariance(ENDS, ENDS[None])
 
 

@@ -113,7 +113,7 @@ def test_S_of_a_subset_is_marked_as_such():
 
 
 def test_a_row_without_a_scan_and_no_row_at_all_are_refused():
-    with pytest.raises(ValueError, match="circle has no scan: the figure shows compar"):
+    with pytest.raises(ValueError, match="circle has no scan: give a comparison"):
         draw_dejong_3([replace(shape(), comparison=None)])
     with pytest.raises(ValueError, match="shows no case"):
         draw_dejong_3([])

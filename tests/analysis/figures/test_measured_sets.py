@@ -81,7 +81,7 @@ def test_every_test_has_a_panel_that_says_what_it_was_for():
         "test a, fitted",
         "kept c, predicted, not yet measured",
         "work",
-        "Outcome: aim, share inside 95 %, verdict of validation",
+        "Outcome: aim, share in 95 % intervals, verdict of validation",
     ]
     lines, held = figure.axes[-2:]
     names = [label.get_text() for label in lines.get_yticklabels()]

@@ -204,7 +204,7 @@ def test_a_state_that_is_there_on_neither_side_is_refused():
         return {"state": one_value(x)} if abs(x - 1.0) < 0.1 else {}
 
     after = known({"E": 1.0}, {"E": 0.5})
-    with pytest.raises(ValueError, match="no prediction at its value"):
+    with pytest.raises(ValueError, match="the model predicts no value if"):
         predicted(
             between,
             RecordInputs("r"),

@@ -96,4 +96,4 @@ def test_its_figure_is_over_shares_of_the_tensions(tmp_path):
     record_steps(case, "arm_fit", tmp_path)
     panels = draw("rod-fit", [Row("arm_fit", tmp_path)]).figure.findobj(Axes)
     said = {ax.get_xlabel() for ax in panels} - {""}
-    assert said == {"share of the tensions (-)"}
+    assert said == {"fraction of the tensions (-)"}

@@ -290,7 +290,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
         {"leading": None, "goals": None, "target": {"nodes": [[2, 0, 0, 1]] * 2}},
         "target.nodes[1] repeats node 2: name it once",
     ),
-    "goals": ({"goals": [[0, 0, 0]] * 3}, "3 goals for 1 leading nodes"),
+    "goals": ({"goals": [[0, 0, 0]] * 3}, "goals have shape (3, 3), not (1, 3)"),
     "goal": ({"goals": [[0, 0, float("inf")]]}, "goals[0][2] is inf: give a"),
 }
 

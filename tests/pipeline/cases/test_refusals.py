@@ -38,7 +38,7 @@ REFUSED = {
         ),
     ],
     "folding_sequence": [
-        ("sequence=1-2-2", "3 stages for 4 creases"),
+        ("sequence=1-2-2", "one value per crease: 4, not 3"),
         (
             "phases=[{_target_:sim.origami.fold_and_load_phases.Load,nodes:[9],force:[0,0,1]}]",
             "sequence needs a Fold as the first phase",
@@ -68,7 +68,7 @@ REFUSED = {
     ],
     "miura_modes": [("probes.0.nodes=[999]", "probe names node 999")],
     "miura_plate": [
-        ("periods=[[0,2]]", "1 periods are given"),
+        ("periods=[[0,2]]", "two periods are needed, not 1"),
         ("periods=[[0,2],[0,99]]", "numbered 0 to 24"),
         ("periods=[[0,2],[0,4]]", "are parallel"),
     ],

@@ -152,7 +152,7 @@ def test_rods_that_went_through_rods_or_ground_are_told_with_what_they_lack(tmp_
     (tmp_path / "hairpin.yaml").write_text(HAIRPIN.replace("2]", "6]"))
     path = str(tmp_path / "hairpin.yaml")
     said = str(summary(RodFileCase(path))["warning"])
-    assert "pairs of edges crossed: rods passed through each other" in said
+    assert "rods passed through each other (crossed edge pairs: " in said
     assert "penetrates the ground by " in said
     assert said.count("case.edge_contact={_target_: ") == 1
 

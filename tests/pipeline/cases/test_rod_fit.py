@@ -221,7 +221,7 @@ def test_slopes_are_the_same_over_a_decade_of_steps(tmp_path, monkeypatch, kind)
             {"parameters": ["modulus"]},
             "no 'modulus' in 3D: choose from modulus_t",
         ),
-        ({"released_from": NodeLoad([1], (0.0, 1.0))}, "in space rods start at rest"),
+        ({"released_from": NodeLoad([1], (0.0, 1.0))}, "rods in 3D start at rest"),
     ],
 )
 def test_fits_in_space_that_make_no_sense_are_refused(tmp_path, change, words):

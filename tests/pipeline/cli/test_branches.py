@@ -76,7 +76,7 @@ def test_morphs_are_told_where_they_begin_and_where_they_rest(
         (
             ["case=triangles_cylinder", "case.structure.rows=15",
              "case.structure.columns=15", "case.structure.variation=0", *START],
-            "unknowns: give one with up to 3000",
+            "unknowns, but at most 3000 are supported",
         ),
     ],
 )  # fmt: skip

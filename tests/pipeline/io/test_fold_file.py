@@ -455,7 +455,7 @@ def test_a_fold_counts_its_creases_beyond_the_tolerance(tmp_path):
     result = record_steps(case, "fold_file", tmp_path)
     assert result["fold"] == "folded"
     assert result["fold_off"] == (
-        "4 of 4 creases are more than 5 degrees from their target: at most 51 degrees "
+        "4 of 4 creases more than 5 degrees from their target: at most 51 degrees "
         "over, 18 degrees short; rigid panels cannot come closer"
     )
 
@@ -471,7 +471,7 @@ def test_a_run_says_which_creases_are_folded_where_the_sheet_is_free_of_stress(
         said[name] = recorder.summary().get("stress_free")
     assert said["frames.fold"] is None
     assert said["folded.fold"] == (
-        "1 of 1 creases are folded, most of all crease 2 (1-2) by 143 degrees"
+        "1 of 1 creases folded, most of all crease 2 (1-2) by 143 degrees"
     )
 
 

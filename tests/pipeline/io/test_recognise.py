@@ -50,7 +50,7 @@ def test_a_file_is_known_by_its_keys(content, case, name, tmp_path):
     ("content", "words"),
     [
         (PENDULUM | AIM, "has target and masses: write case=structure_file (brings"),
-        (PENDULUM | PULL, "has springs and masses: write case=loaded_file (brings it"),
+        (PENDULUM | PULL, "has springs and masses: write case=loaded_file (finds its"),
         (LINE | ROBOT, "has several of `nodes`, `rods`, `vertices_coords`: a struct"),
         ({"points": []}, "has none of `nodes`, `rods`, `vertices_coords`: a struct"),
         ([1, 2], "is not a file of a case: give an object with `nodes` or `rods` or"),

@@ -171,7 +171,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"clamps": [{"at": [0, 0, 0], "axis": [0, 0, 1]}]}, "give both or neither"),
     (
         {"clamps": [{"at": [0, 0, 0], "moves": [[0, 0, 0]]}]},
-        "clamps[0].moves[0] is [0, 0, 0], 3 numbers: give time, x, y and z",
+        "clamps[0].moves[0] is [0, 0, 0]: give time, x, y and z",
     ),
     (
         {
@@ -198,7 +198,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ),
     (
         {"natural": [{"rod": 1, "twist": [[0, 0], [1, 9]]}]},
-        "no rods[1]: rods are counted",
+        "rods[1] does not exist: rods are counted",
     ),
     ({"natural": [{"rod": 0}]}, "has no change: give bend or twist"),
     ({"natural": [{"rod": 0, "bend": [[0, 0], [1, 9]]}]}, "it needs 3 numbers"),

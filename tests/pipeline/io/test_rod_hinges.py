@@ -136,7 +136,7 @@ def test_a_bennett_loop_has_one_motion_and_none_with_an_axis_turned(
         ([{"at": [50, 0, 0], "axis": [0, 1]}], "it needs 3 numbers"),
         ([{"at": [50, 0, 0], "axis": [0, 0, 1], "spring": -1}], "spring"),
         ([[50, 0, 0], {"at": [50, 0, 0], "axis": [0, 0, 1]}], "two hinges are at (50"),
-        ([{"at": [0, 0, 0], "axis": [0, 0, 1]}], "so nothing rotates against it"),
+        ([{"at": [0, 0, 0], "axis": [0, 0, 1]}], "but a hinge joins two"),
         ([{"axis": [0, 0, 1]}], "at"),
     ],
 )

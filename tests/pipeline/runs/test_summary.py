@@ -9,7 +9,7 @@ def test_a_fold_says_how_many_creases_are_off():
     config = {"case": {"phases": [phase]}}
     half = {"result": result, "wall_s": 1.0, "identity": {"config": config}}
     assert "fold: folded at 0.5 of the assigned angles" in summary_lines(half)
-    off = {"fold_off": "2 of 4 creases are more than 5 degrees from their target"}
+    off = {"fold_off": "2 of 4 creases more than 5 degrees from their target"}
     assert "fold: folded" in summary_lines({"result": result, "wall_s": 1.0})
     said = summary_lines({"result": result | off, "wall_s": 1.0})
     assert f"fold: folded, {off['fold_off']}" in said

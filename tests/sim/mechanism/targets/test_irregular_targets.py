@@ -177,7 +177,7 @@ def test_perturbation_is_the_seed_s_and_no_other():
             "outside 0 to 2",
         ),
         (lambda: FourierCylinder(1.0, (2.0,), (0.0,)), "has a negative radius"),
-        (lambda: FourierCylinder(1.0, (0.1,), ()), "1 cosines, 0 sines"),
+        (lambda: FourierCylinder(1.0, (0.1,), ()), "equally many, not 1 and 0"),
         (lambda: FourierBlob(1.0, (1.2,), ((1, 0, 0),), (0.0,)), "add up to 1.2"),
         (lambda: AlongAxis(Sphere(1.0), (0.0, 0.0, 0.0)), "must be a direction"),
         (lambda: perturbed(Plane(), seed=0, turn=-1.0, shift=0.0), "turn of the pose"),

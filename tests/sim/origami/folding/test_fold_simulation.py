@@ -216,7 +216,7 @@ def test_a_sheet_that_meets_itself_is_refused():
     [
         (lambda: Fold([2], [2.1]), "rest angle 2.1 of crease 2"),
         (lambda: Fold([2]), "creases without angles"),
-        (lambda: Fold([2], [1.5], stages=[1, 2]), "2 stages for 1 creases"),
+        (lambda: Fold([2], [1.5], stages=[1, 2]), "one value per crease: 1, not 2"),
         (lambda: Fold([2], [1.5], stages=[2]), "lacks stage 1"),
         (lambda: Fold([2], [1.5], speeds=[0.0]), "speeds must be positive"),
         (lambda: Fold([2], [1.5], increments=0), "increments must be a whole number"),
@@ -356,7 +356,7 @@ def test_what_cannot_be_driven_is_refused():
     with pytest.raises(ValueError, match="edge 0 is not a crease"):
         next(run(bare, [Moments([0], [1.0])]))
     for creases, moments, increments, said in (
-        ([2], [], 1, "0 moments for 1 creases"),
+        ([2], [], 1, "one value per crease: 1, not 0"),
         ([2, 2], [1.0, 1.0], 1, "listed twice"),
         ([2], [np.nan], 1, "the moment of crease 2 must be finite, not nan"),
         ([2], [1.0], 0, "increments must be a whole number"),

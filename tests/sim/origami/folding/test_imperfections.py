@@ -75,5 +75,7 @@ def test_creases_start_where_they_are_at_rest_before_they_fold():
 def test_imperfections_that_make_no_sense_are_refused(change, said):
     with pytest.raises(ValueError, match=said):
         replace(Imperfections(), **change)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="1 start for 2 creases"):
+    with pytest.raises(
+        ValueError, match="start must have one value per crease: 2, not 1"
+    ):
         Fold([2, 5], [1.5, 1.5], start=[1.0])

@@ -109,7 +109,7 @@ def test_the_vertex_at_fault_is_named_where_a_crease_pops():
     report, _ = folded(star([60, 90, 120, 90], [V] * 4), 0.6)
     assert report.verdict is FoldVerdict.POPPED
     assert "creases on the wrong side: 1" in report.why
-    assert report.why.endswith("cannot fold so at vertex 0, (0, 0) m")
+    assert report.why.endswith("cannot fold this way at vertex 0, (0, 0) m")
     assert set(report.held) == {HeldBy.CLOSURE}
 
 
