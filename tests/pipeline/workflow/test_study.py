@@ -163,7 +163,7 @@ def test_the_plots_show_numbers_true_and_false():
 def test_what_response_may_name_are_results_that_are_numbers():
     rows = pd.DataFrame({"status": ["finished"], "reason": "", "a": 1, "text": "x"})
     asked = {"study": "mine", "response": ["none"], "members": [{"point": {"a": 1}}]}
-    assert next(shortfalls(asked, rows)).endswith("`response`: its runs have none")
+    assert next(shortfalls(asked, rows)).endswith("has: the runs have no numbers")
     (said,) = shortfalls(asked, rows.assign(E=0.5, on=True))
     assert said.endswith("take one of E, on")
 
