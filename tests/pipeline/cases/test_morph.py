@@ -337,7 +337,7 @@ def test_a_target_that_is_no_shape_is_refused():
 def test_nodes_far_from_the_origin_are_refused_for_their_rounding(tmp_path):
     far = {"nodes": [[x + 1e7, y, z] for x, y, z in SQUARE["nodes"]]}
     structure = structure_file(written(tmp_path / "far.json", **far))
-    with pytest.raises(ValueError, match=r"nodes are 1\.4e\+07 L from the origin"):
+    with pytest.raises(ValueError, match=r"nodes are 1\.4e\+07 character"):
         MorphCase(structure, method="newton")
     assert MorphCase(structure, method="newton", residual=1e-6).residual == 1e-6
 

@@ -26,7 +26,7 @@ def test_a_mesh_is_a_target_in_the_scale_of_the_case(tmp_path):
             "0 0 0\n1 0 0\n0 1 0\n",
             r"points.xyz: .* no triangles: give a mesh",
         ),
-        ("two.stl", "solid\nvertex 0 0 0\nvertex 1 0 0\nendsolid\n", "after 2 corners"),
+        ("two.stl", "solid\nvertex 0 0 0\nvertex 1 0 0\nendsolid\n", "2 vertices, "),
     ],
 )
 def test_files_without_a_mesh_are_refused(name, content, words, tmp_path):

@@ -165,7 +165,7 @@ HEAD = "time_s,a_x_m,a_y_m,a_z_m\n"
         ),
         (csv_of(HEAD + "0,1,1,1\n1,1,1,1\n5,1,1,1\n6,1,1,1\n"), "jumps from 1 to 5 s"),
         (csv_of(HEAD + "0,1,1,1\n1,1,1,1\n0.5,1,1,1\n"), "usual step .* s"),
-        (csv_of(HEAD + "0,1,1,1\n"), "has 1 frames"),
+        (csv_of(HEAD + "0,1,1,1\n"), "frames, not 1"),
         (
             csv_of(HEAD + "0,1,1,1\n1,1,oops,1\n"),
             "row 3: a_y_m must be a finite",
