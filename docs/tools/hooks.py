@@ -3,6 +3,7 @@
 A page asks for it by a line of its own, <!-- generated: NAME ARGUMENT -->.
 """
 
+import csv
 import dataclasses
 import importlib
 import inspect
@@ -260,6 +261,14 @@ def _taken(function: Callable[..., Any]) -> str:
     return _table(("key", DEFAULT, "meaning"), rows)
 
 
+def table(name: str) -> str:
+    """What `python -m tests.bench.validation_tables` wrote."""
+    path = ROOT / f"docs/explanation/tables/{name}.csv"
+    with path.open(encoding="utf-8", newline="") as file:
+        head, *rows = map(tuple, csv.reader(file))
+    return _table(head, rows)
+
+
 def python(_: str) -> str:
     """What morphtrack offers, each name where mkdocstrings finds it."""
     import morphtrack
@@ -296,4 +305,5 @@ GENERATED: dict[str, Callable[[str], str]] = {
     "model": model,
     "cases": cases,
     "python": python,
+    "table": table,
 }

@@ -1,7 +1,5 @@
 """Steps to the rest of taut chains, by number of links and span.
 
-    python -m tests.bench.taut_chains
-
 Equal links of length 1, each inner node with the same weight, begin as a zigzag.
 """
 
@@ -10,7 +8,6 @@ import numpy as np
 from sim.core.arrays import Floats
 from sim.mechanism.constraints import Constraint, ConstraintKind, ConstraintTable, fix
 from sim.mechanism.statics.elastic import Elastic
-from sim.mechanism.statics.equilibrium import EquilibriumOptions, at_rest
 from sim.mechanism.statics.loaded_structure import LoadedStructure
 from sim.mechanism.structure import Structure
 
@@ -37,16 +34,3 @@ def hanging(r: Floats) -> LoadedStructure:
     pairs = tuple((j, j + 1) for j in range(n - 1))
     made = Structure(r, ConstraintTable.of(rows), np.arange(n), pairs)
     return LoadedStructure(made, Elastic.none(), force, np.zeros(n))
-
-
-def main() -> None:
-    print("| links | " + " | ".join(f"{span:g}" for span in SPANS) + " |")
-    print("|---" * (1 + len(SPANS)) + "|")
-    for links in LINKS:
-        bodies = [hanging(zigzag(links, span)) for span in SPANS]
-        steps = [at_rest(body, EquilibriumOptions()).steps for body in bodies]
-        print(f"| {links} | " + " | ".join(map(str, steps)) + " |")
-
-
-if __name__ == "__main__":
-    main()
