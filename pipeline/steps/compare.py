@@ -91,8 +91,8 @@ def draw_labels(spheres: Path, compared: Path, row: dict[str, Any]) -> None:
     node = dict(zip(seen["sphere"].astype(int), seen["node"].astype(int), strict=True))
     names = [str(node.get(one, UNASSIGNED)) for one in range(len(picks.spheres))]
     title = (
-        f"{row['verdict']}: {row['labelled']} of {row['nodes']} nodes labelled; of "
-        f"these, {row['worst_node']} is off most, {row['worst_mm']:.2f} mm"
+        f"{row['verdict']}: {row['labelled']} of {row['nodes']} nodes labelled, "
+        f"node {row['worst_node']} is off most: {row['worst_mm']:.2f} mm"
     )
     page = scan_page(points, picks, title, synthetic=synthetic, names=names)
     shown = f"synthetic scan: {title}" if synthetic else title
