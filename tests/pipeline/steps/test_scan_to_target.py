@@ -93,7 +93,7 @@ def test_the_labelled_picture_names_the_nodes(measured):
     assert found is not None
     shown = {s["name"]: s["centre"] for s in json.loads(found.group(1))["spheres"]}
     row = pd.read_csv(measured / "compared" / "comparison.csv").iloc[0]
-    said = f"{row.verdict}: 18 of 18 nodes labelled; of these, {row.worst_node} is"
+    said = f"{row.verdict}: 18 of 18 nodes labelled, node {row.worst_node} is off"
     assert said in page
     nodes = pd.read_csv(measured / "compared" / "nodes.csv")
     for row in nodes[nodes["basis"] == "seen"].itertuples():
