@@ -82,7 +82,7 @@ def test_flat_bodies_of_distances_alone_are_named():
     found = mobility(made)
     assert found.mobility > 1
     said = report(found, made, nearby_mobility(made))[-1]
-    assert "sets lie in one plane and are connected by distances only" in said
+    assert "lie in one plane and are connected by distances only" in said
     assert "`bodies`" in said
 
 

@@ -38,7 +38,8 @@ def test_a_fit_is_told_by_its_parameters_and_errors(part, warned, tmp_path):
         "chi2: 5, degrees of freedom 6",
     ]
     assert lines[3].startswith("u was multiplied by 1.5")
-    assert lines[4] == f"tip, {part} (7): rms 1, nominal 2, mean 3, u 0.5"
+    compared = "rms 1, with nominal parameters 2, of the mean 3, u 0.5"
+    assert lines[4] == f"tip, {part} (7): {compared}"
     assert ("warning: no held-out data: the fit was not validated" in lines) == warned
 
 
