@@ -63,7 +63,7 @@ def test_nine_rows_of_five_and_four_have_41_nodes_and_96_links():
 
 
 def test_sizes_that_cannot_be_are_refused():
-    with pytest.raises(ValueError, match="rows of 1 nodes"):
+    with pytest.raises(ValueError, match="rows is 3 and columns is 1"):
         triangle_lattice(3, 1, 1.0)
     with pytest.raises(ValueError, match="spacing is -1"):
         triangle_lattice(3, 3, -1.0)
