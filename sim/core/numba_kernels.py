@@ -163,7 +163,8 @@ class FirstCompilation(event.Listener):  # type: ignore[misc]
         if not self.logged:
             self.logged = True
             logging.getLogger(__name__).warning(
-                "compiling once for this machine: about 30 s on an idle processor"
+                "compiling this solver, once for this machine: "
+                "about 30 s on an idle processor"
             )
 
     def on_end(self, _event: event.Event) -> None:
