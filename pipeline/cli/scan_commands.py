@@ -2,6 +2,7 @@
 
 import math
 import shlex
+from collections.abc import Mapping
 from dataclasses import asdict
 from functools import partial
 from inspect import Parameter, Signature, getdoc
@@ -106,6 +107,11 @@ def ingest(
         "ingest", asdict(config), out, {"scan": folder} if is_run else {},
         paths=[] if is_run else scans, tags=tags, planned=planned, shown=False,
     )  # fmt: skip
+    _print_found(numbers, out)
+
+
+def _print_found(numbers: Mapping[str, Any], out: Path) -> None:
+    """What a scan holds, in sentences, and the command that comes next."""
     for remark in filter(None, map(numbers.get, REMARKS)):
         print(f"warning: {remark}")
     if numbers["notes"]:

@@ -67,8 +67,8 @@ def of_pendulums() -> Rows:
 
 
 def of_vertices_by_degree() -> Rows:
-    """Words about single vertices, by their number of creases."""
-    yield ["creases", "vertices", "fold rigidly", "words right", "too close to tell"]
+    """Verdicts on single vertices, by their number of creases."""
+    yield ["creases", "vertices", "fold rigidly", "verdicts right", "too close to tell"]
     for creases in of_vertices.DEGREES:
         rng = np.random.default_rng(creases)
         found = Counter(
