@@ -232,6 +232,7 @@ class RodHingeEntry(Entry):
     """Where rods turn freely: in space about a ball joint, or about an axis.
 
     spring : of each rod against the first about the axis, N m/rad
+    turns : in the plane, rows of time, s, and angle at which the spring rests, degrees
     friction : likewise in space, the moment that turning takes, N m
     """
 
@@ -239,10 +240,13 @@ class RodHingeEntry(Entry):
     axis: Axis | None = None
     spring: FromZero = 0.0
     friction: Annotated[FromZero, OfSpace] = 0.0
+    turns: Turns | None = None
 
     @model_validator(mode="after")
     def _some(self, info: ValidationInfo) -> Self:
         in_space = _dimension(info) == 3
+        if self.turns is not None and (in_space or not self.spring):
+            raise ValueError("has `turns`, which need a `spring` and `dimension: 2`")
         if in_space and self.axis is None and (self.spring or self.friction):
             what = "a spring" if self.spring else "friction"
             raise ValueError(f"has {what} but no `axis`: give both")

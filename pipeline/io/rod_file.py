@@ -1,5 +1,6 @@
 """Robots of rods from files in JSON or YAML, see `pipeline.io.rod_entries`."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +21,7 @@ from sim.rods.plane.builders import RodDraft
 from sim.rods.plane.ground import Ground, GroundPlane
 from sim.rods.plane.rod import GRAVITY, RodMaterial, RoundSection, Section
 from sim.rods.plane.world import TurningEnd
+from sim.rods.prescribed_motion import UP, PrescribedMotion
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -83,6 +85,7 @@ class _Drawing(RodPlaces):
             self._node,
             self.edges,
             turning=self._turning(),
+            driven=tuple(self._driven()),
             ground=self._ground(),
             gravity=content.gravity or (0.0, -GRAVITY),
         )
@@ -112,6 +115,15 @@ class _Drawing(RodPlaces):
             if way is not None:
                 found.append(TurningEnd(first + k, about, *way))
         return tuple(found)
+
+    def _driven(self) -> Iterator[tuple[int, PrescribedMotion]]:
+        """Nodes of hinges, and how their springs turn."""
+        for k, hinge in enumerate(self.content.turning):
+            if hinge.turns is not None:
+                with located(f"hinges[{k}]"):
+                    times, degrees = np.transpose(hinge.turns)
+                    turns = times.tolist(), np.radians(degrees).tolist()
+                    yield self._node(hinge.at), PrescribedMotion((0.0,) * 3, UP, *turns)
 
     def _ground(self) -> Ground | None:
         given, curve = self.content.ground, self.curved_ground()

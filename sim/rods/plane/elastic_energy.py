@@ -121,7 +121,7 @@ def elements(rod: Rod) -> Elements:
         edge_limb=_or_last(rod, rod.edge_limb),
         bend=np.ascontiguousarray(rod.bends, dtype=np.int64),
         voronoi=rod.voronoi,
-        bending=rod.bending,
+        bending=rod.bending.copy(),
         curvature=curvature,
         bend_limb=limb,
         fold=fold,

@@ -39,10 +39,10 @@ class RodSimulator(MotionLoop[RodStep]):
     def __init__(
         self, world: World, options: StepOptions, start: RodState | None
     ) -> None:
-        if world.turning and options.accuracy > 0.0:
+        if (world.turning or world.driven) and options.accuracy > 0.0:
             raise ValueError(
-                f"steps: accuracy is {options.accuracy:g}, but turning ends need a "
-                "fixed step: set accuracy to 0"
+                f"steps: accuracy is {options.accuracy:g}, but turning ends and hinges "
+                "need a fixed step: set accuracy to 0"
             )
         for turn in world.turning:
             turn.motion(world.rod.nodes).refuse_far(options.h)
@@ -62,6 +62,7 @@ class RodSimulator(MotionLoop[RodStep]):
         self._before = copied(self.state)
         self.work = work_space(world.rod, pattern, pairs)
         self._parts: tuple[object, ...] = ()
+        self._drive(self.time - 0.5 * options.h)  # as in the step before
 
     @property
     def time(self) -> float:
@@ -96,7 +97,7 @@ class RodSimulator(MotionLoop[RodStep]):
         clock.at_work = max(clock.at_work, clock.supplied)
 
     def steps(self, steps: int, stop: float, end: float = np.inf) -> bool:
-        if not self.world.turning:
+        if not (self.world.turning or self.world.driven):
             return self._run(steps, stop, end)
         h = self.options.h
         for _ in range(steps):
@@ -117,6 +118,21 @@ class RodSimulator(MotionLoop[RodStep]):
             v[nodes] = (turn.places(rod.nodes, self.time + h) - x[nodes]) / h
             gained = np.sum(v[nodes] ** 2 - before**2, axis=1)
             self.give(0.5 * float(rod.mass[nodes] @ gained))
+        if self.world.driven:
+            energy = sum(self.elastic())
+            self._drive(self.time + 0.5 * h)
+            self.give(sum(self.elastic()) - energy)
+            self.state.clock.ready = 0.0  # forces at the start of a step are new
+
+    def _drive(self, time: float) -> None:
+        """Turn the springs of driven hinges; they stay as stiff."""
+        rod, element = self.world.rod, self.model.element
+        for node, motion in self.world.driven:
+            b = np.flatnonzero(rod.bends[:, 1] == node)
+            tan = 0.5 * rod.curvature[b] * rod.voronoi[b]
+            now = np.tan(np.arctan(tan) + 0.5 * motion.angle(time))
+            element.curvature[b] = 2.0 * now / rod.voronoi[b]
+            element.bending[b] = rod.bending[b] * ((1 + tan**2) / (1 + now**2)) ** 2
 
     def _run(self, steps: int, stop: float, end: float) -> bool:
         h = float(self.options.h)

@@ -327,9 +327,9 @@ def refuse_what_has_no_rest(world: World, *, minimum: bool) -> None:
         raise ValueError(
             "edge contact: arcs=true works in motions only: set it to false"
         )
-    if world.turning:
+    if world.turning or world.driven:
         raise ValueError(
-            "turning ends work in motions only: run a motion until it comes to rest"
+            "`turns` and `moves` work in motions only: run a motion until it rests"
         )
     spread, followers = world.distributed_loads, world.follower_forces
     loads: list[NodeLoad | DistributedLoad | FollowerForce] = [*spread, *followers]

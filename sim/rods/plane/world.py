@@ -42,6 +42,7 @@ from sim.rods.plane.rod import GRAVITY, PASSIVE, Rod
 from sim.rods.prescribed_motion import UP, PrescribedMotion
 
 ALWAYS = (0.0, np.inf)
+FOLDED = 150.0  # degrees, of a driven hinge, from straight
 
 
 def _are_numbers(value: Any, *sizes: int) -> bool:
@@ -308,6 +309,7 @@ class World:
     distributed_loads: tuple[DistributedLoad, ...] = ()
     follower_forces: tuple[FollowerForce, ...] = ()
     turning: tuple[TurningEnd, ...] = ()
+    driven: tuple[tuple[int, PrescribedMotion], ...] = ()  # hinges whose springs turn
     edge_contact: EdgeContact | None = None  # without it, nodes feel the ground alone
     velocity: Floats | None = None  # (n, 2) m/s at the start; held nodes keep it
 
@@ -321,6 +323,15 @@ class World:
             self.schedule.refuse_missing(self.rod.last_limb + 1)
         if isinstance(self.schedule, LeftOfContact):
             self._refuse_missing_limbs()
+        for node, motion in self.driven:
+            own = self.rod.curvature * self.rod.voronoi * (self.rod.bends[:, 1] == node)
+            drawn = 2.0 * np.arctan(0.5 * np.abs(own).max())
+            most = float(np.degrees(drawn + np.abs(motion.angles).max()))
+            if most > FOLDED:
+                raise ValueError(
+                    f"hinges: turns may fold a hinge by {most:.4g} degrees, above the "
+                    f"limit of {FOLDED:g}: reduce them"
+                )
         for turn in self.turning:
             turn.refuse_unheld(self.rod.held)
             if self.ground is not None:

@@ -1,9 +1,13 @@
 """Rod files at rest, with moments, springs of hinges, and velocities at the start."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from pipeline.cases.user_rods import RodFileCase
+from pipeline.terminal import InputError
+from sim.rods.plane.options import CONSERVING
 from sim.rods.plane.world import Damping
 
 LENGTH, SOFT, HARD = 0.1, 1.0e7, 1.0e10
@@ -139,3 +143,84 @@ def test_a_rod_flies_on_at_its_first_velocity(tmp_path, dimension):
 def test_what_works_in_motions_only_is_refused_at_rest(tmp_path, dimension, more, said):
     with pytest.raises(ValueError, match=said):
         beam(tmp_path, more, dimension=dimension, rest=True)
+
+
+ARM = """\
+unit: mm
+section: {rectangular: {thickness: 5, width: 10}}
+material: {modulus: 1.0e10, density: 1000}
+spacing: 10
+rods: [{line: [[0, 0], [-50, 0]]}, {line: [[0, 0], [50, 0]]}]
+clamps: [{at: [-50, 0]}]
+gravity: [0, 0]
+markers: {tip: [50, 0]}
+"""
+SPRING, RATE = 0.01, 2.0  # N m/rad, rad/s
+
+
+def arm(tmp_path, turns, more="", **values):
+    """Half a rod on a clamp, the other half on a hinge whose spring turns."""
+    path = tmp_path / "arm.yaml"
+    hinge = f"hinges: [{{at: [0, 0], spring: {SPRING}, turns: {turns}}}]\n"
+    path.write_text(ARM + hinge + more)
+    return RodFileCase(str(path), **values)
+
+
+def test_a_driven_hinge_turns_a_rod_as_a_spring_turns_an_inertia(tmp_path):
+    """From I q'' = k (w t - q): q = w t - w / W sin W t, with W^2 = k / I."""
+    still = Damping(beta=0.0)
+    turns = [[0.0, 0.0], [1.0, float(np.degrees(RATE))]]
+    options = replace(CONSERVING, h=5e-4)
+    case = arm(tmp_path, turns, duration=0.2, damping=still, options=options, every=7)
+    rod = case.world.rod
+    outer = rod.nodes[:, 0] > 0.0
+    inertia = float(rod.mass[outer] @ rod.nodes[outer, 0] ** 2)
+    fast, worst = np.sqrt(SPRING / inertia), 0.0
+    for step in case.steps():
+        x, y = case._content.markers.columns(step.x).values()
+        exact = RATE * (step.time - np.sin(fast * step.time) / fast)
+        worst = max(worst, abs(np.arctan2(y, x) - exact))
+    assert fast * step.time > 4.0 * np.pi
+    assert worst < 0.02 * RATE / fast
+    assert step.given == pytest.approx(step.energy, rel=1e-3)
+    assert step.energy > 1e-6
+
+
+def test_a_driven_hinge_gives_by_moment_over_stiffness_wherever_it_is(tmp_path):
+    load = "load: {at: [[50, 0]], force: [-0.002, 0]}\n"
+    case = arm(tmp_path, [[0, 0], [0.5, 90]], load, duration=3.0,
+               damping=Damping(alpha=20.0))  # fmt: skip
+    *_, last = case.steps()
+    x, y = np.array(list(case._content.markers.columns(last.x).values())) / 1000.0
+    turned = 0.5 * np.pi + 0.002 * y / SPRING
+    assert np.arctan2(y, x) == pytest.approx(turned, abs=2e-4)
+    assert case.ends(last)["at_rest"]
+
+
+def test_a_driven_hinge_goes_on_from_a_recorded_step_as_if_it_never_stopped(tmp_path):
+    case = arm(tmp_path, [[0, 0], [0.1, 60]], duration=0.2, every=40)
+    recorder = case.recorder()
+    steps = list(case.steps())
+    *_, again = case.steps(recorder.state(steps[1]))
+    assert np.array_equal(again.x, steps[-1].x)
+    assert again.given == steps[-1].given
+
+
+@pytest.mark.parametrize(
+    ("hinge", "said"),
+    [
+        ("{at: [0, 0], turns: [[0, 0], [1, 9]]}", "has `turns`, which need a `spring`"),
+        ("{at: [0, 0], spring: 1, turns: [[0, 5]]}", "begin with the value 0"),
+        ("{at: [0, 0], spring: 1, turns: [[0, 0], [9, 151]]}", "by 151 degrees, above"),
+    ],
+)
+def test_drives_that_are_none_are_refused(tmp_path, hinge, said):
+    path = tmp_path / "arm.yaml"
+    path.write_text(ARM + f"hinges: [{hinge}]\n")
+    with pytest.raises((ValueError, InputError), match=said):
+        RodFileCase(str(path))
+
+
+def test_a_driven_hinge_has_no_rest(tmp_path):
+    with pytest.raises(ValueError, match="`turns` and `moves` work in motions only"):
+        arm(tmp_path, [[0, 0], [1, 9]], rest=True)

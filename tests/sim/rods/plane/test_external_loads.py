@@ -281,7 +281,7 @@ def test_what_cannot_turn_is_refused():
             ValueError, match=r"ground: a moving clamp .* below the ground"
         ):
             World(rod, GroundPlane(height=-5e-3), turning=(down,))
-    with pytest.raises(ValueError, match="turning ends work in motions only"):
+    with pytest.raises(ValueError, match="`turns` and `moves` work in motions only"):
         solve_static(world)
     for last, told in ((2.0 * np.pi, "360"), (-0.6 * np.pi, "108")):
         round_a_step = TurningEnd(11, 0, [0.0, 0.3, 0.3 + KEEPING.h], [0.0, 0.0, last])
