@@ -498,6 +498,7 @@ UNITS = {
     "kinetic": "kinetic energy (J)",
     "potential": "potential energy (J)",
     "time": "time $t$ (s)",
+    "share": "share of the loads (-)",
     "x_c": "centroid $x_c$ (m)",
     "y_c": "centroid $y_c$ (m)",
     "z_c": "centroid $z_c$ (m)",

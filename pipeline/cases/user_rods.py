@@ -38,7 +38,7 @@ from sim.rods.plane.rod import (
     network,
     pieces_of,
 )
-from sim.rods.plane.statics import refuse_what_has_no_rest, solve_static
+from sim.rods.plane.statics import loaded_slowly, refuse_what_has_no_rest
 from sim.rods.plane.world import (
     Damping,
     DistributedLoad,
@@ -61,7 +61,7 @@ class UserRod(MovingSpaceRod):
     """A rod of a user, in SI units unless its file has another; it ends in words.
 
     rest : find the equilibrium that it comes to, without a motion
-    load_steps : in space, to the equilibrium
+    load_steps : to the equilibrium; in the plane on a ground always one
     """
 
     friction: float = 0.8
@@ -125,7 +125,12 @@ class UserRod(MovingSpaceRod):
         elif self.in_space:
             yield from followed(self.setting, self.load_steps)
         else:
-            yield solve_static(self.world, minimum=self.is_potential)
+            count = 1 if self.world.ground else self.load_steps
+            minimum = self.is_potential
+            yield from loaded_slowly(self.world, count, minimum=minimum)
+
+    def columns(self, step: Any) -> Row:
+        return attributes(step, "share") if self.rest and not self.in_space else {}
 
     def recorder(self) -> Recorder[Any, Any]:
         resting = self.rest and self.in_space
@@ -135,7 +140,11 @@ class UserRod(MovingSpaceRod):
         if self.rest and self.in_space:
             last = last[-1].rest
         world, lengths, limits = self.moved_world, self.lengths, self.limits
-        return user_end(world, last, lengths, limits, rests=self.rest)
+        end = user_end(world, last, lengths, limits, rests=self.rest)
+        if self.rest and not self.in_space and last.snaps:
+            shares = " and ".join(f"{share:.4g}" for share in last.snaps)
+            end["snaps"] = f"at {shares} of the loads"
+        return end
 
     @property
     def limits(self: Any) -> list[str]:
@@ -360,7 +369,7 @@ class RodFileCase(UserRod):
 
     def columns(self, step: Any) -> Row:
         """Where the markers are; rods lifted into space keep their nodes' numbers."""
-        return self._content.markers.columns(step.x)
+        return {**super().columns(step), **self._content.markers.columns(step.x)}
 
     @property
     def lengths(self) -> LengthUnit:

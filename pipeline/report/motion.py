@@ -243,7 +243,7 @@ ENERGIES = ("strain_energy", "contact_energy")
 CENTRE = ("x_c", "y_c", "z_c")
 STILL = 1e-3  # a coordinate that moves by less of the one that moves most stands still
 ROUNDED = 1e-12  # of the shape, by which a centre that stays moves all the same
-AXES = ("time", "field", "step")
+AXES = ("share", "time", "field", "step")
 
 
 def chosen_columns(directory: Path, size: float = 0.0) -> dict[str, Floats]:

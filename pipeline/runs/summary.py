@@ -26,7 +26,7 @@ ABOUT = {  # about the computation; fold_missing_deg is put in words
 }
 SENTENCES = (
     *("neutral_motion", "bears", "limits", "touching", "fold", "fold_why"),
-    *("minimum", "warning", "doubled_nodes", "target_size", "drawing"),
+    *("minimum", "snaps", "warning", "doubled_nodes", "target_size", "drawing"),
 )
 OUTCOMES = ("fold", "fold_why")
 TITLES = {

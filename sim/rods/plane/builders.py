@@ -181,8 +181,9 @@ class RodDraft:
             if spring > 0.0
         ]
         first, all_bends = int(plain.sum()), [*bends[plain], *(b for b, _ in sprung)]
+        table = np.array(all_bends, dtype=np.int64).reshape(-1, 3)
         rod = network(
-            points, edges, np.reshape(all_bends, (-1, 3)), self.sections,
+            points, edges, table, self.sections,
             edge_limb=np.array(self.limbs),
             bend_limb=np.append(limbs[plain], [PASSIVE] * len(sprung)),
             joints=sorted({*rigid, *bends[sharp, 1].tolist()} - self.hinges.keys()),

@@ -160,6 +160,7 @@ class RodStep:
     h : s, length of the last part of a step
     state : to continue from, unless `failed`
     failed : the next step could not be made; a part of it may have been
+    share, snaps : of all loads, at a rest, and shares at which the rod snapped before
     """
 
     step: int
@@ -191,6 +192,8 @@ class RodStep:
     h: float
     state: RodState
     failed: bool
+    share: float = 1.0
+    snaps: tuple[float, ...] = ()
 
     @property
     def energy(self) -> float:

@@ -12,6 +12,10 @@ short that M / h^2 + K is positive definite at their ends: each lowers the energ
 Loads that turn with the rod have no energy: their equilibrium may be unstable. A
 fluid does nothing at rest.
 
+`loaded_slowly` seeks each rest from the one at a smaller load. Where two are far apart
+the load between them is halved, on the side of the longer way: the two draw near to
+each other unless the rod snaps there, however little its load grows.
+
 `falling_mode` says whether an equilibrium is a minimum of the energy, and else the way
 down. With the contacts held as they are (sliding: their normal, sticking: both
 coordinates), the matrix K + s M is positive definite exactly if no motion lowers the
@@ -28,7 +32,7 @@ distance D from the inside of an edge of length l, with normal n and tangent t, 
 and of a node at a distance D from another u^2 / D.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -275,11 +279,13 @@ SLID = 1e-7  # of it, by which curved ground may be slid along in a step at rest
 PUSH = 1e-3  # from a saddle, as a fraction of the rod's size
 SADDLES = 8  # one after the other
 RELEASE_TOLERANCE = 1e-12  # of the outer forces, of a rest that is let go
+FAR, HALVINGS = 0.01, 20  # of the rod's size, between two rests; of a load step
 
 
 def solve_static(
-    world: World, *, tolerance: float = 1e-9, max_steps: int = 400, minimum: bool = True
-) -> RodStep:
+    world: World, *, tolerance: float = 1e-9, max_steps: int = 400,
+    minimum: bool = True, share: float = 1.0, start: Floats | None = None,
+) -> RodStep:  # fmt: skip
     """The equilibrium that the rod of `world` sinks to from its start.
 
     Parameters
@@ -287,6 +293,8 @@ def solve_static(
     tolerance : on the unbalanced force of any node, as a fraction of all outer forces;
         1e-7 at least where rods lie on rods and it stays
     minimum : whether to leave saddles; else the first equilibrium is returned
+    share : of weight and loads
+    start : (n, 2) m, nodes at first; None: as the rod has them
 
     Raises
     ------
@@ -311,14 +319,58 @@ def solve_static(
         arm = float(world.rod.rest_length[end_edge(world.rod, follower.node)])
         outer += float(np.hypot(follower.along, follower.across))
         outer += abs(follower.moment) / arm
-    at = _Equilibrium(loop, tolerance, outer, max_steps, minimum)
+    for loads in (loop.model.gravity, loop.model.load, loop.model.along.force):
+        loads *= share
+    if start is not None:
+        loop.state.x[:] = start
+    at = _Equilibrium(loop, tolerance, share * outer, max_steps, minimum)
     at.relax()
     for _ in range(SADDLES):
-        falling = falling_mode(loop, outer) if minimum else None
+        falling = falling_mode(loop, at.outer) if minimum else None
         if falling is None:
             return at.result()
         at.escape_saddle(falling)
     raise at.failure()
+
+
+def loaded_slowly(
+    world: World, count: int, *, minimum: bool = True
+) -> Iterator[RodStep]:
+    """Yield rests at shares 1/count, ..., 1 of all loads, and where the rod snapped.
+
+    A share below 1 at which no rest is found is left out.
+    """
+
+    def rest(share: float, start: Floats) -> RodStep | None:
+        try:
+            return solve_static(world, minimum=minimum, share=share, start=start)
+        except NotConvergedError:
+            if share == 1.0:
+                raise
+            return None
+
+    def way(end: RodStep) -> float:
+        return float(np.abs(end.x - x).max())
+
+    x, low = world.rod.nodes, 0.0
+    far, snaps = FAR * float(np.ptp(x, axis=0).max()), list[float]()
+    for s in range(1, count + 1):
+        share = high = s / count
+        if (end := rest(share, x)) is None:
+            continue
+        there = end
+        for _ in range(HALVINGS):
+            middle = rest(0.5 * (low + high), x) if way(there) > far else None
+            if middle is None:
+                break
+            if way(middle) > 0.5 * way(there):
+                high, there = 0.5 * (low + high), middle
+            else:
+                low, x = 0.5 * (low + high), middle.x
+        else:
+            snaps += [high] * (low > 0.0)  # else any load moves it
+        low, x = share, end.x
+        yield replace(end, step=s, share=share, snaps=tuple(snaps))
 
 
 def refuse_what_has_no_rest(world: World, *, minimum: bool) -> None:
@@ -445,16 +497,12 @@ class _Equilibrium:
 
     def potential(self) -> float:
         """Energy of the rod and of its loads, J."""
-        world, x = self.loop.world, self.loop.state.x
-        energy = sum(self.loop.elastic())
-        energy -= float(world.rod.mass @ (x @ np.array(world.gravity)))
-        if world.load is not None:
-            energy -= float(np.sum(x[world.load.nodes] @ np.array(world.load.force)))
-        for load in world.distributed_loads:
-            middle = x[world.rod.edges[load.edges]].mean(axis=1)
-            weight = world.rod.rest_length[load.edges]
-            energy -= float(weight @ (middle @ np.array(load.force)))
-        return energy
+        model, x = self.loop.model, self.loop.state.x
+        energy = sum(self.loop.elastic()) - float(np.sum(x * model.load))
+        energy -= float(self.loop.world.rod.mass @ (x @ model.gravity))
+        along = model.along
+        middle = np.sum(along.share[..., None] * x[along.ends], axis=1)
+        return energy - float(np.sum(middle * along.force[:, :2]))
 
     def result(self) -> RodStep:
         """The record of the equilibrium: no time has passed on the way."""

@@ -9,6 +9,7 @@ from pipeline.cases.user_rods import RodFileCase
 from pipeline.terminal import InputError
 from sim.rods.plane.options import CONSERVING
 from sim.rods.plane.world import Damping
+from tests.recorded import recorded
 
 LENGTH, SOFT, HARD = 0.1, 1.0e7, 1.0e10
 EI = SOFT * 10.0e-3 * 1.0e-3**3 / 12.0
@@ -224,3 +225,23 @@ def test_drives_that_are_none_are_refused(tmp_path, hinge, said):
 def test_a_driven_hinge_has_no_rest(tmp_path):
     with pytest.raises(ValueError, match="`turns` and `moves` work in motions only"):
         arm(tmp_path, [[0, 0], [1, 9]], rest=True)
+
+
+def test_a_rest_says_at_which_share_of_the_loads_the_rod_snapped(tmp_path):
+    """Two bars on pins, pressed flat: the closed form is in tests/sim/rods/plane."""
+    path = tmp_path / "truss.yaml"
+    path.write_text(
+        BEAM.format(modulus=SOFT, dimension=2, z="")
+        .replace("thickness: 1,", "thickness: 2,").replace("spacing: 2", "spacing: 200")
+        .replace("rods: [{line: [[0, 0], [100, 0]]}]",
+                 "rods: [{line: [[0, 0], [100, 20]]}, {line: [[100, 20], [200, 0]]}]")
+        .replace("clamps: [{at: [0, 0]}]", "pins: [[0, 0], [200, 0]]")
+        .replace("tip: [100, 0]", "tip: [100, 20]")
+        + STILL + "hinges: [[100, 20]]\nload: {at: [[100, 20]], force: [0, -1]}\n"
+    )  # fmt: skip
+    case = RodFileCase(str(path), rest=True, load_steps=4)
+    steps, recorder = recorded(case)
+    assert [recorder.row(step)["share"] for step in steps] == [0.25, 0.5, 0.75, 1.0]
+    assert [recorder.row(step)["tip_y_mm"] > 0.0 for step in steps] == [1, 1, 0, 0]
+    assert recorder.summary()["snaps"] == "at 0.5921 of the loads"
+    assert "snaps" not in case.ends(steps[0])
