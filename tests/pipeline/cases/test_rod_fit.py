@@ -339,7 +339,7 @@ def test_shipped_fits_predict_what_was_held_out_and_are_drawn(tmp_path):
     drawn = draw("rod-fit", [Row(name, place) for name, place in places.items()])
     words = [text.get_text() for ax in drawn.figure.axes for text in ax.texts]
     assert "(modulus) not determined" in "\n".join(words).replace("$n$ ", "")
-    assert "synthetic: computed" in drawn.figure.texts[-1].get_text()
+    assert "measurements are synthetic" in drawn.figure.texts[-1].get_text()
     assert set(drawn.tables) == {"curves", "measurements", "parameters", "errors"}
     with pytest.raises(InputError, match=r"has no curves\.csv: run a case of fits"):
         draw("rod-fit", [Row("x", tmp_path)])
