@@ -368,7 +368,7 @@ def loaded_slowly(
             else:
                 low, x = 0.5 * (low + high), middle.x
         else:
-            snaps += [high] * (low > 0.0)  # else any load moves it
+            snaps.append(high)
         low, x = share, end.x
         yield replace(end, step=s, share=share, snaps=tuple(snaps))
 

@@ -11,6 +11,7 @@ from scipy.special import ellipk
 from pipeline.cases.ribbon import HeavyRingCase
 from sim.core.arrays import Floats
 from sim.core.options import NotConvergedError
+from sim.rods.plane.builders import RodDraft
 from sim.rods.plane.contact_impulses import OPEN, coulomb, scratch
 from sim.rods.plane.ground import GroundPlane, Wave, set_on_ground
 from sim.rods.plane.rod import (
@@ -23,7 +24,7 @@ from sim.rods.plane.rod import (
 )
 from sim.rods.plane.state import RodStep
 from sim.rods.plane.statics import hung, solve_static
-from sim.rods.plane.world import NodeLoad, World
+from sim.rods.plane.world import DistributedLoad, NodeLoad, World
 from tests.recorded import summary
 from tests.sim.rods.heavy_elastica import heavy_ring
 from tests.sim.rods.known import THIN, dense_stiffness, ribbon, straight, table
@@ -272,3 +273,21 @@ def test_contacts_without_friction_that_say_the_same_are_solved():
         assert left < 1e-9
         assert p[::2].min() >= 0.0
         assert (b + W @ p)[::2].min() > -1e-9
+
+
+@pytest.mark.parametrize("slope", [-20.0, 20.0])
+@pytest.mark.parametrize("kind", ["weight", "load", "spread"])
+def test_an_upright_rod_falls_to_the_lower_side(kind, slope):
+    """It stands on a pin above a slope, by its weight, a force, or a load along it."""
+    draft, s = RodDraft(pins=[0]), np.linspace(0.0, 0.1, 6)
+    draft.curve(np.column_stack([0.0 * s, s]), THIN)
+    rod = draft.rod()
+    force, still = GRAVITY * float(rod.mass.sum()), {"gravity": (0.0, 0.0)}
+    spread = DistributedLoad([*range(5)], force=(0.0, -10.0 * force))
+    own = {
+        "weight": {},
+        "load": {**still, "load": NodeLoad([5], (0.0, -force))},
+        "spread": {**still, "distributed_loads": (spread,)},
+    }[kind]
+    world = World(rod, GroundPlane(slope, -0.03), friction=0.0, **own)
+    assert solve_static(world).x[-1, 0] * np.sign(slope) < -0.07
