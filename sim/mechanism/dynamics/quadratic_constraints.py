@@ -89,44 +89,24 @@ class QuadraticRows:
 
     def slopes(self, z: Floats, s: Floats, one: float = 1.0) -> Floats:
         """Entries of G at z; with `one` zero, of what is linear in z of it."""
-        _, _, other, slot, factor = self._entries
+        _, _, other, slot, factor = self.entries
         x = np.empty(self.unknowns + 1)
         x[:-1], x[-1] = z, one
         return factor * s[slot] * x[other]
 
-    def bends(self, y: Floats, s: Floats) -> Floats:
-        """Entries of sum_i y_i Hess c_i."""
-        row, _, _, slot, factor = self._entries
-        return (factor * s[slot] * y[row])[self._bent]
-
     @property
     def slope_places(self) -> tuple[Ints, Ints]:
         """Rows and columns of the entries of G; those of one place add up."""
-        return self._entries[:2]
+        return self.entries[:2]
 
     @cached_property
-    def bend_places(self) -> tuple[Ints, Ints]:
-        """Rows and columns of the entries of the second derivatives."""
-        _, col, other, *_ = self._entries
-        return col[self._bent], other[self._bent]
-
-    @cached_property
-    def _entries(self) -> tuple[Ints, Ints, Ints, Ints, Floats]:
+    def entries(self) -> tuple[Ints, Ints, Ints, Ints, Floats]:
         """Of G: row, column, unknown that it is linear in, slot and factor."""
         col, other = np.concatenate([[self.i, self.j], [self.j, self.i]], axis=1)
         parts = np.tile([self.row, self.slot], 2)
         row, slot, factor = *parts, np.tile(self.factor, 2)
         own = col < self.unknowns
         return row[own], col[own], other[own], slot[own], factor[own]
-
-    @cached_property
-    def _bent(self) -> Bools:
-        return self._entries[2] < self.unknowns
-
-    def transpose_times(self, slopes: Floats, y: Floats) -> Floats:
-        """(N,) G^T y, by the entries of G."""
-        row, col = self.slope_places
-        return np.bincount(col, slopes * y[row], self.unknowns).astype(np.float64)
 
     def along(self, slopes: Floats, dz: Floats) -> Floats:
         """(m,) G dz, by the entries of G."""

@@ -350,11 +350,9 @@ def _step(
 ) -> StepEnd:
     """The end of a step."""
     time = mechanism.time_numbers(t, t + h)
-    guess = state.z + h * state.v
-    span = Span(
-        h, time, state.z, state.v, guess, state.v, h * state.lam[independent],
-        h * state.mu[independent],
-    )  # fmt: skip
+    lam, mu = h * state.lam[independent], h * state.mu[independent]
+    guess = np.concatenate([state.z + h * state.v, state.v, lam, mu])
+    span = Span(h, time, state.z, state.v, guess)
     return equations_with(mechanism, independent.tobytes()).solve(span)
 
 
@@ -362,10 +360,7 @@ def _after(
     state: MotionState, independent: Bools, end: StepEnd, worst: float
 ) -> MotionState:
     lam, mu = np.zeros(len(independent)), np.zeros(len(independent))
-    lam[independent], mu[independent] = (
-        end.span.lam / end.span.h,
-        end.span.mu / end.span.h,
-    )
+    lam[independent], mu[independent] = end.span.row_forces / end.span.h
     return state._replace(
         z=end.span.z1,
         v=end.span.v1,

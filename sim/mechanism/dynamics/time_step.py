@@ -40,6 +40,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.linalg.lapack import dgetrf, dgetrs
 from scipy.sparse import coo_array, csc_array
 from scipy.sparse.linalg import splu
@@ -207,7 +208,6 @@ class Forces:
         return self.energy(z1) < np.inf and obstacles.allows(r0, r1)
 
 
-Slopes = tuple[Floats, Floats, Floats]
 Solve = Callable[[Floats], Floats]
 
 MOST_ITERATIONS = 30
@@ -248,18 +248,31 @@ class Span:
 
     Attributes
     ----------
-    z0, v0, z1, v1 : (N,) unknowns and rates at its ends
-    lam, mu : (m,) forces of the rows times h, and what stabilises them
+    z0, v0 : (N,) unknowns and rates at its start
+    w : (2N + 2m,) those at its end, z1 and v1, then lam and mu, the forces of the rows
+        times h and what stabilises them
     """
 
     h: float
     time: TimeNumbers
     z0: Floats
     v0: Floats
-    z1: Floats
-    v1: Floats
-    lam: Floats
-    mu: Floats
+    w: Floats
+
+    @property
+    def z1(self) -> Floats:
+        """(N,) unknowns at the end."""
+        return self.w[: len(self.z0)]
+
+    @property
+    def v1(self) -> Floats:
+        """(N,) their rates at the end."""
+        return self.w[len(self.z0) : 2 * len(self.z0)]
+
+    @property
+    def row_forces(self) -> Floats:
+        """(2, m) lam and mu."""
+        return self.w[2 * len(self.z0) :].reshape(2, -1)
 
     @cached_property
     def z(self) -> Floats:
@@ -271,13 +284,18 @@ class Span:
         """At the middle."""
         return 0.5 * (self.v0 + self.v1)
 
-    def moved(self, delta: Floats) -> "Span":
-        """With the corrections of all unknowns."""
-        N, m = len(self.z1), len(self.lam)
-        z, v, lam, mu = np.split(delta, [N, 2 * N, 2 * N + m])
-        return replace(
-            self, z1=self.z1 + z, v1=self.v1 + v, lam=self.lam + lam, mu=self.mu + mu
-        )
+    @cached_property
+    def numbers(self) -> Floats:
+        """Of time: h, then of each s itself and its rate, at the middle and the end."""
+        time = self.time
+        each = np.array([time.s, time.ds, time.s1, time.ds1])
+        return np.append(self.h, each.T)
+
+    @cached_property
+    def factors(self) -> Floats:
+        """(2N + 2m + 4N,) w, then z and v, then by how much they change."""
+        change = self.z1 - self.z0, self.v1 - self.v0
+        return np.concatenate([self.w, self.z, self.v, *change])
 
 
 @dataclass(frozen=True, eq=False)
@@ -418,21 +436,20 @@ class StepEquations:
             where the residual does not vanish.
         """
         if not self.forces.passes(span.z0, span.z1):
-            span = replace(span, z1=span.z0.copy())
+            span = replace(span, w=np.append(span.z0, span.w[len(span.z0) :]))
         found, before, goal, solve = span, np.inf, 0.0, None
-        begin = self.forces.inner(span.z0)
+        begin, unit = self.forces.inner(span.z0), self._unit(span.h)
         for iteration in range(MOST_ITERATIONS):
             forces = StepForces(self.forces, span, begin)
-            slopes = self._slopes(span)
-            residual = self._residual(span, forces, slopes)
-            left = self._size_of(residual, span.h)
+            residual = self._residual(span, forces)
+            left = float((np.abs(residual) * unit).max())
             if not left < np.inf:
                 raise StepFailedError("a force is infinite")
             if before < CLOSE and left >= FALLS * before:
                 return self._end(found, begin, iteration - 1)
             last = left * left <= goal * before
             if solve is None or not last:
-                solve = self._solver(span, forces, slopes)
+                solve = self._solver(span, forces)
             found, before, goal = span, left, goal or SOLVED * min(left, 0.01)
             span, whole = self._free(span, solve(-residual))
             if last and whole:
@@ -441,93 +458,91 @@ class StepEquations:
             f"residual {before:.1e} after {MOST_ITERATIONS} iterations"
         )
 
-    def _slopes(self, span: Span) -> Slopes:
-        """Entries of G and F at the middle, and of G at the end."""
-        rows, time = self.rows, span.time
-        turning = rows.slopes(span.v, time.s, 0.0) + rows.slopes(span.z, time.ds)
-        middle, end = rows.slopes(span.z, time.s), rows.slopes(span.z1, time.s1)
-        return middle, turning, end
-
     def _end(self, span: Span, begin: InnerForces, iterations: int) -> StepEnd:
         damped = StepForces(self.forces, span, begin).damped
         if not self.rows.slot.any():  # nothing is driven
             return StepEnd(span, 0.0, damped, iterations)
-        along, (G, F, _) = self.rows.along, self._slopes(span)
+        rows, time, (lam, mu) = self.rows, span.time, span.row_forces
         dz, dv = span.z1 - span.z0, span.v1 - span.v0
-        work = span.lam @ along(G, dz) + span.mu @ (along(F, dz) + along(G, dv))
+        G = rows.slopes(span.z, time.s)
+        F = rows.slopes(span.v, time.s, 0.0) + rows.slopes(span.z, time.ds)
+        work = lam @ rows.along(G, dz) + mu @ (rows.along(F, dz) + rows.along(G, dv))
         return StepEnd(span, -float(work) / span.h, damped, iterations)
 
     def _free(self, span: Span, delta: Floats) -> tuple[Span, bool]:
         """With the most of a correction that bodies allow, and if that is all of it."""
         share = 1.0
         for _ in range(MOST_CUTS):
-            there = span.moved(share * delta)
+            there = replace(span, w=span.w + share * delta)
             if self.forces.passes(span.z0, there.z1):
                 return there, share == 1.0
             share = 0.5 * share
         raise StepFailedError("bodies block the motion")
 
-    def _residual(self, span: Span, forces: StepForces, slopes: Slopes) -> Floats:
-        rows, time, h, (G, F, end) = self.rows, span.time, span.h, slopes
-        first = self._momentum(span.z1 - span.z0 - h * span.v)
-        first -= rows.transpose_times(G, span.mu)
-        second = self._momentum(span.v1 - span.v0)
-        second += rows.transpose_times(G, span.lam) + rows.transpose_times(F, span.mu)
-        second[: self.forces.dead.size] += h * forces.slope
-        hidden = rows.along(end, span.v1) + rows.values(span.z1, time.ds1)
-        return np.concatenate([first, second, rows.values(span.z1, time.s1), hidden])
-
-    def _momentum(self, v: Floats) -> Floats:
-        """(N,) M v, without what calls of sparse matrices cost."""
-        row, col = self.mass.coords
-        return np.bincount(row, self.mass.data * v[col], len(v)).astype(np.float64)
-
-    def _size_of(self, residual: Floats, h: float) -> float:
-        """The largest part of the residual, dimensionless; nan if one is."""
-        N, m = self.rows.unknowns, self.rows.count
-        force = 1.0 / (self.heavy * self.size)
-        unit = np.repeat([force, h * force, 1.0, h], [N, N, m, m])
-        return float((np.abs(residual) * unit).max())
+    def _unit(self, h: float) -> Floats:
+        """(2N + 2m,) what makes residuals dimensionless."""
+        N, m, force = self.rows.unknowns, self.rows.count, 1.0 / self.heavy / self.size
+        return np.repeat([force, h * force, 1.0, h], [N, N, m, m])
 
     @cached_property
-    def _places(self) -> tuple[Ints, Ints]:
-        """Rows and columns of the entries of the derivative; some add up."""
-        N, m = self.rows.unknowns, self.rows.count
-        v, lam, mu, i, j = N, 2 * N, 2 * N + m, *self.mass.coords
-        row, col = self.rows.slope_places
-        a, b = self.rows.bend_places
-        parts = [
-            (i, j), (i, v + j), (v + i, v + j),
-            (a, b), (v + a, v + b), (v + a, b),
-            (col, mu + row), (v + col, lam + row), (v + col, mu + row),
-            (lam + row, col), (mu + row, v + col), (mu + row, col),
+    def _products(self) -> QuadraticRows:
+        """The equations but for forces, rows of products of `Span.factors`."""
+        rows, N, m = self.rows, self.rows.unknowns, self.rows.count
+        lam, mu, z, v = 2 * N, 2 * N + m, 2 * N + 2 * m, 3 * N + 2 * m
+        dz, dv, one = v + N, v + 2 * N, v + 3 * N
+        h, s, ds, s1, ds1 = range(5)
+        row, col, other, slot, factor = rows.entries
+        slot, of = 4 * slot, 4 * rows.slot
+        linear, M, (p, q) = other < N, self.mass.data, self.mass.coords
+        at_z, at_z1 = (np.where(linear, first + other, one) for first in (z, 0))
+        i, j = (np.where(x < N, x, one) for x in (rows.i, rows.j))
+        parts: list[tuple[ArrayLike, ...]] = [
+            (p, dz + q, one, s, M), (p, v + q, one, h, -M),
+            (col, at_z, mu + row, s + slot, -factor),
+            (N + p, dv + q, one, s, M), (N + col, at_z, lam + row, s + slot, factor),
+            (N + col, v + other, mu + row, s + slot, linear * factor),
+            (N + col, at_z, mu + row, ds + slot, factor),
+            (lam + rows.row, i, j, s1 + of, rows.factor),
+            (mu + row, at_z1, N + col, s1 + slot, factor),
+            (mu + rows.row, i, j, ds1 + of, rows.factor),
         ]  # fmt: skip
-        at, to = (np.concatenate([part[side] for part in parts]) for side in (0, 1))
-        return at, to
+        alike = (np.broadcast_arrays(*part) for part in parts)
+        columns = [np.concatenate(column) for column in zip(*alike, strict=True)]
+        own = (columns[4] != 0.0) & (columns[3] != ds) & (columns[3] != ds1)
+        return QuadraticRows(z, one, *(column[own] for column in columns))
 
-    def _solver(self, span: Span, forces: StepForces, slopes: Slopes) -> Solve:
+    @cached_property
+    def _places(self) -> tuple[Ints, Ints, Floats]:
+        """Rows and columns of the derivatives in w, and what each is multiplied by."""
+        N, size = self.rows.unknowns, self._products.count
+        row, col = self._products.slope_places
+        column = np.append(np.arange(size), np.tile(np.arange(2 * N), 2))
+        middle = (col >= size) & (col < size + 2 * N)
+        return row, column[col], np.where(middle, 0.5, 1.0)
+
+    def _residual(self, span: Span, forces: StepForces) -> Floats:
+        residual, N = self._products.values(span.factors, span.numbers), len(span.z0)
+        residual[N : N + self.forces.dead.size] += span.h * forces.slope
+        return residual
+
+    def _solver(self, span: Span, forces: StepForces) -> Solve:
         """What divides by the derivative."""
-        rows, time, h, M = self.rows, span.time, span.h, self.mass.data
-        s, ds, (G, F, end) = time.s, time.ds, slopes
-        turned = rows.slopes(span.v1, time.s1, 0.0) + rows.slopes(span.z1, time.ds1)
-        bent = 0.5 * rows.bends(span.mu, s)
-        forced = 0.5 * (rows.bends(span.lam, s) + rows.bends(span.mu, ds))
-        values = np.concatenate([
-            M, -0.5 * h * M, M, -bent, bent, forced, -G, G, F, end, end, turned,
-        ])  # fmt: skip
-        K, (at, to) = forces.stiffness, self._places
-        size = 2 * (rows.unknowns + rows.count)
-        if K is not None:
-            row, col = np.nonzero(K)
-            values = np.concatenate([values, h * K[row, col]])
-            at = np.concatenate([at, rows.unknowns + row])
-            to = np.concatenate([to, col])
+        N, size, K = self.rows.unknowns, len(span.w), forces.stiffness
+        at, to, factor = self._places
+        values = factor * self._products.slopes(span.factors, span.numbers)
         if size > DENSE:
+            if K is not None:
+                row, col = np.nonzero(K)
+                values = np.concatenate([values, span.h * K[row, col]])
+                at, to = np.append(at, N + row), np.append(to, col)
             try:
                 return splu(csc_array((values, (at, to)), shape=(size, size))).solve
             except RuntimeError:
                 raise StepFailedError("redundant constraints") from None
-        matrix = np.bincount(to * size + at, values, size**2).reshape(size, size)
+        filled = np.bincount(to * size + at, values, size**2)
+        matrix = filled.astype(np.float64, copy=False).reshape(size, size)
+        if K is not None:
+            matrix[: len(K), N : N + len(K)] += span.h * K.T
         LU, order, singular = dgetrf(matrix.T)
         if singular:
             raise StepFailedError("redundant constraints")
