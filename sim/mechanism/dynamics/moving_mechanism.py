@@ -333,10 +333,10 @@ class MovingMechanism:
         """Values of the drivers at the start."""
         return [driver.start(self.structure.r0) for driver in self.drivers]
 
-    def time_numbers(self, t0: float, t1: float) -> TimeNumbers:
+    def time_numbers(self, t: float, h: float) -> TimeNumbers:
         """Of a step."""
-        (s0, ds0), (s1, ds1) = self.numbers(t0), self.numbers(t1)
-        return TimeNumbers(s0, s1, ds0, ds1)
+        (s0, ds0), (s1, ds1) = self.numbers(t), self.numbers(t + h)
+        return TimeNumbers(h, s0, s1, ds0, ds1)
 
     def independent_rows(self, z: Floats, t: float) -> Bools:
         """(m,) rows at z (N,) that depend on none of the others, by QR with pivots.

@@ -329,7 +329,7 @@ def _solved(made: Steps, state: MotionState, t: float, h: float) -> MotionState:
             why = error
         else:
             made.iterations += end.iterations
-            z1 = end.span.z1
+            z1 = end.span.ends[1]
             worst = _violation(mechanism, z1, t + h)
             if worst <= made.options.residual:
                 return _after(state, independent, end, worst)
@@ -349,10 +349,12 @@ def _step(
     h: float,
 ) -> StepEnd:
     """The end of a step."""
-    time = mechanism.time_numbers(t, t + h)
     lam, mu = h * state.lam[independent], h * state.mu[independent]
-    guess = np.concatenate([state.z + h * state.v, state.v, lam, mu])
-    span = Span(h, time, state.z, state.v, guess)
+    span = Span(
+        mechanism.time_numbers(t, h),
+        np.append(state.z, state.v),
+        np.concatenate([state.z + h * state.v, state.v, lam, mu]),
+    )
     return equations_with(mechanism, independent.tobytes()).solve(span)
 
 
@@ -360,10 +362,11 @@ def _after(
     state: MotionState, independent: Bools, end: StepEnd, worst: float
 ) -> MotionState:
     lam, mu = np.zeros(len(independent)), np.zeros(len(independent))
-    lam[independent], mu[independent] = end.span.row_forces / end.span.h
+    lam[independent], mu[independent] = end.span.row_forces / end.span.time.h
+    N = len(state.z)
     return state._replace(
-        z=end.span.z1,
-        v=end.span.v1,
+        z=end.span.w[:N],
+        v=end.span.w[N : 2 * N],
         lam=lam,
         mu=mu,
         independent=independent,
@@ -384,6 +387,7 @@ def _seen(made: Steps, state: MotionState) -> MotionStep:
     n = len(mechanism.structure.r0)
     r, v = (x[: 3 * n].reshape(n, 3) for x in (state.z, state.v))
     p = mechanism.node_mass @ v
+    turning = r.T @ p - p.T @ r  # of which three entries are the sum of r x p
     kinetic, potential = 0.5 * float(np.sum(v * p)), mechanism.forces.energy(state.z)
     s, ds = mechanism.numbers(t)
     rates = rows.along(rows.slopes(state.z, s), state.v) + rows.values(state.z, ds)
@@ -393,7 +397,7 @@ def _seen(made: Steps, state: MotionState) -> MotionStep:
     reaction, effort = _reactions(mechanism, state, t)
     return MotionStep(
         state, t, r, v, kinetic, potential, p.sum(axis=0),
-        np.cross(r, p).sum(axis=0), state.driven, state.damped,
+        turning[[1, 2, 0], [2, 0, 1]], state.driven, state.damped,
         gained - state.driven + state.damped, _violation(mechanism, state.z, t),
         hidden, state.worst, reaction, effort, made.iterations, made.substeps,
     )  # fmt: skip

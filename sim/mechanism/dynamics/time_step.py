@@ -178,6 +178,11 @@ class Forces:
     dampers: Dampers
 
     @cached_property
+    def is_damped(self) -> bool:
+        """Whether there are dampers."""
+        return len(self.dampers.viscosity) > 0
+
+    @cached_property
     def has_inner(self) -> bool:
         """Whether there are elastic parts or obstacles."""
         return is_elastic(self.potential) or self.potential.obstacles is not None
@@ -224,8 +229,9 @@ class StepFailedError(RuntimeError):
 
 @dataclass(frozen=True, eq=False)
 class TimeNumbers:
-    """The numbers s(t) of driven rows at the ends of a step, and their rates."""
+    """A step's length, the numbers s(t) of driven rows at its ends, and their rates."""
 
+    h: float
     s0: Floats
     s1: Floats
     ds0: Floats
@@ -241,6 +247,11 @@ class TimeNumbers:
         """Rates at the middle."""
         return 0.5 * (self.ds0 + self.ds1)
 
+    @cached_property
+    def all(self) -> Floats:
+        """h, then of each s itself and its rate, at the middle and at the end."""
+        return np.append(self.h, np.array([self.s, self.ds, self.s1, self.ds1]).T)
+
 
 @dataclass(frozen=True, eq=False)
 class Span:
@@ -248,54 +259,40 @@ class Span:
 
     Attributes
     ----------
-    z0, v0 : (N,) unknowns and rates at its start
-    w : (2N + 2m,) those at its end, z1 and v1, then lam and mu, the forces of the rows
+    start : (2N,) unknowns and rates, z0 and v0
+    w : (2N + 2m,) those at the end, z1 and v1, then lam and mu, the forces of the rows
         times h and what stabilises them
     """
 
-    h: float
     time: TimeNumbers
-    z0: Floats
-    v0: Floats
+    start: Floats
     w: Floats
 
     @property
-    def z1(self) -> Floats:
-        """(N,) unknowns at the end."""
-        return self.w[: len(self.z0)]
+    def ends(self) -> tuple[Floats, Floats]:
+        """(N,) z0 and z1."""
+        N = len(self.start) // 2
+        return self.start[:N], self.w[:N]
 
-    @property
-    def v1(self) -> Floats:
-        """(N,) their rates at the end."""
-        return self.w[len(self.z0) : 2 * len(self.z0)]
+    @cached_property
+    def middle(self) -> Floats:
+        """(2N,) z and v."""
+        return np.asarray(0.5 * (self.start + self.w[: len(self.start)]))
+
+    @cached_property
+    def change(self) -> Floats:
+        """(2N,) z1 - z0 and v1 - v0."""
+        return self.w[: len(self.start)] - self.start
 
     @property
     def row_forces(self) -> Floats:
         """(2, m) lam and mu."""
-        return self.w[2 * len(self.z0) :].reshape(2, -1)
-
-    @cached_property
-    def z(self) -> Floats:
-        """At the middle."""
-        return 0.5 * (self.z0 + self.z1)
-
-    @cached_property
-    def v(self) -> Floats:
-        """At the middle."""
-        return 0.5 * (self.v0 + self.v1)
-
-    @cached_property
-    def numbers(self) -> Floats:
-        """Of time: h, then of each s itself and its rate, at the middle and the end."""
-        time = self.time
-        each = np.array([time.s, time.ds, time.s1, time.ds1])
-        return np.append(self.h, each.T)
+        return self.w[len(self.start) :].reshape(2, -1)
 
     @cached_property
     def factors(self) -> Floats:
-        """(2N + 2m + 4N,) w, then z and v, then by how much they change."""
-        change = self.z1 - self.z0, self.v1 - self.v0
-        return np.concatenate([self.w, self.z, self.v, *change])
+        """(6N + 2m,) of the products in the equations of a step."""
+        return np.concatenate([self.w, self.middle, self.change])
 
 
 @dataclass(frozen=True, eq=False)
@@ -317,8 +314,10 @@ class StepForces:
             elif self._deforming is not None:
                 felt, e, missing, _ = self._deforming
                 slope[felt] += missing * e
-        along, force, _ = self._damping
-        return slope + force @ along if len(force) else slope
+        if self.forces.is_damped:
+            along, force, _ = self._damping
+            slope += force @ along
+        return slope
 
     @property
     def stiffness(self) -> Floats | None:
@@ -326,8 +325,10 @@ class StepForces:
 
         None where nothing is elastic or damped.
         """
-        along, _, viscous = self._damping
-        K = along.T @ (viscous[:, None] * along) if len(viscous) else None
+        K = None
+        if self.forces.is_damped:
+            along, _, viscous = self._damping
+            K = along.T @ (viscous[:, None] * along)
         if not self.forces.has_inner:
             return K
         half = 0.5 * self._middle.curvature()
@@ -343,26 +344,28 @@ class StepForces:
     @property
     def damped(self) -> float:
         """Energy that dampers take."""
+        if not self.forces.is_damped:
+            return 0.0
         along, force, _ = self._damping
         return float(force @ (along @ self._d))
 
     @cached_property
     def _middle(self) -> InnerForces:
-        return self.forces.inner(self.span.z)
+        return self.forces.inner(self.span.middle)
 
     @cached_property
     def _end(self) -> InnerForces:
-        return self.forces.inner(self.span.z1)
+        return self.forces.inner(self.span.w)
 
     @cached_property
     def _d(self) -> Floats:
         """(3n,) by how much nodes move."""
-        return (self.span.z1 - self.span.z0)[: self.forces.dead.size]
+        return self.span.change[: self.forces.dead.size]
 
     @property
     def _r(self) -> Floats:
         """(n, 3) nodes at the middle."""
-        return self.span.z[: self.forces.dead.size].reshape(-1, 3)
+        return self.span.middle[: self.forces.dead.size].reshape(-1, 3)
 
     @cached_property
     def _deforming(self) -> tuple[Ints, Floats, float, Floats] | None:
@@ -385,9 +388,8 @@ class StepForces:
     def _damping(self) -> tuple[Floats, Floats, Floats]:
         """(count, 3n) slopes of what is damped, (count,) forces, and these over d."""
         own, d = self.forces.dampers, self._d
-        viscous, along = own.viscosity / self.span.h, np.zeros((0, d.size))
-        if len(viscous):
-            along = own.coordinates.slopes(self._r).reshape(-1, d.size)
+        viscous = own.viscosity / self.span.time.h
+        along = own.coordinates.slopes(self._r).reshape(-1, d.size)
         return along, viscous * (along @ d), viscous
 
 
@@ -435,10 +437,11 @@ class StepEquations:
         StepFailedError
             where the residual does not vanish.
         """
-        if not self.forces.passes(span.z0, span.z1):
-            span = replace(span, w=np.append(span.z0, span.w[len(span.z0) :]))
+        N = self.rows.unknowns
+        if not self.forces.passes(*span.ends):
+            span = replace(span, w=np.append(span.start[:N], span.w[N:]))
         found, before, goal, solve = span, np.inf, 0.0, None
-        begin, unit = self.forces.inner(span.z0), self._unit(span.h)
+        begin, unit = self.forces.inner(span.start), self._unit(span.time.h)
         for iteration in range(MOST_ITERATIONS):
             forces = StepForces(self.forces, span, begin)
             residual = self._residual(span, forces)
@@ -463,18 +466,18 @@ class StepEquations:
         if not self.rows.slot.any():  # nothing is driven
             return StepEnd(span, 0.0, damped, iterations)
         rows, time, (lam, mu) = self.rows, span.time, span.row_forces
-        dz, dv = span.z1 - span.z0, span.v1 - span.v0
-        G = rows.slopes(span.z, time.s)
-        F = rows.slopes(span.v, time.s, 0.0) + rows.slopes(span.z, time.ds)
+        (z, v), (dz, dv) = span.middle.reshape(2, -1), span.change.reshape(2, -1)
+        G = rows.slopes(z, time.s)
+        F = rows.slopes(v, time.s, 0.0) + rows.slopes(z, time.ds)
         work = lam @ rows.along(G, dz) + mu @ (rows.along(F, dz) + rows.along(G, dv))
-        return StepEnd(span, -float(work) / span.h, damped, iterations)
+        return StepEnd(span, -float(work) / time.h, damped, iterations)
 
     def _free(self, span: Span, delta: Floats) -> tuple[Span, bool]:
         """With the most of a correction that bodies allow, and if that is all of it."""
         share = 1.0
         for _ in range(MOST_CUTS):
             there = replace(span, w=span.w + share * delta)
-            if self.forces.passes(span.z0, there.z1):
+            if self.forces.passes(*there.ends):
                 return there, share == 1.0
             share = 0.5 * share
         raise StepFailedError("bodies block the motion")
@@ -521,19 +524,20 @@ class StepEquations:
         return row, column[col], np.where(middle, 0.5, 1.0)
 
     def _residual(self, span: Span, forces: StepForces) -> Floats:
-        residual, N = self._products.values(span.factors, span.numbers), len(span.z0)
-        residual[N : N + self.forces.dead.size] += span.h * forces.slope
+        residual = self._products.values(span.factors, span.time.all)
+        felt = slice(self.rows.unknowns, self.rows.unknowns + self.forces.dead.size)
+        residual[felt] += span.time.h * forces.slope
         return residual
 
     def _solver(self, span: Span, forces: StepForces) -> Solve:
         """What divides by the derivative."""
         N, size, K = self.rows.unknowns, len(span.w), forces.stiffness
         at, to, factor = self._places
-        values = factor * self._products.slopes(span.factors, span.numbers)
+        values = factor * self._products.slopes(span.factors, span.time.all)
         if size > DENSE:
             if K is not None:
                 row, col = np.nonzero(K)
-                values = np.concatenate([values, span.h * K[row, col]])
+                values = np.concatenate([values, span.time.h * K[row, col]])
                 at, to = np.append(at, N + row), np.append(to, col)
             try:
                 return splu(csc_array((values, (at, to)), shape=(size, size))).solve
@@ -542,7 +546,7 @@ class StepEquations:
         filled = np.bincount(to * size + at, values, size**2)
         matrix = filled.astype(np.float64, copy=False).reshape(size, size)
         if K is not None:
-            matrix[: len(K), N : N + len(K)] += span.h * K.T
+            matrix[: len(K), N : N + len(K)] += span.time.h * K.T
         LU, order, singular = dgetrf(matrix.T)
         if singular:
             raise StepFailedError("redundant constraints")
