@@ -41,8 +41,9 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.linalg.lapack import dgetrf, dgetrs
-from scipy.sparse import coo_array, csc_array
+from scipy.linalg.lapack import dgbtrf, dgbtrs
+from scipy.sparse import coo_array, csc_array, csr_array
+from scipy.sparse.csgraph import reverse_cuthill_mckee
 from scipy.sparse.linalg import splu
 
 from sim.core.arrays import Floats, Ints
@@ -182,6 +183,11 @@ class Forces:
         """Whether there are dampers."""
         return len(self.dampers.viscosity) > 0
 
+    @property
+    def has_stiffness(self) -> bool:
+        """Whether the slope of a step's forces depends on where it ends."""
+        return self.has_inner or self.is_damped
+
     @cached_property
     def has_inner(self) -> bool:
         """Whether there are elastic parts or obstacles."""
@@ -215,12 +221,12 @@ class Forces:
 
 Solve = Callable[[Floats], Floats]
 
-MOST_ITERATIONS = 30
+MOST_ITERATIONS = 12  # more may lead to another root, far away: a step is halved first
 MOST_CUTS = 12  # in two, of a correction
 FALLS = 0.25  # to which the residual falls at least, else rounding is reached
 CLOSE = 1e-9  # residual from which on that may end the iteration
 SOLVED = 1e-13  # of the first residual, at most of 0.01: the goal
-DENSE = 200  # equations up to which a dense matrix is faster than a sparse one
+BAND = 100  # off the diagonal, up to which a banded matrix is faster than a sparse one
 
 
 class StepFailedError(RuntimeError):
@@ -320,17 +326,14 @@ class StepForces:
         return slope
 
     @property
-    def stiffness(self) -> Floats | None:
-        """(3n, 3n) derivative of `slope` in the nodes at the end, without small parts.
-
-        None where nothing is elastic or damped.
-        """
-        K = None
+    def stiffness(self) -> Floats:
+        """(3n, 3n) derivative of `slope` in the nodes at the end, but small parts."""
+        K: Floats | float = 0.0
         if self.forces.is_damped:
             along, _, viscous = self._damping
             K = along.T @ (viscous[:, None] * along)
         if not self.forces.has_inner:
-            return K
+            return np.asarray(K)
         half = 0.5 * self._middle.curvature()
         if self._deforming is not None:
             felt, e, missing, rigid = self._deforming
@@ -339,7 +342,7 @@ class StepForces:
             turned = missing * (float(e @ e) * apart - 2.0 * np.outer(e, e))
             half[felt] += np.outer(e, more)
             half[np.ix_(felt, felt)] += turned
-        return half if K is None else half + K
+        return np.asarray(half + K)
 
     @property
     def damped(self) -> float:
@@ -516,12 +519,30 @@ class StepEquations:
 
     @cached_property
     def _places(self) -> tuple[Ints, Ints, Floats]:
-        """Rows and columns of the derivatives in w, and what each is multiplied by."""
+        """Rows and columns of the derivatives in w, and what each is multiplied by.
+
+        Those of products, then, where there is a stiffness, all of that.
+        """
         N, size = self.rows.unknowns, self._products.count
         row, col = self._products.slope_places
         column = np.append(np.arange(size), np.tile(np.arange(2 * N), 2))
         middle = (col >= size) & (col < size + 2 * N)
-        return row, column[col], np.where(middle, 0.5, 1.0)
+        felt = np.arange(self.forces.dead.size * self.forces.has_stiffness)
+        at, to = np.repeat(N + felt, len(felt)), np.tile(felt, len(felt))
+        each = np.append(row, at), np.append(column[col], to)
+        return *each, np.where(middle, 0.5, 1.0)
+
+    @cached_property
+    def _band(self) -> tuple[Ints, Ints, int, Ints]:
+        """Order of w, place of each in it, how far entries are off the diagonal then,
+        and where they are in LAPACK's banded matrix, which has 3 band + 1 rows."""
+        (at, to, _), size = self._places, self._products.count
+        both = np.append(at, to), np.append(to, at)
+        graph = csr_array((np.ones(len(both[0])), both), shape=(size, size))
+        order = reverse_cuthill_mckee(graph, symmetric_mode=True).astype(np.int64)
+        place = np.argsort(order)
+        band = int(np.abs(place[at] - place[to]).max())
+        return order, place, band, place[to] * 3 * band + 2 * band + place[at]
 
     def _residual(self, span: Span, forces: StepForces) -> Floats:
         residual = self._products.values(span.factors, span.time.all)
@@ -531,23 +552,20 @@ class StepEquations:
 
     def _solver(self, span: Span, forces: StepForces) -> Solve:
         """What divides by the derivative."""
-        N, size, K = self.rows.unknowns, len(span.w), forces.stiffness
-        at, to, factor = self._places
+        (at, to, factor), (order, place, band, places) = self._places, self._band
         values = factor * self._products.slopes(span.factors, span.time.all)
-        if size > DENSE:
-            if K is not None:
-                row, col = np.nonzero(K)
-                values = np.concatenate([values, span.time.h * K[row, col]])
-                at, to = np.append(at, N + row), np.append(to, col)
+        if self.forces.has_stiffness:
+            values = np.append(values, span.time.h * forces.stiffness)
+        size, height = len(order), 3 * band + 1
+        if band > BAND:
+            own = np.flatnonzero(values)
+            entries = values[own], (at[own], to[own])
             try:
-                return splu(csc_array((values, (at, to)), shape=(size, size))).solve
+                return splu(csc_array(entries, shape=(size, size))).solve
             except RuntimeError:
                 raise StepFailedError("redundant constraints") from None
-        filled = np.bincount(to * size + at, values, size**2)
-        matrix = filled.astype(np.float64, copy=False).reshape(size, size)
-        if K is not None:
-            matrix[: len(K), N : N + len(K)] += span.time.h * K.T
-        LU, order, singular = dgetrf(matrix.T)
+        filled = np.bincount(places, values, height * size).reshape(size, height)
+        LU, pivots, singular = dgbtrf(filled.T, band, band)
         if singular:
             raise StepFailedError("redundant constraints")
-        return lambda right: dgetrs(LU, order, right)[0]
+        return lambda right: dgbtrs(LU, band, band, right[order], pivots)[0][place]
