@@ -429,6 +429,17 @@ class MovingMechanism:
         names_of_drivers = [f"driver {driver.name}" for driver in self.drivers]
         return [*names, *names_of_drivers], np.append(of, driven)
 
+    @cached_property
+    def felt(self) -> tuple[Ints, Ints, Ints]:
+        """Parts (p,) of the forces on single nodes, the entries of G that they are made
+        of, and where in (p, 3) each is added."""
+        (row, col), n = self.rows.slope_places, len(self.structure.r0)
+        entries = np.flatnonzero(col < 3 * n)
+        node, axis = np.divmod(col[entries], 3)
+        on = self.parts[1][row[entries]] * n + node
+        pairs, of_pair = np.unique(on, return_inverse=True)
+        return pairs // n, entries, 3 * of_pair + axis
+
 
 @once_per_owner
 def equations_with(mechanism: MovingMechanism, chosen: bytes) -> StepEquations:

@@ -188,10 +188,13 @@ class RowDraft:
             self.product(row, 3 * d[0] + c, w + c, -1.0)
 
     def made(self, scale: Floats) -> QuadraticRows:
-        """The rows, each divided by its `scale` (m,)."""
+        """The rows, each divided by its `scale` (m,); equal products add up."""
         entries = np.array(self.entries, dtype=np.float64).reshape(-1, 5)
-        row, i, j, slot = entries[:, [0, 1, 2, 4]].astype(np.int64).T
-        factor = entries[:, 3] / scale[row]
+        products = entries[:, [0, 1, 2, 4]].astype(np.int64)
+        products[:, 1:3].sort(axis=1)
+        products, same = np.unique(products, axis=0, return_inverse=True)
+        row, i, j, slot = np.ascontiguousarray(products.T)
+        factor = np.bincount(same, entries[:, 3], len(row)) / scale[row]
         return QuadraticRows(self.count, self.unknowns, row, i, j, slot, factor)
 
 

@@ -409,17 +409,13 @@ def _reactions(
     """Largest force on a node of each part, and the effort of each driver."""
     rows, (names, of) = mechanism.rows, mechanism.parts
     s, n = mechanism.numbers(t)[0], len(mechanism.structure.r0)
-    row, col = rows.slope_places
-    on_nodes = col < 3 * n
-    pairs, of_pair = np.unique(
-        of[row[on_nodes]] * n + col[on_nodes] // 3, return_inverse=True
-    )
-    force, carried = np.zeros((len(pairs), 3)), rows.slopes(state.z, s) * state.lam[row]
-    np.add.at(force, (of_pair, col[on_nodes] % 3), carried[on_nodes])
+    part, entries, place = mechanism.felt
+    carried = rows.slopes(state.z, s) * state.lam[rows.slope_places[0]]
+    force = np.bincount(place, carried[entries], 3 * len(part)).reshape(-1, 3)
     reaction = np.zeros(len(names))
-    np.maximum.at(reaction, pairs // n, np.linalg.norm(force, axis=1))
+    np.maximum.at(reaction, part, np.linalg.norm(force, axis=1))
     unsure = mechanism.sharing(state.z, t, state.independent, state.lam)
-    reaction[np.unique(of[unsure])] = np.nan
+    reaction[of[unsure]] = np.nan
     first, r = rows.count - len(mechanism.drivers), state.z[: 3 * n].reshape(n, 3)
     effort = np.array(
         [

@@ -317,7 +317,8 @@ class InnerForces:
         K = np.zeros((3 * n, 3 * n))
         if is_elastic(V):
             np.add.at(K, V.loaded.elastic.places, self._deformed.curvature)
-            K += np.tril(K, -1).T
+            K += K.T
+            K.flat[:: len(K) + 1] *= 0.5
         if V.obstacles is not None:
             contacts, rows = self._contacts, np.zeros(V.system.m)
             matrix = NewtonMatrix(
