@@ -406,24 +406,30 @@ def structure_of(content: StructureFile) -> Structure:
     )
     mass_matrix(made.r0, structure.masses)  # refuses masses that do not fit
     check_start(structure)
-    return _closed(structure, precision)
+    return _closed(structure, precision, draft.misfit)
 
 
-def _closed(structure: OwnStructure, precision: float) -> OwnStructure:
-    """The structure, with its loops closed where rounded coordinates keep them open."""
-    found = close_loops(structure, precision)
-    if found is None:
-        return structure
-    made, unit = found.structure, structure.unit
-    precise, moved = f"{precision:g} {unit}".rstrip(), f"{found.moved:.2g} {unit}"
-    drawing = (
-        f"coordinates are rounded to {precise}: nodes were moved by {moved.rstrip()} "
-        f"or less to close all loops, and {found.relaxed} redundant "
-        f"constraint{'s' * (found.relaxed != 1)} omitted"
-    )
-    if found.motions:
-        drawing += f"; this adds {found.motions} to the mobility"
-    return replace(structure, r0=made.r0, constraints=made.constraints, drawing=drawing)
+def _closed(structure: OwnStructure, precision: float, misfit: float) -> OwnStructure:
+    """The structure, with its loops closed where rounded coordinates keep them open.
+
+    `misfit` is that of rows that its bodies omit, in its unit.
+    """
+    found, unit = close_loops(structure, precision), structure.unit
+    said: list[str] = []
+    if found is not None:
+        moved, made = f"{found.moved:.2g} {unit}".rstrip(), found.structure
+        structure = replace(structure, r0=made.r0, constraints=made.constraints)
+        said.append(
+            f"nodes were moved by {moved} or less to close all loops, and "
+            f"{found.relaxed} redundant constraint{'s' * (found.relaxed != 1)} omitted"
+        )
+        if found.motions:
+            said.append(f"this adds {found.motions} to the mobility")
+    if misfit:
+        misfits = f"{misfit:.2g} {unit}".rstrip()
+        said.append(f"constraints with misfits of up to {misfits} were omitted")
+    precise = f"coordinates are rounded to {precision:g} {unit}".rstrip()
+    return replace(structure, drawing=f"{precise}: {'; '.join(said)}" if said else "")
 
 
 def _aims(content: StructureFile) -> tuple[list[int] | None, Floats | None]:

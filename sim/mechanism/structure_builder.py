@@ -67,6 +67,7 @@ class Spans:
     r: Floats
     groups: list[tuple[Ints, list[Ints]]]
     new: float = NEW
+    repeated: float = 0.0  # largest share of a row that says nothing new
     _group: int = ALWAYS
     _basis: Floats = field(default_factory=lambda: np.empty((0, 0)))
 
@@ -114,6 +115,8 @@ class Spans:
             if left > self.new:
                 self._basis = np.vstack([self._basis, rest / left])
                 more = True
+            else:
+                self.repeated = max(self.repeated, left)
         return more
 
 
@@ -157,6 +160,7 @@ class Draft:
     bodies : nodes of each rigid body; joints may add to them
     turns : the joints that bodies turn about in common nodes, by these nodes
     sides : of each joint by its name, the bodies on either side
+    misfit : length by which omitted rows differ from others, 0 but for rounding
     """
 
     nodes: Floats | Sequence[Sequence[float]]
@@ -166,6 +170,7 @@ class Draft:
     sides: dict[str, tuple[set[int], set[int]]] = field(
         default_factory=dict, init=False
     )
+    misfit: float = field(default=0.0, init=False)
     _rows: list[DraftRow] = field(default_factory=list, init=False)
     _groups: list[tuple[Ints, list[Ints]]] = field(default_factory=list, init=False)
     _links: list[list[int]] = field(default_factory=list, init=False)
@@ -443,6 +448,8 @@ class Draft:
             chosen_rows.append(row)
             for node in place.tolist():
                 known[node].append(i)
+        if spans.repeated > NEW:
+            self.misfit = spans.repeated * float(np.ptp(self.r, axis=0).max())
         return chosen_rows
 
 

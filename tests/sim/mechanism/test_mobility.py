@@ -94,6 +94,14 @@ def test_regular_mechanism_has_the_same_mobility_close_by():
     assert nearby_mobility(MECHANISMS["octa lattice 3x3x2"]) == 75
 
 
+def test_a_linkage_far_from_the_origin_has_a_configuration_close_by():
+    """Coordinates of 2e6 are known to 2e-10, some 1e-11 of L."""
+    r = np.add([[0, 0, 0], [0, 10, 0], [30, 20, 0], [40, 0, 0]], [1e6, 2e6, 0])
+    held = [*fix(r, 0), *fix(r, 3), fix(r, 1)[2], fix(r, 2)[2]]
+    bars = structure(r, [*held, *(dist(r, k, k + 1) for k in range(3))])
+    assert (mobility(bars).mobility, nearby_mobility(bars)) == (1, 1)
+
+
 def test_additional_node_limits_the_distance_of_two_others():
     r = np.array([[0.0, 0, 0], [1.2, 0.3, 0.1]])
     place, rows = joints.limited(r, 0, 1, least=0.5, most=2.0, extra=2)
