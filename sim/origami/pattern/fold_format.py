@@ -114,14 +114,14 @@ def read_pattern(
 def _turned_flat(vertices: Floats, up: Floats) -> Floats:
     """Vertices of any one plane in a plane z, with `up` (3,) upwards; others as given.
 
-    A plane that is seen along an axis keeps the other two.
+    x stays along x, and in a plane that is seen along x, y along x.
     """
     from_middle = vertices - vertices.mean(axis=0)
     axes, sizes, _ = np.linalg.svd(from_middle.T, full_matrices=False)
     if len(sizes) < 3 or sizes[2] > PLANE * sizes[0] or not np.ptp(vertices[:, 2]):
         return vertices
     normal = axes[:, 2] * (1.0 if axes[:, 2] @ up >= 0.0 else -1.0)
-    along = np.eye(3)[np.argmin(np.abs(normal))]
+    along = np.eye(3)[int(abs(normal[0]) > 1.0 - PLANE)]
     along -= (along @ normal) * normal
     along /= np.linalg.norm(along)
     flat = vertices @ np.column_stack([along, np.cross(normal, along)])

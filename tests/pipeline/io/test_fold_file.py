@@ -20,7 +20,9 @@ from sim.origami.pattern.fold_format import (
 from sim.origami.pattern.pattern import CreasePattern, largest_panel_held, polygon_area
 from tests.helpers.cases import composed
 from tests.helpers.refusals import refused_in_one_line
+from tests.helpers.tables import rows_of
 from tests.sim.origami import drawn_patterns as drawn
+from tests.sim.origami.folding.test_rigid_vertices import Vertex
 
 FILES = drawn.files()
 # Panels, creases that fold or may, and lines that divide panels, counted by hand.
@@ -460,6 +462,38 @@ def test_a_fold_counts_its_creases_beyond_the_tolerance(tmp_path):
     )
 
 
+@pytest.mark.parametrize("angles", [[], [-86.63, 24.293] * 3])
+def test_a_vertex_of_six_equal_sectors_reaches_a_rigid_fold(angles, tmp_path):
+    """Ron Resch's: it reaches these angles, and says so where others are asked for."""
+    at = np.radians(60 * np.arange(6))
+    rim = 20 * np.column_stack([np.cos(at), np.sin(at)])
+    document = {
+        "frame_unit": "mm",
+        "vertices_coords": [[0, 0], *rim.tolist()],
+        "edges_vertices": [[0, k] for k in range(1, 7)],
+        "edges_assignment": [*"MVMVMV"],
+        "edges_foldAngle": angles,
+        "faces_vertices": [[0, k, k % 6 + 1] for k in range(1, 7)],
+    }
+    (tmp_path / "six.fold").write_text(json.dumps(document))
+    fold = f"case.phases.0={{fraction: {1.0 if angles else 0.4}, increments: 6}}"
+    words = [f"case.pattern.path={tmp_path / 'six.fold'}", fold]
+    result = record_steps(composed(OrigamiCase, "fold_file", *words), "six", tmp_path)
+    rows = rows_of(tmp_path / "folds.csv")
+    reached = [float(r["reached_deg"]) for r in sorted(rows, key=lambda r: r["b"])]
+    vertex = Vertex(np.full(6, 60.0), np.array([-1.0, 1.0] * 3))
+    assert np.abs(vertex.loop(np.radians(reached))).max() < 1e-2
+    assert result["fold"] == "folded"
+    if angles:
+        assert reached == pytest.approx(angles, abs=2e-3)
+        assert "fold_off" not in result
+        assert float(str(result["panel_strain"])) < 1e-7
+    else:
+        assert reached[0] < -80.0
+        assert str(result["fold_off"]).startswith("6 of 6 creases more than 5 degrees")
+        assert str(result["fold_off"]).endswith("rigid panels cannot come closer")
+
+
 def test_a_run_says_which_creases_are_folded_where_the_sheet_is_free_of_stress(
     tmp_path,
 ):
@@ -473,6 +507,47 @@ def test_a_run_says_which_creases_are_folded_where_the_sheet_is_free_of_stress(
     assert said["folded.fold"] == (
         "1 of 1 creases folded, most of all crease 2 (1-2) by 143 degrees"
     )
+
+
+TWO_PANELS: dict[str, Any] = {  # 40 x 20 mm
+    "frame_classes": ["creasePattern"],
+    "frame_unit": "mm",
+    "vertices_coords": [[20 * i, 20 * j, 0] for j in range(2) for i in range(3)],
+    "edges_vertices": [[1, 4], [0, 1], [1, 2], [2, 5], [5, 4], [4, 3], [3, 0]],
+    "edges_assignment": [*"VBBBBBB"],
+    "edges_foldAngle": [90, 0, 0, 0, 0, 0, 0],
+    "faces_vertices": [[0, 1, 4, 3], [1, 2, 5, 4]],
+}
+
+
+@pytest.mark.parametrize(
+    ("axes", "faces"),
+    [
+        ([[1, 0, 0], [0, 1, 0]], [[3, 4, 1, 0], [4, 5, 2, 1]]),  # clockwise
+        ([[1, 0, 0], [0, 0, -1]], TWO_PANELS["faces_vertices"]),
+        ([[1, 0, 0], [0, 0, -1]], []),
+        ([[0.8, 0, 0.6], [0, 1, 0]], TWO_PANELS["faces_vertices"]),
+    ],
+)
+def test_a_sheet_in_another_plane_or_listed_clockwise_folds_as_in_the_paper(
+    axes, faces, tmp_path
+):
+    def end(name: str, document: dict[str, Any]) -> tuple[Any, Any]:
+        (tmp_path / name).write_text(json.dumps(document))
+        words = [f"case.pattern.path={tmp_path / name}", "case.phases.0.increments=3"]
+        case = composed(OrigamiCase, "fold_file", *words)
+        *_, last = case.steps()
+        return case.pattern.vertices, last.x
+
+    placed = np.array(TWO_PANELS["vertices_coords"])[:, :2] @ np.array(axes)
+    other = {"vertices_coords": placed.tolist(), "faces_vertices": faces}
+    flat, folded = end("flat.fold", TWO_PANELS)
+    turned, also = end("other.fold", TWO_PANELS | other)
+    assert np.ptp(turned, axis=0) == pytest.approx([0.04, 0.02, 0.0])
+    assert turned == pytest.approx(flat, abs=1e-15)
+    assert also == pytest.approx(folded, abs=1e-9)
+    assert folded[:, 2].min() > -1e-3  # a valley folds to +z
+    assert folded[:, 2].max() > 0.01
 
 
 def test_lines_that_are_all_but_parallel_cross_far_away(tmp_path):
