@@ -1,15 +1,5 @@
 """A motion case: a mechanism with masses, what drives it, what acts on it.
 
-    masses      see `pipeline.io.structure_entries`; those of the file by default
-velocities  [[node, x, y, z], ...] at the start; others move with the least energy
-drivers     [{angle: [a, b, c], rate: 360}, ...]: a length [a, b], an angle at b
-            about `normal` (z by default), or a place [node, axis]; moved by `rate`
-            per s, or by `table`, [[time, change], ...] from its value at the start, a
-            smooth cubic spline through the rows that begins and ends at rest. Angles
-            in degrees
-dampers     [{length: [a, b], viscosity: 2}, ...]: a length, an angle [a, b, c] or
-            a hinge [i, j, k, l]; moments per rad / s
-
 All in SI units. Lengths of a file are in its `unit`, and in m where it names none.
 """
 
@@ -172,7 +162,14 @@ class MechanismMotionCase(Checked):
     gravity : (3,) acceleration
     contact_energy : of the potential of bodies and ranges, force x length
     residual : largest violation of a constraint, dimensionless
-    masses, velocities, drivers, dampers : see above
+    masses : see `pipeline.io.structure_entries`; those of the file by default
+    velocities : [[node, x, y, z], ...] at the start; others move with the least energy
+    drivers : [{angle: [a, b, c], rate: 360}, ...]: a length [a, b], an angle at b
+        about `normal` (z by default), or a place [node, axis]; moved by `rate` per s,
+        or by `table`, [[time, change], ...] from its value at the start, a smooth
+        cubic spline through the rows that begins and ends at rest. Angles in degrees
+    dampers : [{length: [a, b], viscosity: 2}, ...]: a length, an angle [a, b, c] or a
+        hinge [i, j, k, l]; moments per rad / s
     """
 
     body: LoadedStructure

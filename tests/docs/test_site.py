@@ -91,6 +91,7 @@ def test_every_case_and_its_keys_are_on_the_page():
     for path in sorted((ROOT / "conf/case").glob("*.yaml")):
         assert f"| `case={path.stem}` |" in page
     assert re.search(r"\| `residual` \| 1e-10 \| largest violation", page)
+    assert re.search(r"\| `drivers` \| \(\) \| .* a smooth cubic spline", page)
     assert "| `scale_mm` | number > 0 | required | mm per unit of the case |" in page
     workflow = yaml.safe_load((ROOT / "conf/tracking.yaml").read_text())
     assert all(f"| `{key}` |" in page for key in workflow)
