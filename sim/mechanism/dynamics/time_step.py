@@ -429,6 +429,7 @@ class StepEquations:
     size: float
     heavy: float
 
+    @np.errstate(over="ignore", invalid="ignore")  # of what diverges, and is refused
     def solve(self, span: Span) -> StepEnd:
         """The step that begins as `span`, with its end as a first guess.
 

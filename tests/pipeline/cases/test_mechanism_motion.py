@@ -13,6 +13,7 @@ from pipeline.cases.mechanism_motion import MechanismMotionCase, in_metres
 from pipeline.io.structure_file import OwnStructure, document, structure_file
 from pipeline.steps.simulate import record_steps
 from pipeline.terminal import InputError
+from sim.core.options import NotConvergedError
 from tests.helpers.tables import rows_of
 
 PENDULUM = "conf/structure/double_pendulum.yaml"
@@ -80,6 +81,25 @@ def test_a_given_velocity_moves_others_with_the_least_energy():
     start = next(case(velocities=[[1, 0, 0, 2.0]]).steps())
     assert start.v[2, 2] == pytest.approx(-1.0)
     assert start.v[1] == pytest.approx([0.0, 0.0, 2.0], abs=1e-12)
+
+
+def test_a_driver_beyond_the_reach_of_a_file_says_when_and_warns_of_no_overflow(
+    tmp_path,
+):
+    """Coupler and rocker are in line: cos angle = (1.2^2 + 2^2 - 2^2) / 4.8."""
+    toggle = {
+        "nodes": [[0, 0, 0], [1.0392305, 0.6, 0], [1.9561641, 0.9990388, 0], [2, 0, 0]],
+        "links": [[0, 1, 1.2], [1, 2, 1.0], [2, 3, 1.0]],
+        "planar": "z",
+        "fixed": [0, 3],
+        "masses": [{"nodes": [k, k + 1], "mass": 1} for k in range(3)],
+    }
+    (tmp_path / "toggle.json").write_text(json.dumps(toggle))
+    drivers = [{"angle": [3, 0, 1], "rate": 90}]
+    turned = case(str(tmp_path / "toggle.json"), drivers=drivers, duration=1.0)
+    said = "at time 0.4727 the driver .* asks for more than the linkage reaches, 72.54"
+    with pytest.raises(NotConvergedError, match=said):
+        list(turned.steps())
 
 
 @pytest.mark.parametrize(
