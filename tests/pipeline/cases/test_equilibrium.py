@@ -13,6 +13,7 @@ from numpy.testing import assert_allclose
 
 from pipeline.cases.equilibrium import EquilibriumCase
 from pipeline.figures.shown import Row, draw
+from pipeline.runs.summary import summary_lines
 from pipeline.steps.simulate import record_steps
 from pipeline.terminal import InputError
 from tests.helpers.tables import rows_of
@@ -128,19 +129,41 @@ BALANCED = {  # a spring without length at rest balances the weight at every ang
 }
 
 
+LEVEL = {"nodes": [[0, 0, 0], [1, 0, 0], [0, 1, 0]], "springs": [[2, 1, 10.0, 0]]}
+LOOSE = {  # a spring with a free end, which turns about the other one
+    "nodes": [[0, 0, 0], [0.8, 0.6, 0], [2, 0, 0], [3, 0, 0]],
+    "springs": [[2, 3, 10.0, 1]],
+    "loads": [],
+}
+
+
 @pytest.mark.parametrize(
-    ("change", "stop"),
+    ("change", "neutral", "end"),
     [
-        ({}, "neutral"),
-        ({"springs": [[2, 1, 20.02, 0]]}, "minimum"),
-        ({"springs": [], "loads": []}, "neutral"),
-        ({"springs": [], "loads": [[1, 8, 6, 0]]}, "minimum"),
+        ({}, "node 1", [0.8, 0.6, 0]),
+        (LEVEL, "node 1 along y", [1, 0, 0]),
+        (LOOSE, "nodes 1, 3", [0.8, 0.6, 0]),
+        ({"springs": [], "loads": []}, "node 1", [0.8, 0.6, 0]),
+        ({"springs": [[2, 1, 20.02, 0]]}, "", [0, 1, 0]),
+        ({"springs": [[2, 1, 19.98, 0]]}, "", [0, -1, 0]),
+        ({"springs": [], "loads": [[1, 8, 6, 0]]}, "", [0.8, 0.6, 0]),
     ],
 )
-def test_only_a_rest_without_flat_directions_is_called_stable(tmp_path, change, stop):
+def test_only_a_rest_without_flat_directions_is_called_stable(
+    tmp_path, change, neutral, end
+):
     result = record_steps(of_file(tmp_path, BALANCED | change), "arm", tmp_path)
-    assert result["stop"] == stop
-    assert result["neutral_motion"] == ("node 1" if stop == "neutral" else "")
+    said = "\n".join(summary_lines({"result": result, "wall_s": 1.0}))
+    assert result["neutral"] == (2 if change is LOOSE else bool(neutral))
+    if neutral:
+        assert f"motions without a change of energy: {neutral}" in said.splitlines()
+        assert "by: neutral, after 0 iterations, 1.0 s: a neutral equilibrium" in said
+    else:
+        assert "by: minimum" in said
+        assert "a stable equilibrium is reached" in said
+        assert "without a change" not in said
+    with np.load(tmp_path / "steps.npz") as arrays:
+        assert_allclose(arrays["r"][-1][1], end, atol=1e-6)
 
 
 def test_contacts_are_listed_beside_the_reactions(tmp_path):

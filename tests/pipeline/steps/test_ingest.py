@@ -38,6 +38,7 @@ CENTRES = np.array(
     [[0, 0, 0], [30, 5, 0], [10, 35, 8], [45, 40, -12], [-25, 20, 15], [5, -30, 4]],
     dtype=np.float64,
 )
+FAR = np.array([512e6, 5123e6, 1e5])  # mm, a place in geodetic coordinates
 COLUMNS = (
     "sphere,x_mm,y_mm,z_mm,radius_mm,rms_mm,points,cov_xx_mm2,cov_xy_mm2,cov_xz_mm2,"
     "cov_yy_mm2,cov_yz_mm2,cov_zz_mm2,free_radius_mm,free_radius_sd_mm,cap,views,"
@@ -127,6 +128,16 @@ def test_a_scan_becomes_a_table_of_its_spheres(rng, tmp_path, capsys):
     assert float(row["cov_zz_mm2"]) == pytest.approx(block[2, 2], rel=1e-6)
 
 
+def test_centres_far_away_are_written_as_finely_as_at_the_origin(rng, tmp_path):
+    points, found = np.round(balls(rng, CENTRES[:2]), 6), []
+    for name, place in (("near", 0.0 * FAR), ("far", FAR)):
+        np.save(tmp_path / f"{name}.npy", points + place)
+        run_step(Ingest(6.0, "mm"), [tmp_path / f"{name}.npy"], tmp_path / name)
+        found.append(centres_of(tmp_path / name / "spheres.csv") - place)
+    assert farthest(found[0], CENTRES[:2]) < 0.01
+    assert farthest(found[1], found[0]) < 1e-6
+
+
 def test_several_files_are_views_of_one_scan(rng, tmp_path):
     points = balls(rng)
     left = points[:, 0] < 12
@@ -182,6 +193,10 @@ def strayed(rng: np.random.Generator) -> Floats:
         ),
         (strayed, ["E-UNIT", "in inch 6 spheres are found"]),
         (plane, ["E-NO-SPHERES", "a.xyz: no sphere", "check radius and unit"]),
+        (
+            lambda rng: (balls(rng) + FAR).astype(np.float32),
+            ["E-NO-SPHERES", "mm): coordinates are rounded to 32 mm: export more dig"],
+        ),
         (
             lambda rng: plane(rng, lost=101),
             ["E-NO-SPHERES", "a.xyz: 101 of 1000 points are not finite and were dropp"],
