@@ -283,7 +283,7 @@ FAR, HALVINGS = 0.01, 20  # of the rod's size, between two rests; of a load step
 
 
 def solve_static(
-    world: World, *, tolerance: float = 1e-9, max_steps: int = 400,
+    world: World, *, tolerance: float = 1e-9, max_steps: int = 1000,
     minimum: bool = True, share: float = 1.0, start: Floats | None = None,
 ) -> RodStep:  # fmt: skip
     """The equilibrium that the rod of `world` sinks to from its start.

@@ -1,9 +1,9 @@
-"""Loads at which rods snap, against closed forms and a printed number."""
+"""Loads at which rods snap, against a closed form and printed numbers."""
 
 import numpy as np
 import pytest
 
-from sim.rods.plane.builders import RodDraft
+from sim.rods.plane.builders import RodDraft, along_arc
 from sim.rods.plane.rod import RodMaterial, cantilever
 from sim.rods.plane.statics import loaded_slowly
 from sim.rods.plane.world import DistributedLoad, FollowerForce, NodeLoad, World
@@ -60,6 +60,26 @@ def test_a_frame_snaps_at_the_printed_load():
     coarse, fine = _lee(12.0), _lee(6.0)
     assert coarse > fine
     assert (4.0 * fine - coarse) / 3.0 == pytest.approx(LEE, rel=2e-3)
+
+
+ARCH = 8.97  # P R^2 / EI, printed (DaDeppo and Schmidt 1975)
+
+
+def _arch(edges: int) -> float:
+    """P R^2 / EI at which an arch over 215 degrees snaps, clamped and pinned."""
+    radius, begin, end = 0.1, np.radians(197.5), np.radians(-17.5)
+    spacing = radius * (begin - end) / edges
+    draft = RodDraft(clamps=[(0, np.inf)], pins=[edges])
+    draft.curve(along_arc((0.0, 0.0), radius, begin, end, spacing), THIN)
+    unit = THIN.bending / radius**2
+    load = NodeLoad([edges // 2], (0.0, -10.0 * unit))
+    *_, last = loaded_slowly(World(draft.rod(), gravity=(0.0, 0.0), load=load), 4)
+    return 10.0 * last.snaps[0]
+
+
+def test_a_deep_arch_snaps_at_the_printed_load():
+    coarse, fine = _arch(60), _arch(120)
+    assert (4.0 * fine - coarse) / 3.0 == pytest.approx(ARCH, rel=2e-3)
 
 
 def test_a_column_that_buckles_does_not_snap():
