@@ -46,6 +46,7 @@ import numba
 import numpy as np
 from numba.core import cgutils, event, types
 from numba.core.types.containers import BaseTuple
+from numba.core.types.misc import unliteral
 from numba.core.typing.templates import AttributeTemplate
 from numba.extending import (
     NativeValue,
@@ -86,6 +87,8 @@ def released(function: Function) -> Function:
 def compiled(function: Function, **options: Any) -> Function:
     """Compile at the first call, with further `options` of `numba.njit`."""
     made = numba.njit(error_model="numpy", **options)(function)
+    if hasattr(made, "get_call_template"):  # else compiling is off
+        made.get_call_template = functools.partial(_without_literals, made)
     folder = _folder_of(function)
     if folder is not None and hasattr(made, "enable_caching"):  # else compiling is off
         before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, str(folder)
@@ -94,6 +97,16 @@ def compiled(function: Function, **options: Any) -> Function:
         finally:
             numba.config.CACHE_DIR = before
     return cast(Function, made)
+
+
+def _without_literals(made: Any, args: Any, kws: Any) -> Any:
+    """How another kernel calls this one: a constant has the type of a variable.
+
+    Numba would compile the kernel once more for each constant that it is called with.
+    """
+    plain = tuple(unliteral(kind) for kind in args)
+    named = {name: unliteral(kind) for name, kind in kws.items()}
+    return type(made).get_call_template(made, plain, named)
 
 
 def _folder_of(function: Callable[..., object]) -> Path | None:
@@ -238,6 +251,14 @@ class Pointed:
         self.numba_type = PointedType(numba.typeof(whole))
         self.words = np.array(list(_words(whole)), dtype=np.uint64)
         self.address = self.words.ctypes.data
+
+    def __getattr__(self, name: str) -> Any:
+        """A part, where this stands in for the tuple."""
+        return getattr(self.whole, name)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy has addresses of its own."""
+        return Pointed, (self.whole,)
 
 
 def _words(part: Any) -> Iterator[int]:

@@ -162,3 +162,18 @@ def test_the_interpreter_collects_as_before_after_compiling(compiled):
         "print(gc.get_threshold() == before)\n"
     )
     assert output_of(start(compiled, code)) == "True\n"
+
+
+@numba_kernels.kernel
+def multiple(x: float, times: int) -> float:
+    return times * x
+
+
+@numba_kernels.kernel
+def of_constants(x: float) -> float:
+    return multiple(x, 2) + multiple(x, 3) + multiple(x, int(x))
+
+
+def test_constants_compile_a_kernel_no_more_often_than_variables():
+    assert of_constants(4.0) == 36.0
+    assert len(multiple.signatures) == 1

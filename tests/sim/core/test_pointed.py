@@ -1,5 +1,6 @@
 """A named tuple by its address is, to a kernel, the tuple itself."""
 
+import pickle
 from typing import Any, NamedTuple
 
 import numba
@@ -63,3 +64,12 @@ def test_a_part_that_kernels_do_not_know_is_refused():
         TypeError, match="an argument is a list: give arrays and numbers"
     ):
         pointed((np.zeros(2), [1, 2]))
+
+
+def test_a_copy_has_parts_of_its_own_and_stands_in_for_the_tuple():
+    one = pointed(_outer())
+    other = pickle.loads(pickle.dumps(one))
+    read_and_write = compiled(_read_and_write)
+    assert read_and_write(one, 2.0) == read_and_write(other, 2.0)
+    assert one.grid is not other.grid
+    np.testing.assert_array_equal(one.grid, other.grid)
