@@ -338,17 +338,7 @@ def minimise(
             return plain
         at_rest = False
     start = plain.x if at_rest else x
-    near, left = plain.near, asked.most - plain.iterations
-    searched = _line_search_descent(problem, near, start, asked, left)
-    return NewtonResult(
-        searched.x,
-        searched.near,
-        searched.energies,
-        searched.residual,
-        plain.iterations + searched.iterations,
-        searched.converged,
-        1.0,
-    )
+    return _line_search_descent(problem, plain.near, start, asked, plain.iterations)
 
 
 @inlined
@@ -384,15 +374,18 @@ def _line_search_descent(
     near: NearbyPairs,
     x: Floats,
     asked: Increment,
-    most: int,
+    made: int,
 ) -> NewtonResult:
-    """Descend, each step no higher than the highest of the last few energies."""
+    """Descend, each step no higher than the highest of the last few energies.
+
+    made : iterations made before
+    """
     angles, load, tolerance = asked.angles, asked.load, asked.tolerance
     recent = np.full(MEMORY, potential(problem, near, x, angles, load))
     near = refreshed(problem, near, x, farthest(x, near.base))
     system = assemble(problem.model, near.pairs, problem.ke, x, angles)
     residual = np.inf
-    for iteration in range(most):
+    for iteration in range(made, asked.most):
         r = load - system.force
         residual = norm(r)
         p, negative = _inertia_corrected_step(system, r)
@@ -413,7 +406,7 @@ def _line_search_descent(
         )
         near = refreshed(problem, near, x, farthest(x, before))
         system = assemble(problem.model, near.pairs, problem.ke, x, angles)
-    return NewtonResult(x, near, system.energies, residual, most, False, 1.0)
+    return NewtonResult(x, near, system.energies, residual, asked.most, False, 1.0)
 
 
 @inlined
@@ -449,8 +442,9 @@ def _inertia_corrected_step(system: EquilibriumSystem, r: Floats) -> tuple[Float
     negative, smallest = factorise(values, system.start, system.first)
     bad, mu = negative, 1e-9 * largest
     while bad > 0 or smallest < 1e-14 * largest:
-        values[:] = system.values
-        values[diagonal] += mu
+        values = system.values.copy()
+        for row in diagonal:
+            values[row] += mu
         bad, smallest = factorise(values, system.start, system.first)
         mu *= 8.0
     p = r.copy()

@@ -13,6 +13,7 @@ from sim.contact.contact_energy import barrier, felt_pairs, pair_slopes, separat
 from sim.contact.near_pairs import ContactSurface
 from sim.core.arrays import Bools, Floats, Ints
 from sim.core.hinges import hinge_angle
+from sim.core.numba_kernels import pointed
 from sim.core.options import (
     Checked,
     Choice,
@@ -320,8 +321,8 @@ def build_problem(sheet: Sheet, phase: Phase) -> FoldingProblem:
     on = contact.enabled and phase.contact
     assert contact.ke is not None  # `filled` has set it
     return FoldingProblem(
-        model=build_model(mesh, supports_of(sheet, phase), phase.elastic),
-        surface=build_surface(mesh, contact) if on else no_surface(mesh.rest),
+        model=pointed(build_model(mesh, supports_of(sheet, phase), phase.elastic)),
+        surface=pointed(build_surface(mesh, contact) if on else no_surface(mesh.rest)),
         ke=contact.ke,
         skin=min(SKIN_SHARE * mesh.pattern.size, SKIN_OF_PANEL * panel_length(mesh)),
         safe=contact.rules is Rules.FULL,
@@ -360,7 +361,7 @@ def _pivots_at_rest(
 ) -> Floats:
     """(u,) pivots of the stiffness of the flat sheet, without contact, N/m."""
     model, rest = problem.model, mesh.rest
-    bare = problem._replace(surface=no_surface(rest))
+    bare = problem._replace(surface=pointed(no_surface(rest)))
     none = near_at(bare, rest, bare.skin).pairs
     angles = hinge_angles(mesh, rest)
     if fronts is None:

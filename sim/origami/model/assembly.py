@@ -320,9 +320,11 @@ def _add_bars(model: BarHingeModel, x: Floats, system: EquilibriumSystem) -> Non
         )
         part = PANEL_STRETCH if model.bar_of_panel[bar] else CREASE_STRETCH
         system.energies[part] += energy
-        gradient[:3], gradient[3:] = -force, force
-        hessian[:3, :3] = hessian[3:, 3:] = block
-        hessian[:3, 3:] = hessian[3:, :3] = -block
+        for a in range(6):
+            gradient[a] = force[a - 3] if a >= 3 else -force[a]
+            for b in range(6):
+                same = (a < 3) == (b < 3)
+                hessian[a, b] = block[a % 3, b % 3] if same else -block[a % 3, b % 3]
         _add(model, system, model.bar[bar], gradient, hessian, rows)
 
 
