@@ -170,7 +170,10 @@ def _of_potential(
     slope: float, curvature: float, gradient: Floats, hessian: Floats
 ) -> None:
     """From the slopes of d to those of Pi(d): eqs. (3.5) and (3.6)."""
-    hessian[:] = slope * hessian + np.outer(curvature * gradient, gradient)
+    for i in range(12):
+        bent = curvature * gradient[i]
+        for j in range(12):
+            hessian[i, j] = slope * hessian[i, j] + bent * gradient[j]
     gradient *= slope
 
 
@@ -181,10 +184,14 @@ def _mollified(
     """From the slopes of Pi to those of m(c) Pi for two edges y (4, 3)."""
     c_gradient, c_hessian = np.empty(12), np.empty((12, 12))
     m, m1, m2 = mollifier(_cross(y, c_gradient, c_hessian), scale)
-    mixed = np.outer(gradient, c_gradient) + np.outer(c_gradient, gradient)
-    own = m1 * c_hessian + m2 * np.outer(c_gradient, c_gradient)
-    hessian[:] = m * hessian + m1 * mixed + energy * own
-    gradient[:] = m * gradient + m1 * energy * c_gradient
+    for i in range(12):
+        g, c = gradient[i], c_gradient[i]
+        for j in range(12):
+            mixed = g * c_gradient[j] + c * gradient[j]
+            own = m1 * c_hessian[i, j] + m2 * (c * c_gradient[j])
+            hessian[i, j] = m * hessian[i, j] + m1 * mixed + energy * own
+    for i in range(12):
+        gradient[i] = m * gradient[i] + m1 * energy * c_gradient[i]
 
 
 @kernel
@@ -231,7 +238,10 @@ def pair_curvatures(
             continue
         _, slope, bent = barrier(d - pairs.min_distance[k], pairs.activation[k], ke)
         if slope * slope > 0.0:
-            convex[k] = np.outer(bent / (slope * slope) * slopes[k], slopes[k])
+            for i in range(12):
+                weight = bent / (slope * slope) * slopes[k, i]
+                for j in range(12):
+                    convex[k, i, j] = weight * slopes[k, j]
     return slopes, curvature, convex
 
 

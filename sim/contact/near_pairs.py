@@ -194,33 +194,36 @@ def overlaps(a: Floats, b: Floats, same: bool) -> Ints:
     The boxes b are sorted along one axis, so that each of a is tested against those
     alone that may reach it there.
     """
-    found, count = np.empty((64, 2), dtype=np.int64), 0
+    found, count = np.empty(64, dtype=np.int64), 0
     if len(a) == 0 or len(b) == 0:
-        return found[:0]
-    axis = _sweep_axis(b)
-    order = np.argsort(b[:, axis])
-    columns, hit = np.empty((6, len(b))), np.empty(len(b), dtype=np.bool_)
+        return np.empty((0, 2), dtype=np.int64)
+    axis, many = _sweep_axis(b), len(b)
+    order = np.argsort(b[:, axis].copy())
+    columns, hit = np.empty((6, many)), np.empty(many, dtype=np.bool_)
     for c in range(6):
-        columns[c] = b[order, c]
+        for j in range(many):
+            columns[c, j] = b[order[j], c]
     reach = columns[axis + 3].copy()  # how far a box and all before it go
-    for j in range(1, len(reach)):
+    for j in range(1, many):
         reach[j] = max(reach[j], reach[j - 1])
-    first = np.searchsorted(reach, a[:, axis])
-    end = np.searchsorted(columns[axis], a[:, axis + 3], side="right")
     for i in range(len(a)):
-        begun, near = count, max(end[i] - first[i], 0)
-        _hits(a[i], columns[:, first[i] : first[i] + near], hit)
+        first = np.searchsorted(reach, a[i, axis])
+        end = np.searchsorted(columns[axis], a[i, axis + 3], side="right")
+        near = max(end - first, 0)
+        _hits(a[i], columns[:, first : first + near], hit)
         if count + near > len(found):
-            larger = np.empty((2 * (count + near), 2), dtype=np.int64)
-            larger[:count] = found[:count]
+            larger = np.empty(2 * (count + near), dtype=np.int64)
+            for m in range(count):
+                larger[m] = found[m]
             found = larger
         for m in range(near):
-            j = order[first[i] + m]
+            j = order[first + m]
             if hit[m] and (not same or j > i):
-                found[count, 0], found[count, 1] = i, j
+                found[count] = i * many + j
                 count += 1
-        found[begun:count, 1].sort()
-    return found[:count]
+    found = found[:count]
+    found.sort()
+    return np.stack((found // many, found % many), axis=1)
 
 
 @kernel

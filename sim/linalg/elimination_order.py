@@ -177,9 +177,14 @@ def _separate(
 @kernel
 def _arrange(members: Ints, side: Ints) -> tuple[int, int]:
     """Sort members by side, in place; returns how many are on sides 0 and 1."""
-    own = side[members]
-    members[:] = members[np.argsort(own, kind="mergesort")]
-    return int(np.count_nonzero(own == 0)), int(np.count_nonzero(own == 1))
+    former, size, filled = members.copy(), np.zeros(3, dtype=np.int64), 0
+    for wanted in range(3):
+        for i in former:
+            if side[i] == wanted:
+                members[filled] = i
+                filled += 1
+                size[wanted] += 1
+    return size[0], size[1]
 
 
 @kernel

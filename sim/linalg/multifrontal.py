@@ -224,8 +224,11 @@ def _subtract_panels(F: Floats, low: int, high: int, end: int, pivot: Floats) ->
         for j in range(low, high):
             for k in range(a, b):
                 S[j - low, k - a] = F[j, k] * pivot[j]
-        done = np.ascontiguousarray(F[low:high, a:])
-        F[a:b, a:] -= np.dot(S.T, done)
+        product = np.dot(S.T, np.ascontiguousarray(F[low:high, a:]))
+        for k in range(b - a):
+            column = F[a + k]
+            for i in range(len(F) - a):
+                column[a + i] -= product[k, i]
 
 
 @kernel

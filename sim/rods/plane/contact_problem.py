@@ -101,7 +101,10 @@ def place_frames(run: Run, touch: EdgeContacts | None, count: int, h: float) -> 
     model, method, state, work = run.model, run.method, run.state, run.work
     g = method.gamma
     if touch is not None:
-        work.x[:] = state.x + h * (g * work.v + (1.0 - g) * state.v)
+        for i in range(len(work.x)):
+            for a in range(2):
+                mean = g * work.v[i, a] + (1.0 - g) * state.v[i, a]
+                work.x[i, a] = state.x[i, a] + h * mean
     for c in range(count):
         if touch is not None:
             place_contact(run, c, count, h)

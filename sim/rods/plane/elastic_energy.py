@@ -26,9 +26,10 @@ is K(q) J q = J grad U(q).
 The matrix of a step is put together from the elements in 2 x 2 blocks.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sim.core.arrays import Bools, Floats, Ints
 from sim.core.numba_kernels import kernel
@@ -364,10 +365,22 @@ HELD = 1e30  # diagonal entry of a held coordinate, far above any stiffness
 
 
 @kernel
+def copy_values(source: NDArray[Any], target: NDArray[Any]) -> None:
+    """target <- source, of any shape; numba takes longest to compile `target[:] =`."""
+    former, new = source.ravel(), target.ravel()
+    for k in range(len(new)):
+        new[k] = former[k]
+
+
+@kernel
 def set_multiple(factor: float, source: BlockMatrix, target: BlockMatrix) -> None:
     """target <- factor * source."""
-    target.diagonal[:] = factor * source.diagonal
-    target.lower[:] = factor * source.lower
+    both = source.diagonal.ravel(), source.lower.ravel()
+    filled = target.diagonal.ravel(), target.lower.ravel()
+    for part in range(2):
+        former, new = both[part], filled[part]
+        for k in range(len(new)):
+            new[k] = factor * former[k]
 
 
 @kernel

@@ -78,6 +78,7 @@ from sim.rods.plane.elastic_energy import (
     add_stiffness,
     add_triple,
     bend_law,
+    copy_values,
     edge_between,
     edge_law,
     gradients,
@@ -353,7 +354,7 @@ def solve_step(run: Run, touch: EdgeContacts | None, count: int, h: float) -> bo
         _paper_stiffness(run)
     many = method.exact and count > MANY
     renew = state.clock.factor_step != h or method.reuse <= 0.0 or many
-    work.predicted[:] = state.strain.stretch
+    copy_values(state.strain.stretch, work.predicted)
     done = False
     left = 0.0
     previous = np.inf

@@ -143,19 +143,22 @@ def place_blocks(run: Run, count: int) -> bool:
     start, row = lists(
         n, np.concatenate((first, second)), np.concatenate((second, first))
     )
-    key = np.zeros(k)
-    key[by_distance(start, row)] = np.arange(n)[::-1]
+    key = np.zeros(k, dtype=np.int64)
+    for rank, i in enumerate(by_distance(start, row)):
+        key[i] = 2 * (n - 1 - rank)
     for c in range(count):
         for a in range(work.node_count[c]):
-            key[n + c] = max(key[n + c], key[work.acts_on[c, a]] + 0.5)
-    place[np.argsort(key, kind="mergesort")] = np.arange(k)
+            key[n + c] = max(key[n + c], key[work.acts_on[c, a]] + 1)
+    for rank, i in enumerate(lists(2 * n, key, np.arange(k))[1]):
+        place[i] = rank
     pairs = coupled(run, count, True)
     first, second = place[pairs[:, 0]], place[pairs[:, 1]]
     low, high = np.minimum(first, second), np.maximum(first, second)
     start, row = lists(k, high, low)
     parent, size = elimination_tree(start, row)
     begin = np.zeros(k + 1, dtype=np.int64)
-    begin[1:] = np.cumsum(size + 1)
+    for j in range(k):
+        begin[j + 1] = begin[j] + size[j] + 1
     if begin[k] - k > len(system.row):
         return False
     start, row = lists(k, low, high)
@@ -196,8 +199,9 @@ def coupled(run: Run, count: int, contacts: bool) -> Ints:
     model, work = run.model, run.work
     edge, bend, n = model.element.edge, model.element.bend, len(work.r)
     found = np.empty((len(edge) + len(bend) + 3 * count, 2), dtype=np.int64)
-    found[: len(edge)] = edge
     filled = len(edge)
+    for e in range(filled):
+        found[e, 0], found[e, 1] = edge[e, 0], edge[e, 1]
     for b in range(len(bend)):
         found[filled, 0], found[filled, 1] = bend[b, 0], bend[b, 2]
         filled += 1

@@ -35,7 +35,7 @@ from sim.rods.plane.contact_problem import (
     keep_contacts,
 )
 from sim.rods.plane.edge_contact import keep_pairs
-from sim.rods.plane.elastic_energy import Strains, gradients, join
+from sim.rods.plane.elastic_energy import Strains, copy_values, gradients, join
 from sim.rods.plane.energy_balance import (
     account,
     copy_flow,
@@ -132,10 +132,10 @@ def make_ready(run: Run) -> None:
 
 @kernel
 def copy_strain(source: Strains, target: Strains) -> None:
-    target.stretch[:] = source.stretch
-    target.turn[:] = source.turn
-    target.edge_slope[:] = source.edge_slope
-    target.bend_slope[:] = source.bend_slope
+    copy_values(source.stretch, target.stretch)
+    copy_values(source.turn, target.turn)
+    copy_values(source.edge_slope, target.edge_slope)
+    copy_values(source.bend_slope, target.bend_slope)
 
 
 @kernel
@@ -289,12 +289,12 @@ def step_error(before: RodState, state: RodState) -> float:
 @kernel
 def copy_motion(source: RodState, target: RodState) -> None:
     """Copy all but the factor, which stays usable for any state."""
-    target.x[:] = source.x
-    target.v[:] = source.v
-    target.acceleration[:] = source.acceleration
-    target.gradient[:] = source.gradient
-    target.contact[:] = source.contact
-    target.pair[:] = source.pair
+    copy_values(source.x, target.x)
+    copy_values(source.v, target.v)
+    copy_values(source.acceleration, target.acceleration)
+    copy_values(source.gradient, target.gradient)
+    copy_values(source.contact, target.contact)
+    copy_values(source.pair, target.pair)
     copy_strain(source.strain, target.strain)
     target.clock.time = source.clock.time
     target.clock.step = source.clock.step
