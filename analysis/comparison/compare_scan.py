@@ -1,8 +1,8 @@
 """From labelled spheres and a simulated run to a verdict, on the nodes both have.
 
-A verdict says as well whether the mirror image of a scan would fit where the scan
-itself does not (`mirror_remark`), and whether it depends on the stated printing error
-or on an assumed scale of the scanner.
+A verdict says as well whether the mirror image of a scan or a stretched one would fit
+where the scan itself does not (`mirror_remark`, `stretch_remark`), and whether it
+depends on the stated printing error or on an assumed scale of the scanner.
 """
 
 from dataclasses import dataclass, replace
@@ -361,6 +361,45 @@ def mirror_remark(simulated_mm: Floats, scanned_mm: Floats) -> str:
     return (
         f"its mirror image fits far better, node rms {mirrored:.3g} mm in place of "
         f"{as_scanned:.3g}: are axes swapped or reversed in the scanner's export?"
+    )
+
+
+FEWEST_FOR_STRETCH = 8  # nodes: 24 coordinates against 12 of place, turn and stretch
+STRETCHED = 0.5  # of the distance at one scale, below which a stretch is mentioned
+
+
+def stretch_remark(simulated_mm: Floats, scanned_mm: Floats) -> str:
+    """What to say where stretching along axes fits far better, or nothing.
+
+    Far better than one scale for all directions, which `link_scale` finds.
+
+    Parameters
+    ----------
+    simulated_mm, scanned_mm : (n, 3) the same nodes
+    """
+    if len(simulated_mm) < FEWEST_FOR_STRETCH:
+        return ""
+    there = fit_rigid_motion(simulated_mm, scanned_mm)(simulated_mm)
+    x, y = there - there.mean(axis=0), scanned_mm - scanned_mm.mean(axis=0)
+    even = float((x * y).sum() / np.square(x).sum())
+    i, j = np.triu_indices(3)
+    strained = np.zeros((6, *x.shape))
+    strained[range(6), :, i], strained[range(6), :, j] = x[:, j].T, x[:, i].T
+    by = np.linalg.lstsq(strained.reshape(6, -1).T, (y - x).ravel())[0]
+    left = np.sqrt(np.square(y - x - np.tensordot(by, strained, 1)).sum(axis=1).mean())
+    evenly = np.sqrt(np.square(y - even * x).sum(axis=1).mean())
+    if not left < STRETCHED * evenly:
+        return ""
+    strain = np.zeros((3, 3))
+    strain[i, j] = by
+    sizes, ways = np.linalg.eigh(strain, UPLO="U")
+    most = int(np.abs(sizes - (even - 1.0)).argmax())
+    way = ways[:, most] * np.sign(ways[np.abs(ways[:, most]).argmax(), most])
+    along = ", ".join(f"{c:.1f}" for c in way.round(1) + 0.0)
+    return (
+        f"stretched by {100 * sizes[most]:+.2g} % along ({along}) of the scan it "
+        f"fits far better, node rms {left:.3g} mm in place of {evenly:.3g}: check the "
+        "scanner's scale along its axes, then the printer's"
     )
 
 

@@ -15,6 +15,7 @@ from analysis.comparison.compare_scan import (
     Simulation,
     judge_scan,
     mirror_remark,
+    stretch_remark,
     with_printing_error_remark,
     with_scanner_scale_remark,
 )
@@ -157,7 +158,7 @@ def run_step(
             judged = judged.because(f"printing_sd_mm was not stated: {sd:g} is assumed")
         if config.scan_scale_sd is None:
             judged = with_scanner_scale_remark(judged, *given)
-        judged = _with_mirror_warning(judged, nodes).because(table.remark)
+        judged = _with_distortions(judged, nodes).because(table.remark)
     except ValueError as error:
         raise InputError(f"{error}{_other_unit(config.scale_mm, simulated)}") from error
     row = {
@@ -187,12 +188,12 @@ def _with_worst_length(judged: Judged) -> Judged:
     return judged.because(f"largest at node {node}: {apart:.2f} mm, u {u:.2f} mm")
 
 
-def _with_mirror_warning(judged: Judged, nodes_mm: Floats) -> Judged:
-    """The same; where it does not agree, with what its mirror image would say."""
+def _with_distortions(judged: Judged, nodes_mm: Floats) -> Judged:
+    """The same; where it does not agree, with what a distorted scan would say."""
     if judged.comparison.verdict is Verdict.AGREES:
         return judged
-    scanned = judged.nodes.positions_mm[judged.used]
-    return judged.because(mirror_remark(nodes_mm[judged.used], scanned))
+    both = nodes_mm[judged.used], judged.nodes.positions_mm[judged.used]
+    return judged.because(mirror_remark(*both)).because(stretch_remark(*both))
 
 
 def perform(job: Job, needs: Needs, out: Path) -> Numbers:

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from analysis.comparison.compare_scan import _have
+from analysis.comparison.compare_scan import _have, stretch_remark
 from analysis.comparison.error_sources import PLAY
 from analysis.labels.rigid_distances import Mechanism
 from pipeline.cli.app import called
@@ -280,6 +280,14 @@ def test_the_form_error_of_a_scanner_enters_every_centre(folders):
     assert np.sqrt((parts**2).sum()) == pytest.approx(row["S_u_val"])
 
 
+WATT = [
+    *([0, 0], [80, 0], [45, -35], [13.25, 61.74], [95.35, 73.08], [60.66, 111.36]),
+    *([135.22, 41.93], [120.79, 119.99], [93.87, 161.53], [-36.87, 46.14]),
+]
+SIX_BAR = Mechanism(
+    np.pad(np.array(WATT), ((0, 0), (0, 1))),
+    ((0, 3, 9), (3, 4, 5), (1, 4, 6), (5, 7, 8), (6, 7)),
+)
 CHAIN = np.array([[0, 0, 0], [60, 0, 0], [80, 50, 10], [20, 60, 40.0]])
 STRIP = np.vstack([CHAIN[:3], [[90, 60, -10], [130, 10, 30], [10, 90, -30.0]]])
 FLAT = ((0, 1, 2), (1, 2, 3), (1, 3, 4), (2, 3, 5))  # no body tells left from right
@@ -296,9 +304,15 @@ FLAT = ((0, 1, 2), (1, 2, 3), (1, 3, 4), (2, 3, 5))  # no body tells left from r
         ),
         (STRIP, FLAT, STRIP * [1, 1, -1], "its mirror image fits far better"),
         (CHAIN, ((0, 1), (1, 2), (2, 3)), None, "a scan of another structure"),
+        (
+            SIX_BAR.nodes_mm,
+            SIX_BAR.bodies,
+            SIX_BAR.nodes_mm * [1.008, 1.0, 1.0],
+            "check the scanner's scale along its axes",
+        ),
     ],
 )
-def test_a_mirrored_scan_and_one_of_something_else_are_told(
+def test_mirrored_and_stretched_scans_and_one_of_something_else_are_told(
     nodes, bodies, seen, said, tmp_path, rng
 ):
     run = write_run(tmp_path / "run", Mechanism(nodes, bodies), nodes * [1.0, 1.1, 0.9])
@@ -313,18 +327,38 @@ def test_a_mirrored_scan_and_one_of_something_else_are_told(
     assert said in told
 
 
+ALONG = np.array([[1.0, 1.0, 0.0]]) / np.sqrt(2.0)
+
+
+@pytest.mark.parametrize("flat", [1.0, 0.0])
+@pytest.mark.parametrize(
+    ("seen", "said"),
+    [
+        (lambda x: x + 0.005 * (x @ ALONG.T) * ALONG, 0.5),
+        (lambda x: x - 0.003 * (x @ ALONG.T) * ALONG, -0.3),
+        (lambda x: 1.005 * x, None),
+        (lambda x: x + np.eye(len(x))[3][:, None] * [1.0, 0.0, 0.5], None),
+    ],
+)
+def test_a_scale_that_differs_by_direction_is_told_from_other_errors(
+    seen, said, flat, rng
+):
+    nodes = rng.uniform(-60.0, 60.0, (10, 3)) * [1.0, 1.0, flat]
+    scan = seen(nodes) + rng.normal([5.0, -3.0, 2.0], 0.01, nodes.shape)
+    told = stretch_remark(nodes, scan)
+    if said is None:
+        assert told == ""
+    else:
+        percent, along = told.removeprefix("stretched by ").split(" % along ")
+        way = np.fromstring(along[1:].partition(")")[0], sep=",")
+        assert float(percent) == pytest.approx(said, abs=0.04)
+        np.testing.assert_allclose(way, ALONG[0], atol=0.11)
+
+
 def test_one_node_without_a_sphere_is_told_in_the_singular():
     assert [_have("node", 1), _have("sphere", 2)] == ["1 node has", "2 spheres have"]
 
 
-WATT = [
-    *([0, 0], [80, 0], [45, -35], [13.25, 61.74], [95.35, 73.08], [60.66, 111.36]),
-    *([135.22, 41.93], [120.79, 119.99], [93.87, 161.53], [-36.87, 46.14]),
-]
-SIX_BAR = Mechanism(
-    np.pad(np.array(WATT), ((0, 0), (0, 1))),
-    ((0, 3, 9), (3, 4, 5), (1, 4, 6), (5, 7, 8), (6, 7)),
-)
 GROUND = [[node, axis, 0.0] for node in (0, 1, 2) for axis in (0, 1, 2)]
 
 
