@@ -269,7 +269,7 @@ def _iterate(
         change = plain - y_before
         share = _share(change, c_before, c) if mixed and k > 0 else 0.0
         y = plain + share * (change + y)
-        c_before[:], y_before[:] = c, plain
+        c_before, y_before = c.copy(), plain
         jacobian.add_transpose_times(layout, J, y, -1.0, z)
     return residual
 
