@@ -168,16 +168,12 @@ class Fold(PhaseOptions):
         out[list(self.creases)] = self.stages or 1
         return out
 
-    def start_of(self, mesh: BarHingeMesh) -> Floats:
-        """(e,) fold of each edge at rest before it folds, rad."""
-        out = np.zeros(len(mesh.pattern.edges))
-        out[list(self.creases)] = np.radians(self.start) if self.start else 0.0
-        return out
-
-    def speed_of(self, mesh: BarHingeMesh) -> Floats:
-        """(e,) speed of each edge."""
-        out = np.ones(len(mesh.pattern.edges))
-        out[list(self.creases)] = self.speeds or 1.0
+    def on_edges(
+        self, mesh: BarHingeMesh, values: Sequence[float], other: float
+    ) -> Floats:
+        """(e,) values of its creases, if it gives any, and another on other edges."""
+        out = np.full(len(mesh.pattern.edges), other)
+        out[list(self.creases)] = values or other
         return out
 
 

@@ -169,9 +169,10 @@ def _rest_angles(
 
         return along
     flat = hinge_angles(mesh, mesh.rest)[folds]
-    flat = flat + share * phase.start_of(mesh)[edge] if phase.start else flat
+    start = np.radians(phase.on_edges(mesh, phase.start, 0.0))
+    flat = flat + share * start[edge] if phase.start else flat
     end = np.pi + share * (phase.targets(mesh)[edge] - np.pi)
-    speed = phase.speed_of(mesh)[edge]
+    speed = phase.on_edges(mesh, phase.speeds, 1.0)[edge]
 
     def straight(part: float, now: Bools) -> Floats:
         done = np.minimum(1.0, speed[now] * part)

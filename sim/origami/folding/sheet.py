@@ -165,7 +165,8 @@ def _published(
     mesh: BarHingeMesh, contact: Contact, seen: ContactSurface
 ) -> ContactSurface:
     """[ZF19] Sect. 4a: a corner counts once for each panel it belongs to; no edges."""
-    point, count = np.union1d(mesh.corner, mesh.centre), mesh.panel_triangles
+    point = np.union1d(mesh.corner, mesh.centre)
+    count = int(np.count_nonzero(mesh.triangle_panel < len(mesh.pattern.panels)))
     if contact.creases:
         point, count = seen.point, len(mesh.triangle)
     return no_surface(mesh.rest)._replace(

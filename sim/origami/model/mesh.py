@@ -52,11 +52,6 @@ class BarHingeMesh:
     triangle_panel: Ints
     tag: Ints
 
-    @property
-    def panel_triangles(self) -> int:
-        """How many of the triangles belong to panels; they come first."""
-        return int(np.count_nonzero(self.triangle_panel < len(self.pattern.panels)))
-
     def corner_node(self, panel: int, vertex: int) -> int:
         """Node at a corner of a panel, by the vertex of the pattern."""
         own = self.corner[self.corner_panel == panel]
@@ -283,12 +278,8 @@ def compliant_mesh(pattern: CreasePattern, material: SheetMaterial) -> BarHingeM
         own = len(pattern.panels) + number
         _add_crease_triangles(parts, corners, int(crease), middles[number], own)
     centre = first_centre + np.arange(len(pattern.panels))
-    return parts.mesh(np.arange(first_corner(pattern)), corner_panels(pattern), centre)
-
-
-def first_corner(pattern: CreasePattern) -> int:
-    """How many panel corners there are; their nodes come first."""
-    return sum(len(panel) for panel in pattern.panels)
+    panel_of = corner_panels(pattern)
+    return parts.mesh(np.arange(len(panel_of)), panel_of, centre)
 
 
 def narrowed_corners(pattern: CreasePattern, number: int, width: float) -> Floats:

@@ -104,7 +104,11 @@ def read_pattern(
         unit_stated=scale is not None or content.get("frame_unit", UNIT) != UNIT,
     )
     joined = [(number[a], number[b]) for a, b in divided]
-    joined += _joins(flat, origin, lines)
+    creases: list[Pair] = [(a, b) for a, b in flat.edges[flat.creases].tolist()]
+    letters = [
+        lines.get(_sorted(origin, pair), DrawnLine("U")).letter for pair in creases
+    ]
+    joined += [pair for pair, own in zip(creases, letters, strict=True) if own == "J"]
     first: dict[int, int] = {}
     tags = [first.setdefault(v, i) for i, v in enumerate(origin)]
     pattern = replace(flat, joined=joined, tags=tags if len(first) < len(tags) else ())
@@ -288,18 +292,6 @@ def _metres(content: Mapping[str, Any], scale: float | None, vertices: Floats) -
         )
     size = float(np.ptp(vertices, axis=0).max())
     return LARGEST / size if size > 0.0 else 1.0
-
-
-def _joins(
-    pattern: CreasePattern, origin: Sequence[int], lines: Mapping[Pair, DrawnLine]
-) -> list[Pair]:
-    """Edges with the letter J."""
-    pairs: list[Pair] = [(a, b) for a, b in pattern.edges[pattern.creases].tolist()]
-    return [
-        pair
-        for pair in pairs
-        if lines.get(_sorted(origin, pair), DrawnLine("U")).letter == "J"
-    ]
 
 
 def _sorted(origin: Sequence[int], pair: Pair) -> Pair:

@@ -190,16 +190,12 @@ def vertex(sectors: Sequence[float], *, radius: float) -> CreasePattern:
             panel.insert(2, len(places))
             places.append(middle)
         panels.append(panel)
-    return CreasePattern(_flat(places), panels)
+    return CreasePattern(np.column_stack([places, np.zeros(len(places))]), panels)
 
 
 def _on_circle(radius: float, degrees: float) -> tuple[float, float]:
     angle = np.radians(degrees)
     return float(radius * np.cos(angle)), float(radius * np.sin(angle))
-
-
-def _flat(places: Sequence[tuple[float, float]]) -> Floats:
-    return np.column_stack([np.array(places), np.zeros(len(places))])
 
 
 def kresling(

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from sim.core.arrays import Bools, Floats, Ints, connected
-from sim.origami.pattern.pattern import panel_edges, polygon_area
+from sim.origami.pattern.pattern import panel_edges, panels_of_edges, polygon_area
 
 CLOSE = 2e-3  # share of the drawing's size within which corners are one
 SHORT = 0.1  # share of its shortest line
@@ -154,9 +154,10 @@ def traced(arrangement: Arranged) -> list[list[int]]:
             faces.append(face)
         else:
             outside |= {(b, a) for a, b in _sides(face)}
+    rim = {pair for pair, line in arrangement.lines.items() if line.letter in RIM}
+    rim |= {(b, a) for a, b in rim}
     holes = [
-        _is_hole(face, arrangement.lines) and outside.isdisjoint(_sides(face))
-        for face in faces
+        rim.issuperset(own) and outside.isdisjoint(own) for own in map(_sides, faces)
     ]
     solid = [face for face, hole in zip(faces, holes, strict=True) if not hole]
     return solid or faces
@@ -220,10 +221,6 @@ def _area(corners: Floats) -> float:
     return float(x @ np.roll(y, -1) - y @ np.roll(x, -1))
 
 
-def _is_hole(face: Sequence[int], lines: Mapping[tuple[int, int], DrawnLine]) -> bool:
-    return all(lines[min(p), max(p)].letter in RIM for p in _sides(face))
-
-
 def is_convex(corners: Floats) -> Bools:
     """Whether each corner of a polygon (m, 2), counter-clockwise, is not reflex."""
     before, after = corners - np.roll(corners, 1, 0), np.roll(corners, -1, 0) - corners
@@ -245,16 +242,10 @@ def one_way_up(vertices: Floats, faces: Sequence[Face]) -> list[list[int]]:
     """
     faces_at = _faces_of_edges(faces)
     if np.ptp(vertices[:, 2]) == 0.0:
-        upwards = [
-            list(face)
-            if polygon_area(vertices[list(face)])[2] > 0
-            else list(face)[::-1]
-            for face in faces
-        ]
+        signs = [polygon_area(vertices[list(face)])[2] > 0.0 for face in faces]
+        upwards = [_turned(f, not up) for f, up in zip(faces, signs, strict=True)]
         for edge, two in faces_at.items():
-            if len(two) == 2 and _passes(upwards[two[0]], edge) == _passes(
-                upwards[two[1]], edge
-            ):
+            if len(two) == 2 and len({_passes(upwards[i], edge) for i in two}) == 1:
                 raise ValueError(
                     f"faces {two[0]} and {two[1]} lie on each other at edge "
                     f"{edge[0]}-{edge[1]}, as if folded flat: give the crease pattern"
@@ -270,16 +261,15 @@ def one_way_up(vertices: Floats, faces: Sequence[Face]) -> list[list[int]]:
             for edge in panel_edges(out[one]):
                 for other in faces_at[min(edge), max(edge)]:
                     if other != one and other not in out:
-                        out[other] = _against(out[one], faces[other], edge)
+                        alike = _passes(out[one], edge) == _passes(faces[other], edge)
+                        out[other] = _turned(faces[other], alike)
                         todo.append(other)
     return [out[i] for i in range(len(faces))]
 
 
-def _against(one: Face, other: Face, edge: tuple[int, int]) -> list[int]:
-    """The other face in the sense in which it passes the edge against the one."""
-    return (
-        list(other)[::-1] if _passes(one, edge) == _passes(other, edge) else list(other)
-    )
+def _turned(face: Face, over: bool) -> list[int]:
+    """The face as it is, or in the other sense."""
+    return list(face)[::-1] if over else list(face)
 
 
 def _passes(face: Face, edge: tuple[int, int]) -> bool:
@@ -289,10 +279,7 @@ def _passes(face: Face, edge: tuple[int, int]) -> bool:
 
 
 def _faces_of_edges(faces: Sequence[Face]) -> dict[tuple[int, int], list[int]]:
-    found: dict[tuple[int, int], list[int]] = {}
-    for number, face in enumerate(faces):
-        for a, b in panel_edges(face):
-            found.setdefault((min(a, b), max(a, b)), []).append(number)
+    found = panels_of_edges(faces)
     for (a, b), faces_at in found.items():
         if len(faces_at) > 2:
             raise ValueError(
@@ -333,10 +320,8 @@ def cut_apart(
     out, origin = [list(face) for face in faces], list(range(vertices))
     faces_at = _faces_of_edges(faces)
     for v in sorted({vertex for edge in cuts for vertex in edge}):
-        fans = _fans(
-            [i for i, face in enumerate(faces) if v in face], v, faces_at, cuts
-        )
-        for fan in fans[1:]:
+        own = [i for i, face in enumerate(faces) if v in face]
+        for fan in _fans(own, v, faces_at, cuts)[1:]:
             origin.append(v)
             for i in fan:
                 out[i] = [len(origin) - 1 if w == v else w for w in out[i]]
@@ -350,13 +335,13 @@ def _fans(
     cuts: set[tuple[int, int]],
 ) -> list[list[int]]:
     """Faces around a vertex in groups that edges join which are not cut."""
-    group = {i: {i} for i in own}
-    for edge, faces in faces_at.items():
-        if v in edge and edge not in cuts and len(faces) == 2:
-            joined = group[faces[0]] | group[faces[1]]
-            for i in joined:
-                group[i] = joined
-    return [sorted(own) for own in {id(g): g for g in group.values()}.values()]
+    at_edges = [two for edge, two in faces_at.items() if v in edge and edge not in cuts]
+    joined = np.array([two for two in at_edges if len(two) == 2], dtype=np.int64)
+    group = connected(joined.reshape(-1, 2), max(own) + 1)[1][own].tolist()
+    return [
+        [i for i, g in zip(own, group, strict=True) if g == of]
+        for of in dict.fromkeys(group)
+    ]
 
 
 def in_convex_parts(

@@ -173,11 +173,7 @@ class CreasePattern:
 
     @cached_property
     def _edge_panels(self) -> dict[tuple[int, int], list[int]]:
-        found: dict[tuple[int, int], list[int]] = {}
-        for number, panel in enumerate(self.panels):
-            for a, b in panel_edges(panel):
-                found.setdefault((min(a, b), max(a, b)), []).append(number)
-        return found
+        return panels_of_edges(self.panels)
 
     @cached_property
     def size(self) -> float:
@@ -189,6 +185,17 @@ def panel_edges(panel: Sequence[int]) -> list[tuple[int, int]]:
     """Edges of a panel in the order of their numbers: first to last, then around."""
     around = list(pairwise(panel))
     return [(panel[0], panel[-1]), *around]
+
+
+def panels_of_edges(
+    panels: Sequence[Sequence[int]],
+) -> dict[tuple[int, int], list[int]]:
+    """Panels of each edge, by its vertices, the lower number first."""
+    found: dict[tuple[int, int], list[int]] = {}
+    for number, panel in enumerate(panels):
+        for a, b in panel_edges(panel):
+            found.setdefault((min(a, b), max(a, b)), []).append(number)
+    return found
 
 
 def polygon_area(corners: Floats) -> Floats:
@@ -229,10 +236,5 @@ def largest_panel_held(pattern: CreasePattern) -> list[Row]:
     along = np.abs(pattern.vertices[b] - pattern.vertices[a])
     along[out] = np.inf
     across = int(np.argmin(along))
-    second = [int(axis in (out, across)) for axis in range(3)]
-    third = [int(axis == out) for axis in range(3)]
-    return [
-        (a, 1, 1, 1),
-        (b, second[0], second[1], second[2]),
-        (c, third[0], third[1], third[2]),
-    ]
+    held = {a: {0, 1, 2}, b: {out, across}, c: {out}}
+    return [(v, 0 in on, 1 in on, 2 in on) for v, on in held.items()]
