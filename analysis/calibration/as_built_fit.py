@@ -247,7 +247,7 @@ def calibrate(
             slope, F, Q = score(model, rows, at)
             after = np.maximum(variances + np.linalg.solve(F, slope), 0.0)
         moved = [
-            _adjusted(p, r, W, e)
+            p.nodes_mm - (r.CAt @ (W @ e)).reshape(-1, 3)  # C A^T V^-1 e
             for p, r, W, e in zip(poses, rows, at.inverses, at.residuals, strict=True)
         ]
         change = max(np.nanmax(np.abs(a - b)) for a, b in zip(moved, x, strict=True))
@@ -283,11 +283,6 @@ def _repeated(model: Model, poses: Sequence[Pose]) -> Ints:
         groups = model.group[own & (times > 0)]
         found.append(times[own].sum() - len(np.unique(groups[groups >= 0])))
     return np.array(found, dtype=np.int64)
-
-
-def _adjusted(pose: Pose, rows: LinearisedPose, W: Floats, e: Floats) -> Floats:
-    """(n, 3) x_measured - C A^T V^-1 e."""
-    return np.asarray(pose.nodes_mm - (rows.CAt @ (W @ e)).reshape(-1, 3))
 
 
 def _calibration(

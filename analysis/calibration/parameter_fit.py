@@ -154,7 +154,8 @@ def fit(
     dof = max(int(data.used.sum()) - len(start), 1)
     for s in range(max_steps + 1):
         scale = np.maximum(np.abs(values), 1e-3 * np.abs(start))
-        near = _linearised(predicted, slope, scale, data)
+        r, A = _weighted(predicted, slope, scale, data)
+        near = _Linearised(float(r @ r), *_decomposed(A, r)[1:])
         stop = near.stop(dof)
         yield FitStep(s, values, predicted, slope, near.chi2, stop)
         if stop is not None:
@@ -215,14 +216,6 @@ class _Linearised(NamedTuple):
         shrunk = sizes * self.along / (sizes**2 + damping * sizes[0] ** 2)
         move: Floats = self.across.T @ shrunk
         return move * min(1.0, FARTHEST / max(float(np.abs(move).max()), 1e-300))
-
-
-def _linearised(
-    predicted: Floats, slope: Floats, scale: Floats, data: Measurements
-) -> _Linearised:
-    r, A = _weighted(predicted, slope, scale, data)
-    _, sizes, across, along = _decomposed(A, r)
-    return _Linearised(float(r @ r), sizes, across, along)
 
 
 def _chi2(predicted: Floats, data: Measurements) -> float:

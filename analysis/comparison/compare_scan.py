@@ -164,7 +164,9 @@ def judge_scan(
         if scan.target is None
         else target_distances(scan.target, simulated, scanned, used, L)
     )
-    lengths = _among(pairs, used)
+    place = np.cumsum(used) - 1  # of each node among those that are used
+    off = pairs.scanned_mm - pairs.length_mm
+    lengths = Lengths(place[pairs.pairs], off, pairs.u_mm)
     compared = compare_shapes(
         simulated[used], scanned[used], L, found, lengths, acceptance, target
     )
@@ -251,12 +253,6 @@ def _sources(
         motion.turn_covariance(play[axes]),
         None if of_input is None else motion.turn_covariance(of_input[axes]),
     )
-
-
-def _among(pairs: RigidPairs, used: Bools) -> Lengths:
-    """The rigid lengths, their ends counted among the nodes that are used."""
-    place = np.cumsum(used) - 1
-    return Lengths(place[pairs.pairs], pairs.scanned_mm - pairs.length_mm, pairs.u_mm)
 
 
 def _scatter_sd(pairs: RigidPairs) -> float:

@@ -255,10 +255,6 @@ def search(of: LabelScoring) -> list[Labelling]:
         labellings.append(judge(of, _hang_elsewhere(of, assigned)))
         if len(labellings) == of.options.runs:
             break
-    return _ranked(labellings)
-
-
-def _ranked(labellings: list[Labelling]) -> list[Labelling]:
-    """Best first: by lengths and shape among those that lengths do not decide."""
     most = max((f.score for f in labellings), default=0.0)
+    # best first: by lengths and shape among those that lengths do not decide
     return sorted(labellings, key=lambda f: (f.score < most - GROW.decisive, -f.total))

@@ -208,7 +208,8 @@ def _assigned(
 ) -> FrameFit:
     """Points assigned to nodes that begin at `moved`, until nothing changes."""
     order, x = np.full(len(points), -1), moved
-    hand = _hand(expected, moved)
+    a, b = (one - one.mean(axis=0) for one in (expected, moved))
+    hand = bool(np.linalg.det(a.T @ b) < 0.0)  # whether one is a mirror image
     for _ in range(MOST_ROUNDS):
         _, columns = linear_sum_assignment(cdist(x, points, "sqeuclidean"))
         if (columns == order).all():
@@ -223,12 +224,6 @@ def _assigned(
     np.fill_diagonal(apart, np.inf)
     misfit = float(np.sqrt(np.mean(own**2)))
     return FrameFit(order, motion, misfit, float((own / apart.min(axis=1)).max()))
-
-
-def _hand(x: Floats, y: Floats) -> bool:
-    """Whether the congruent (n, 2) `y` is a mirror image of `x`."""
-    a, b = x - x.mean(axis=0), y - y.mean(axis=0)
-    return bool(np.linalg.det(a.T @ b) < 0.0)
 
 
 def _different(found: list[FrameFit]) -> list[FrameFit]:

@@ -138,7 +138,9 @@ def moved_bodies(
     in_place_mm : a loose sphere nearer to a free node's place may be that node
     """
     free = labels.unconfirmed
-    loose = _away(labels, centres_mm, places_mm[free], in_place_mm)
+    loose: Ints = np.setdiff1d(np.arange(len(centres_mm)), labels.confirmed)
+    away = np.linalg.norm(centres_mm[loose, None] - places_mm[free], axis=2)
+    loose = loose[(away > in_place_mm).all(axis=1)]
     if len(free) < 2 or len(loose) < 2:
         return []
     apart = np.linalg.norm(centres_mm[:, None] - centres_mm, axis=2)
@@ -183,18 +185,12 @@ def _match(
         if len(own) > 2 or not hung:
             return spheres, lengths, tries
         to_joint = _distances(mechanism.nodes_mm, [hung[0], *own])[0, 1:]
-        if _hangs(apart, spheres, to_joint, width).any():
+        off = np.abs(apart[:, list(spheres)] - to_joint)
+        near: Bools = np.asarray((off <= width).all(axis=1))
+        near[list(spheres)] = False  # the joints on which the spheres may hang
+        if near.any():
             return spheres, lengths + 2, tries * len(apart)
     return None
-
-
-def _away(
-    labels: Labels, centres_mm: Floats, homes_mm: Floats, in_place_mm: float
-) -> Ints:
-    """Loose spheres that are at no free node's place."""
-    loose = np.setdiff1d(np.arange(len(centres_mm)), labels.confirmed)
-    distance = np.linalg.norm(centres_mm[loose, None] - homes_mm, axis=2)
-    return np.asarray(loose[(distance > in_place_mm).all(axis=1)])
 
 
 def _distances(nodes: Floats, some: Sequence[int]) -> Floats:
@@ -220,17 +216,6 @@ def _tuples(
         for s in loose[(near <= width).all(axis=1)]:
             if s not in some:
                 open_ones.append((*some, int(s)))
-
-
-def _hangs(
-    apart: Floats, spheres: tuple[int, ...], lengths: Floats, width: float
-) -> Bools:
-    """(m,) on which joints the spheres (f,) may hang on, by their `lengths` (f,) to
-    it."""
-    near = np.abs(apart[:, list(spheres)] - lengths) <= width
-    found: Bools = np.asarray(near.all(axis=1))
-    found[list(spheres)] = False
-    return found
 
 
 def describe_moved(bodies: Sequence[MovedBody]) -> str:

@@ -7,7 +7,7 @@ from itertools import combinations
 
 import numpy as np
 
-from sim.core.arrays import Bools, Floats, Ints
+from sim.core.arrays import Bools, Floats, Ints, body_pairs
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,10 +47,7 @@ class Mechanism:
     @cached_property
     def pairs(self) -> Ints:
         """(p, 2) pairs of nodes at a constant distance, each once, first < second."""
-        found = {
-            tuple(sorted(e)) for body in self.bodies for e in combinations(body, 2)
-        }
-        return np.array(sorted(found), dtype=np.int64).reshape(-1, 2)
+        return body_pairs(self.bodies)
 
     @cached_property
     def pair_body(self) -> Ints:

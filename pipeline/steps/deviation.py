@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +37,7 @@ from pipeline.runs.simulated_run import SimulatedRun, read_simulated
 from pipeline.scans.sphere_tables import SphereTable, label_scan, read_spheres
 from pipeline.steps.settings import Deviation
 from pipeline.terminal import InputError, one_line, refusing
-from sim.core.arrays import Floats, Ints
+from sim.core.arrays import Floats, body_pairs
 from sim.core.options import NotConvergedError
 from sim.mechanism.shape_measures import characteristic_length
 
@@ -227,7 +226,7 @@ def _place(
     simulated, seen = config.scale_mm * run.r[-1], scan.nodes.known
     start = fit_rigid_motion(simulated[seen], scan.nodes.positions_mm[seen])
     there = np.where(seen[:, None], scan.nodes.positions_mm, start(simulated))
-    pairs = _pairs(run)
+    pairs = body_pairs(run.bodies)  # between which a rod may be
     free = off_mechanism(
         scan.points,
         there,
@@ -237,12 +236,6 @@ def _place(
     )
     points = scan.points[free]
     return place_target(points, wires, start, gate_mm=config.gate_mm), points
-
-
-def _pairs(run: SimulatedRun) -> Ints:
-    """(p, 2) nodes of one body, between which a rod may be."""
-    pairs = sorted({pair for body in run.bodies for pair in combinations(body, 2)})
-    return np.array(pairs, dtype=np.int64).reshape(-1, 2)
 
 
 def _numbers(

@@ -18,11 +18,10 @@ from pipeline.runs.atomic_files import read_json, replacing, write_json
 from pipeline.runs.run_directory import Job, Needs, Numbers
 from pipeline.runs.simulated_run import read_simulated
 from pipeline.scans.open3d_loader import open3d
-from sim.core.arrays import Bools, Floats
+from sim.core.arrays import Bools, Floats, body_pairs
 from sim.virtual_lab.assembled_part import (
     Part,
     assembled,
-    body_pairs,
     clamped_ends,
     posed,
     printed_part,

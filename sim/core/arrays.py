@@ -1,6 +1,7 @@
 """Names of the array types that the solvers exchange, and what arrays share."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +29,12 @@ def connected(pairs: Ints, count: int) -> tuple[int, Ints]:
     graph = coo_array((np.ones(len(pairs)), tuple(pairs.T)), shape=(count, count))
     parts, label = connected_components(graph, directed=False)
     return int(parts), label.astype(np.int64)
+
+
+def body_pairs(bodies: Iterable[Sequence[int]]) -> Ints:
+    """(p, 2) nodes of one body, each pair once, the lower number first."""
+    pairs = {(min(p), max(p)) for body in bodies for p in combinations(body, 2)}
+    return np.array(sorted(pairs), dtype=np.int64).reshape(-1, 2)
 
 
 def among(pairs: Ints, others: Ints) -> Bools:

@@ -181,12 +181,6 @@ def _free_intervals(
     return free
 
 
-def body_pairs(bodies: Iterable[Sequence[int]]) -> Ints:
-    """(p, 2) all pairs of nodes whose distance a body keeps."""
-    pairs = {(min(p), max(p)) for body in bodies for p in combinations(body, 2)}
-    return np.array(sorted(pairs), dtype=np.int64).reshape(-1, 2)
-
-
 def assembled(
     nodes: Floats, rigid: Ints, lab: VirtualLab, rng: np.random.Generator
 ) -> Floats:

@@ -16,11 +16,10 @@ from pipeline.io.point_cloud import read_cloud
 from pipeline.scans import open3d_loader
 from pipeline.steps.virtual_scan import overlapping, run_step, scene_of
 from pipeline.terminal import InputError
-from sim.core.arrays import Floats
+from sim.core.arrays import Floats, body_pairs
 from sim.virtual_lab.assembled_part import (
     Part,
     assembled,
-    body_pairs,
     printed_part,
     rod_pairs,
 )
