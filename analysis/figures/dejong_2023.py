@@ -71,11 +71,6 @@ class ScannedShape:
         return float(self.compared["S_simulated"])
 
     @property
-    def E_agreeing(self) -> float:
-        """Up to which a scanned E agrees, its uncertainty included."""
-        return float(self.compared["E_simulated"]) + float(self.compared["E_margin"])
-
-    @property
     def synthetic(self) -> bool:
         """Whether the scan was computed."""
         return bool(self.compared["synthetic"])
@@ -208,7 +203,8 @@ def _draw_steps(ax: Axes, shape: ScannedShape) -> Axes:
     if np.isfinite(shape.scanned("E")[0]):
         aside = at + 0.06 * end + 0.2  # where S may be as high
         _error_bar(ax, aside, shape.scanned("E"), shape.k, "^")
-        ax.axhline(shape.E_agreeing, **AGREEING)
+        agrees = shape.compared["E_simulated"] + shape.compared["E_margin"]
+        ax.axhline(float(agrees), **AGREEING)
     low, high = right.get_ylim()
     right.set_ylim(low - 0.08 * (high - low), high + 0.1 * (high - low))
     return right
@@ -397,12 +393,20 @@ def _draw_modes(scene: PaintedScene, r: Floats, modes: Floats, swing: float) -> 
 def _draw_history(
     axes: Sequence[Axes], letter: str, run: ShownRun, chosen: Ints
 ) -> None:
+    """Some steps, each in its panel; goals but at the last."""
     states = run.r[chosen].reshape(-1, 3)
     everything = np.concatenate([states, run.target.vertices])
     for ax in axes[len(chosen) :]:
         ax.set_axis_off()
-    for ax, s in zip(axes, chosen, strict=False):
-        _draw_state(ax, run, int(s), everything, s == chosen[-1])
+    for ax, s in zip(axes, chosen.tolist(), strict=False):
+        scene = scene_of(everything, view_of(run.r))
+        draw_target(scene, run.target)
+        draw_mechanism(scene, run.r[s], run.bodies)
+        if s != chosen[-1]:
+            goals = run.arrays["g"][s]
+            led = np.linalg.norm(goals - run.r[s], axis=1) > 0
+            scene.dots(goals[led], GOAL, 1.6, lift=0.05)
+        scene.paint(ax, everything)
         E, S = style.above(run.column("E")[s], NOTHING), run.column("S")[s]
         title = rf"$s$ = {s}: $\mathcal{{E}}$ {E}, $\mathcal{{S}}$ = {S:.3f}"
         if s == chosen[0]:
@@ -411,23 +415,6 @@ def _draw_history(
             style.scale_bar(ax, long, style.UNIT)
         else:
             ax.set_title(title)
-
-
-def _draw_state(
-    ax: Axes,
-    run: ShownRun,
-    s: int,
-    own: Floats,
-    last: bool,
-) -> None:
-    """A step, in a panel with room for `own`; goals but at the last."""
-    scene = scene_of(own, view_of(run.r))
-    draw_target(scene, run.target)
-    draw_mechanism(scene, run.r[s], run.bodies)
-    led = np.linalg.norm(run.arrays["g"][s] - run.r[s], axis=1) > 0
-    if not last:
-        scene.dots(run.arrays["g"][s][led], GOAL, 1.6, lift=0.05)
-    scene.paint(ax, own)
 
 
 HEADS = ("structure", "simulated", "scanned")
@@ -472,8 +459,7 @@ def _panel(ax: Axes, head: str, shape: ScannedShape, view: View) -> None:
             draw_target(scene, shape.run.target)
         draw_mechanism(scene, everything, shape.run.bodies)
     scene.paint(ax, everything)
-    long = style.round_length(scene.span)
-    style.scale_bar(ax, long, style.UNIT)
+    style.scale_bar(ax, style.round_length(scene.span), style.UNIT)
 
 
 def _verdict(ax: Axes, shape: ScannedShape) -> None:

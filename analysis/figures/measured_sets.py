@@ -256,11 +256,6 @@ def _has_errors(test: Test) -> bool:
     return bool(test.shown) and (test.many is not None or not test.awaited)
 
 
-def _height(grids: Sequence[PanelGrid]) -> float:
-    """mm of several blocks."""
-    return sum(grid.height * grid.rows for grid in grids)
-
-
 def _room(cells: Sequence[Cell]) -> PanelGrid:
     """Room for the panels of a block."""
     first = cells[0]
@@ -359,8 +354,8 @@ def _blocks(tests: list[Test]) -> list[list[Test]]:
     """All in one; those without errors by themselves where that takes less height."""
     apart = [[t for t in tests if _has_errors(t) is there] for there in (True, False)]
     apart = [own for own in apart if own]
-    less = _height([_room(own) for own in apart]) < _room(tests).rows * HEIGHT
-    return apart if less else [tests]
+    height = sum(grid.height * grid.rows for grid in map(_room, apart))
+    return apart if height < _room(tests).rows * HEIGHT else [tests]
 
 
 def _panels(of: ShownSet, curves: Sequence[ShownFamily]) -> dict[str, str]:

@@ -31,8 +31,9 @@ from analysis.figures.panel_3d import PaintedScene, View, show
 from analysis.figures.shown import DrawnFigure, ShownRun
 from analysis.figures.style import PanelGrid, sheet
 from sim.contact.contact_energy import pair_terms
-from sim.contact.near_pairs import ContactSurface, find_pairs
+from sim.contact.near_pairs import find_pairs
 from sim.core.arrays import Floats, Ints
+from sim.origami.folding.sheet import no_surface
 
 MARKS, DASHES = ["o", "s"], ["-", "--", "-.", ":"]
 VIEW: View = (14.0, -62.0)  # degrees
@@ -84,10 +85,8 @@ class PressedFold:
 
     def nodes(self, panel: int) -> Ints:
         """Corners and centre of a panel."""
-        arrays = self.run.arrays
-        return np.asarray(
-            np.unique(arrays["triangles"][arrays["triangle_panel"] == panel])
-        )
+        own = self.run.arrays["triangle_panel"] == panel
+        return np.asarray(np.unique(self.run.arrays["triangles"][own]))
 
 
 AT_EDGES = 0.99  # share of the contact force that is nearly all of it
@@ -331,18 +330,13 @@ TRIANGLE = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
 def node_at_panel(point: Floats, *, d0: float, ke: float) -> tuple[float, float]:
     """Force on a node along z, and its stiffness, next to the triangle of Fig. 5."""
     x = np.vstack([point, TRIANGLE])
-    surface = ContactSurface(
+    surface = no_surface(x)._replace(
         point=np.array([0]),
         point_panel=np.empty((1, 0), dtype=np.int64),
         point_activation=np.array([d0]),
         triangle=np.array([[1, 2, 3]]),
         triangle_panel=np.array([0]),
-        edge=np.empty((0, 2), dtype=np.int64),
-        edge_activation=0.0,
         tag=np.full((4, 2), -1),
-        rest=x,
-        limited=False,
-        thickness=0.0,
     )
     pairs = find_pairs(surface, x, d0)
     g, h = np.zeros(12), np.zeros((12, 12))

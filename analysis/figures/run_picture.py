@@ -14,7 +14,15 @@ from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 
 from analysis.figures.panel_3d import axes_of
-from analysis.figures.style import FAINT, SHAPE, TARGET, UNITS, literal, styled
+from analysis.figures.style import (
+    FAINT,
+    SHAPE,
+    TARGET,
+    UNITS,
+    literal,
+    round_length,
+    styled,
+)
 from sim.core.arrays import Floats, Ints, among
 
 MOST_LINES = 6000
@@ -145,11 +153,6 @@ def _shown(points: Floats, flat: bool) -> Floats:
     return points[..., [0, 2]] if flat else points
 
 
-def _segments(ends: Floats, flat: bool) -> Floats:
-    """(q, 2, 2 or 3) ends of lines as they are shown."""
-    return _shown(ends[:: len(ends) // MOST_LINES + 1], flat)
-
-
 def draw_shape(axes: Any, drawing: Drawing) -> None:
     """The initial shape in grey, what stays dotted, the shape itself in blue."""
     from matplotlib.collections import LineCollection
@@ -161,7 +164,8 @@ def draw_shape(axes: Any, drawing: Drawing) -> None:
 
     def add(ends: Floats, **look: Any) -> None:
         if len(ends) or "label" in look:  # which the legend keeps
-            axes.add_collection(lines(list(_segments(ends, flat)), **look))
+            some = _shown(ends[:: len(ends) // MOST_LINES + 1], flat)
+            axes.add_collection(lines(list(some), **look))
 
     if drawing.folds and not flat:
         axes.computed_zorder = False  # creases stand on their bands from all sides
@@ -286,8 +290,7 @@ def _draw_axes(axes: Any, drawing: Drawing, low: Floats, reach: float) -> None:
 
     They have a round length of at most `reach`, which is written there.
     """
-    size = float(10.0 ** np.floor(np.log10(reach)))
-    size *= max(times for times in (1.0, 2.0, 5.0) if times * size <= reach)
+    size = round_length(4.0 * reach)
     across = axes_of(drawing.view)
     ends = 1.2 * size * drawing.axes @ across[:2].T
     corner = [*(low - np.minimum(ends.min(axis=0), 0.0)), 0.0] @ across

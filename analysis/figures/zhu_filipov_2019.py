@@ -22,7 +22,7 @@ from analysis.figures.folded_sheets import (
     sheet_marks,
 )
 from analysis.figures.panel_3d import PaintedScene, show
-from analysis.figures.pressed_folds import HEIGHTS, approach, crossing
+from analysis.figures.pressed_folds import HEIGHTS, TRIANGLE, approach, crossing
 from analysis.figures.shown import DrawnFigure, ShownRun
 from analysis.figures.style import PanelGrid, sheet, size
 from sim.core.arrays import Floats, Ints
@@ -83,15 +83,14 @@ def draw_zhu_filipov_5(runs: Sequence[ShownRun]) -> DrawnFigure:
 
 def _node_over_panel(ax: Axes, way: Floats, heights: Sequence[float]) -> None:
     """(a), (d): the triangle, and the way of a node, at each of some heights."""
-    corners = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
     ends = [np.column_stack([way[:, :2], [z, z]]) for z in heights]
-    everything = np.concatenate([corners, way, *ends])
+    everything = np.concatenate([TRIANGLE, way, *ends])
     scene = PaintedScene((18.0, -30.0), 2.0)
-    scene.faces([corners], PANEL, edge=SERIES[0], width=0.8)
+    scene.faces([TRIANGLE], PANEL, edge=SERIES[0], width=0.8)
     for own in ends or [way]:
         scene.arrows(own[:1], own[1:] - own[:1], ARROW, 0.8, lift=0.2)
         scene.dots(own[:1], "black", 3.0, lift=0.2)
-    for k, corner in enumerate(corners, start=1):
+    for k, corner in enumerate(TRIANGLE, start=1):
         style.annotate_near(ax, f"$x_{k}$", tuple(scene.seen(corner)), (0, -9))
     style.annotate_near(ax, "$x_0$", tuple(scene.seen(way[0])), (-4, 3), ha="right")
     scene.paint(ax, everything)
