@@ -109,16 +109,6 @@ class _ByParts:
         left = found.dry.residual(self.compliance) * self.world.dry.sizes
         return found._replace(dry=found.dry._replace(left=float(left.max())))
 
-    def with_friction(
-        self, factor: Factor, found: SpaceForces, change: Floats
-    ) -> Floats:
-        """A change with that of friction within the rod."""
-        if found.dry is not None:
-            change, self.friction, self.compliance = friction_newton_step(
-                factor, self.world.system.free, found.dry, change
-            )
-        return change
-
     def matrix(self, found: SpaceForces) -> Factor:
         """Newton's, factorised."""
         return newton_matrix(self.world, self.trial, self.at, found)
@@ -200,7 +190,10 @@ def _balanced_by_parts(
         report.iterations += 1
         renewed, factor = factor is None, factor or parts.matrix(found)
         change, force = _change(world, options, trial, factor, found)
-        change = parts.with_friction(factor, found, change)
+        if found.dry is not None:
+            change, parts.friction, parts.compliance = friction_newton_step(
+                factor, world.system.free, found.dry, change
+            )
         if candidates is not None:
             far = float(np.abs(change * world.system.sizes).max())
             if not far < LARGEST_MOVE * world.rod.length:

@@ -34,20 +34,9 @@ def pair_places(rod: SpaceRod, bends: Ints) -> Ints:
     middle = np.where(follow, ends[:, 0, 1], ends[:, 0, 0])
     tail = np.where(follow, ends[:, 0, 0], ends[:, 0, 1])
     head = np.where(ends[:, 1, 0] == middle, ends[:, 1, 1], ends[:, 1, 0])
-    return np.hstack(
-        [
-            3 * tail[:, None] + axes,
-            3 * n + first[:, None],
-            3 * middle[:, None] + axes,
-            3 * n + second[:, None],
-            3 * head[:, None] + axes,
-        ]
-    )
-
-
-def edge_places(rod: SpaceRod) -> Ints:
-    """(m, 6) unknowns of the ends of each edge."""
-    return np.hstack([3 * rod.edges[:, [k]] + np.arange(3) for k in (0, 1)])
+    before, at, after = (3 * node[:, None] + axes for node in (tail, middle, head))
+    one, other = (3 * n + edge[:, None] for edge in (first, second))
+    return np.hstack([before, one, at, other, after])
 
 
 def triangle_places(places: Ints) -> tuple[Ints, Ints]:
@@ -150,11 +139,9 @@ class SpaceSystem:
     @cached_property
     def _places(self) -> tuple[Ints, Ints, Bools]:
         """Rows and columns among free unknowns, and which entries are of these."""
-        groups = (
-            edge_places(self.rod),
-            pair_places(self.rod, self.rod.pairs),
-            self.tendon_places,
-        )
+        rod, axes = self.rod, np.arange(3)
+        of_edges = np.hstack([3 * rod.edges[:, [k]] + axes for k in (0, 1)])
+        groups = of_edges, pair_places(rod, rod.pairs), self.tendon_places
         each = [triangle_places(places) for places in groups]
         rows, cols = (np.concatenate([one[k] for one in each]) for k in (0, 1))
         number = self.number

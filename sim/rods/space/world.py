@@ -374,12 +374,6 @@ def limb_in_contact(world: SpaceWorld, x: Floats) -> int:
 
 
 def _refuse_unfitting(world: SpaceWorld) -> None:
-    nodes, edges = world.rod.nodes.shape, (len(world.rod.edges),)
-    given: list[tuple[str, Floats | None, tuple[int, ...]]] = [
-        ("force", world.force, nodes),
-        ("velocity", world.velocity, nodes),
-        ("spin", world.spin, edges),
-    ]
     refuse_unfitting(world, 3)
     if world.schedule is not None and world.limbs is None:
         raise ValueError(
@@ -391,8 +385,10 @@ def _refuse_unfitting(world: SpaceWorld) -> None:
         )
     if isinstance(world.schedule, Pulses) and world.limbs is not None:
         world.schedule.refuse_missing(world.limbs.count)
-    for name, values, shape in given:
-        if values is not None:
+    nodes = world.rod.nodes.shape
+    shapes = {"force": nodes, "velocity": nodes, "spin": world.rod.edges.shape[:1]}
+    for name, shape in shapes.items():
+        if (values := getattr(world, name)) is not None:
             _refuse_unless_like(name, values, shape)
 
 
