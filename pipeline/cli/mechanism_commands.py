@@ -136,10 +136,8 @@ def calibrate(
     lists = {"references": references, "leave_out": leave_out}
     reads: dict[str, list[Path]] = {}
     if poses and len(poses) == 1 and poses[0].suffix == ".yaml":
-        own = {"--pose": pose, "--reference": references, "--leave-out": leave_out}
-        others = options.given_names(settings, CalibrationSettings) + [
-            flag for flag in own if own[flag]
-        ]
+        own = {"pose": pose, "reference": references, "leave_out": leave_out}
+        others = options.given_names(settings, CalibrationSettings, **own)
         if others:
             raise InputError(
                 f"{others[0]} has no effect with a file: write it into {poses[0]}, "

@@ -148,13 +148,15 @@ def joined(words: Sequence[str]) -> list[str]:
     return result
 
 
-def given_names(settings: dict[str, Any], kind: type) -> list[str]:
-    """The options of a dataclass that a person has given."""
-    return [
-        "--" + field.name.replace("_", "-")
+def given_names(settings: dict[str, Any], kind: type, **more: Any) -> list[str]:
+    """The options of a dataclass, and more by name, that a person has given."""
+    changed = [
+        field.name
         for field in fields(kind)
         if field.name in settings and settings[field.name] != field.default
     ]
+    changed += [name for name, value in more.items() if value]
+    return ["--" + name.replace("_", "-") for name in changed]
 
 
 def make_and_show(

@@ -80,11 +80,8 @@ def ingest(
     Example: morphtrack ingest a.ply b.ply --sphere-radius-mm 6 --unit mm --out found
     """
     if marker_sd_mm is not None:
-        own: dict[str, Any] = {"--radius-range": radius_range, "--seeds": seeds_path}
-        own["--accept"] = accept
-        others = options.given_names(settings, Ingest) + [
-            name for name in own if own[name]
-        ]
+        own: dict[str, Any] = {"radius_range": radius_range, "seeds": seeds_path}
+        others = options.given_names(settings, Ingest, **own, accept=accept)
         if others or len(scans) > 1:
             raise InputError(
                 "--marker-sd-mm takes one file of markers: leave out "

@@ -60,12 +60,8 @@ def shape_of(directory: Path) -> MovingShape:
 
 def can_open() -> bool:
     """Whether a person sits here, before a screen."""
-    screen = (
-        sys.platform == "darwin"
-        or os.environ.get("DISPLAY")
-        or os.environ.get("WAYLAND_DISPLAY")
-    )
-    return bool(screen) and sys.stdout.isatty()
+    screens = map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY"))
+    return sys.stdout.isatty() and (sys.platform == "darwin" or any(screens))
 
 
 def film(directory: Path, *, gif: bool) -> Path:

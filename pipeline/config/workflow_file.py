@@ -226,7 +226,7 @@ def shared_settings(path: Path = FILE) -> dict[str, Any]:
     names = ["scale_mm", *(f.name for f in fields(Sizes))]
     missing = [name for name in names if name not in given]
     if missing:
-        raise ValueError(f"{path} has no {missing[0]}: give it a value")
+        raise InputError(f"{path} has no {missing[0]}: give it a value")
     return {name: given[name] for name in names}
 
 

@@ -56,23 +56,22 @@ STATED = {
     error_sources.PRINT_SCALE: "print_scale_sd",
     error_sources.PRINTING: "printing_sd_mm",
     error_sources.PLAY: "joint_play_sd_mm",
+    error_sources.SCAN_SCALE: "scan_scale_sd",
 }
 
 
 def basis_of(settings: ComparisonSettings) -> dict[str, str]:
     """The basis of each source of the budget, by its name."""
-    unstated = {
-        name: f"default {getattr(UncertaintyOptions, name):g}; {name} was not stated"
-        for name in STATED.values()
-    }
-    unstated["scan_scale_sd"] = f"assumed, {100 * SCAN_SCALE_SD:g} %; it was not stated"
-    return SOURCES | {
-        source: unstated[name] if getattr(settings, name) is None else f"stated: {name}"
-        for source, name in {
-            **STATED,
-            error_sources.SCAN_SCALE: "scan_scale_sd",
-        }.items()
-    }
+    found = dict(SOURCES)
+    for source, name in STATED.items():
+        default = (
+            f"default {getattr(UncertaintyOptions, name):g}; {name} was not stated"
+        )
+        if source == error_sources.SCAN_SCALE:
+            default = f"assumed, {100 * SCAN_SCALE_SD:g} %; it was not stated"
+        stated = getattr(settings, name) is not None
+        found[source] = f"stated: {name}" if stated else default
+    return found
 
 
 UNASSIGNED = "?"

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import pandas as pd
@@ -12,15 +12,23 @@ from pipeline.cases.morph import MorphCase
 from pipeline.config.build_objects import build
 from pipeline.config.config_files import refuse_unknown
 from pipeline.config.hydra import composed_file
-from pipeline.config.workflow_file import FILE
+from pipeline.config.workflow_file import FILE, shared_settings
 from pipeline.io.length_units import unit_named
 from pipeline.io.mesh_files import PrintedPiece, mesh_of, write_3mf, write_stl
 from pipeline.io.structure_file import document
 from pipeline.runs.atomic_files import replacing, write_json, write_table
 from pipeline.runs.run_directory import Job, Needs, Numbers, run_record
+from pipeline.steps.settings import Flag
 from pipeline.terminal import InputError, refusing
 from sim.core.arrays import Floats, Ints
-from sim.core.options import is_positive, refuse_negative, refuse_unless_positive
+from sim.core.options import (
+    Checked,
+    NotNegative,
+    Positive,
+    Requirement,
+    is_count,
+    is_positive,
+)
 from sim.mechanism.constraint_projection import closed
 from sim.mechanism.constraint_system import system_of
 from sim.mechanism.constraints import ConstraintKind
@@ -41,29 +49,26 @@ from sim.virtual_lab.printed_pieces import (
 )
 
 SIZES = tuple(f.name for f in fields(Sizes))
+FROM_8 = Requirement("from 8 to 720", lambda n: is_count(n, 8) and n <= 720)
+Sides = Annotated[int, FROM_8]
 
 
 @dataclass(frozen=True)
-class Parts:
+class Parts(Checked):
     """How a mechanism is printed; conf/parts/default.yaml explains each value."""
 
-    scale_mm: float
+    scale_mm: Positive
     sizes: Sizes
     clamps: str = "joined"
-    target: bool = True
-    spacing_mm: float = 0.0
-    sides: int = 48
+    target: Flag = True
+    spacing_mm: NotNegative = 0.0
+    sides: Sides = 48
     bed_mm: tuple[float, float] = (220.0, 220.0)
-    gap_mm: float = 3.0
+    gap_mm: NotNegative = 3.0
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         _ = Clamps(self.clamps)
-        refuse_unless_positive(self, "scale_mm")
-        refuse_negative(self, "spacing_mm", "gap_mm")
-        if type(self.sides) is not int or not 8 <= self.sides <= 720:
-            raise ValueError(f"sides must be from 8 to 720, not {self.sides!r}")
-        if not isinstance(self.target, bool):
-            raise ValueError(f"target must be true or false, not {self.target!r}")
         bed = self.bed_mm
         if len(bed) != 2 or not all(map(is_positive, bed)):
             raise ValueError(f"bed_mm must be [width, depth], not {list(bed)}")
@@ -74,9 +79,7 @@ def parts_settings(path: Path = FILE) -> dict[str, Any]:
     given = composed_file(path)
     own = [f.name for f in fields(Parts) if f.name != "sizes"]
     refuse_unknown(given, [*own, *SIZES], str(path))
-    for name in ("scale_mm", *SIZES):
-        if name not in given:
-            raise InputError(f"{path} has no {name}: give it a value")
+    shared_settings(path)  # refuses a file that lacks a size
     return given
 
 
@@ -87,21 +90,6 @@ def parts_of(settings: dict[str, Any]) -> Parts:
     if not isinstance(bed, list | tuple):
         raise ValueError(f"bed_mm must be [width, depth], not {bed!r}")
     return Parts(sizes=Sizes.among(settings), **given | {"bed_mm": tuple(bed)})
-
-
-def parts_for(
-    case: Any, settings: dict[str, Any], scale_mm: float | None = None
-) -> Parts:
-    """What such a file describes for a case.
-
-    Parameters
-    ----------
-    scale_mm : mm per unit of the case; None: what its structure's unit is, and the
-        file's where it names none
-    """
-    unit = getattr(getattr(case, "structure", None), "unit", "")
-    own = unit_named(unit).mm if unit else settings["scale_mm"]
-    return parts_of({**settings, "scale_mm": own if scale_mm is None else scale_mm})
 
 
 @dataclass(frozen=True, eq=False)
@@ -290,8 +278,13 @@ def _cost(case: MorphCase, made: PrintedMechanism) -> dict[str, Any]:
 
 
 def perform(job: Job, needs: Needs, out: Path) -> Numbers:
-    """Make the parts of a simulation; `stated_scale_mm` is one that a person gave."""
-    case = build(run_record(needs["simulated"])["config"]["case"], "case")
-    settings = dict(job.config)
-    stated = settings.pop("stated_scale_mm", None)
-    return run_step(parts_for(case, settings, stated), case, out)
+    """Make the parts of a simulation.
+
+    mm per unit of its case are `stated_scale_mm`, if a person gave it; else what the
+    unit of its structure is, or those of the file where it names none.
+    """
+    case: Any = build(run_record(needs["simulated"])["config"]["case"], "case")
+    unit = getattr(getattr(case, "structure", None), "unit", "")
+    settings = dict(job.config) | ({"scale_mm": unit_named(unit).mm} if unit else {})
+    settings["scale_mm"] = settings.pop("stated_scale_mm", settings["scale_mm"])
+    return run_step(parts_of(settings), case, out)

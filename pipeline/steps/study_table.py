@@ -100,8 +100,7 @@ def print_table(name: str, results: Path = RESULTS) -> None:
     """Print how the runs of a study ended; a study of which none finished fails."""
     path = study_directory(name, results) / "table.csv"
     table = pd.read_csv(path)
-    counts = ", ".join(f"{n} {s}" for s, n in table["status"].value_counts().items())
-    print(f"{path}: {counts}")
+    print(f"{path}: {_ended(table)}")
     for line in shortfalls(read_members(name, results), table):
         print(f"note: {line}")
     if not (table["status"] == "finished").any():
@@ -109,6 +108,11 @@ def print_table(name: str, results: Path = RESULTS) -> None:
             f"no run of the study {name} has finished: change its values, or run the "
             f"failed runs again: morphtrack study {name} --retry-failed"
         )
+
+
+def _ended(table: pd.DataFrame) -> str:
+    """How many runs ended how."""
+    return ", ".join(f"{n} {s}" for s, n in table["status"].value_counts().items())
 
 
 def write_study(name: str, results: Path = RESULTS) -> pd.DataFrame:
@@ -196,9 +200,7 @@ def finish(name: str, results: Path = RESULTS) -> str:
     first = next(done, None)
     response = list(main_numbers(run_record(first))) if first else RESPONSE
     write_rows(name, study["case"], response, rows, results)
-    counts = write_study(name, results)["status"].value_counts().items()
-    states = ", ".join(f"{count} {status}" for status, count in counts)
-    return f"{directory}/table.csv: {states}"
+    return f"{directory}/table.csv: {_ended(write_study(name, results))}"
 
 
 def _point(words: Sequence[str]) -> dict[str, Any]:
