@@ -146,9 +146,7 @@ class DesignRecorder(record.Recorder[DesignCase, DesignStep]):
         case = self.case
         arrays: record.Arrays = {"links": _ends(case)}
         for t, target in enumerate(case.targets):
-            vertices, edges = target.wireframe(case.structure.r0)
-            arrays[f"target_{t}_vertices"] = vertices
-            arrays[f"target_{t}_edges"] = edges
+            arrays |= record.wires(target, case.structure.r0, f"target_{t}")
         return arrays
 
     def tables(self) -> record.Tables:

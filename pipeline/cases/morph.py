@@ -65,6 +65,8 @@ from sim.mechanism.targets.sampled_surfaces import (
 from sim.mechanism.targets.target_interface import Target, smoothed
 from sim.mechanism.targets.transformed import AlongAxis, Moved, perturbed
 
+FORCES = ("y", "tension", "dE2_dconstant", "dE2_dlength")
+
 
 def reaction_rows(
     structure: Structure, found: Reactions, unsure: Bools
@@ -79,19 +81,14 @@ def reaction_rows(
     of_row = np.repeat(np.arange(len(table)), ROWS[table.kind])
     dropped, links = set(found.redundant.tolist()), 0
     for row, i in enumerate(of_row.tolist()):
-        tension: float | str = ""
-        per_length: float | str = ""
+        y, slope = float(found.y[row]), float(found.sensitivity[row])
+        forces: dict[str, float | str] = dict.fromkeys(FORCES, "")
+        forces |= {"y": y, "dE2_dconstant": slope}
         if table.kind[i] == ConstraintKind.DIST:
+            forces["tension"] = float(found.tension[links])
             length = float(np.sqrt(table.constant[i]))
-            tension = float(found.tension[links])
-            per_length = 2.0 * length * float(found.sensitivity[row])
+            forces["dE2_dlength"] = 2.0 * length * slope
             links += 1
-        forces = {
-            "y": float(found.y[row]),
-            "tension": tension,
-            "dE2_dconstant": float(found.sensitivity[row]),
-            "dE2_dlength": per_length,
-        }
         yield {
             "row": row,
             "constraint": table.name(i),
@@ -400,9 +397,12 @@ class MorphRecorder(record.Recorder[MorphCase, MorphStep]):
         ended |= self._surface() | self._held_by()
         if self.case.reactions:
             ended |= strongest(structure, self.reactions, self._unsure)
-        drawing = drawing_of(self.case.structure)
-        notes = self._doubled() | self._unlike_in_size() | drawing
-        return ended | warning(table, self._near) | notes
+        ended |= warning(table, self._near)
+        doubled = isinstance(structure, OwnStructure) and same_places_in_words(
+            structure
+        )
+        ended |= {"doubled_nodes": doubled} if doubled else {}
+        return ended | self._unlike_in_size() | drawing_of(structure)
 
     def _aimed(self) -> record.Summary:
         """How far the leading node is from its goal that is farthest."""
@@ -420,12 +420,6 @@ class MorphRecorder(record.Recorder[MorphCase, MorphStep]):
             "target_allowed": allowed,
             "target_nodes": len(lead),
         }
-
-    def _doubled(self) -> record.Summary:
-        """Nodes of a file that were written twice."""
-        structure = self.case.structure
-        twice = isinstance(structure, OwnStructure) and same_places_in_words(structure)
-        return {"doubled_nodes": twice} if twice else {}
 
     def _unlike_in_size(self) -> record.Summary:
         """How many times a target from a file is larger, or smaller, than the nodes."""

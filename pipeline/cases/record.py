@@ -119,10 +119,10 @@ def stop_of(step: Any) -> str:
     return step.stop.value if step.stop is not None else "none"
 
 
-def wires(target: "Target", r0: Floats) -> Arrays:
+def wires(target: "Target", r0: Floats, name: str = "target") -> Arrays:
     """The wireframe of a target, as figures read it."""
     vertices, edges = target.wireframe(r0)
-    return {"target_vertices": vertices, "target_edges": edges}
+    return {f"{name}_vertices": vertices, f"{name}_edges": edges}
 
 
 def with_spheres(structure: "Structure", radius: float) -> "Structure":

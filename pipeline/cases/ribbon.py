@@ -40,10 +40,6 @@ class HeavyRingCase(RestingRod):
     nodes: int = 480
     tolerance: Positive = 1e-9
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _ = self.world
-
     @cached_property
     def ribbon(self) -> Ribbon:
         return Ribbon(self.gamma, self.nodes)
@@ -90,10 +86,6 @@ class CantileverCase(RestingRod):
     material: RodMaterial = field(
         default_factory=lambda: RodMaterial(4.0e9, 1000.0, 2.0e-4, 2.0e-3)
     )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _ = self.world
 
     @cached_property
     def world(self) -> World:

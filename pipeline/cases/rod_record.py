@@ -61,6 +61,10 @@ class RestingRod(RodCase):
 
     stop = "equilibrium"
 
+    def __post_init__(self: Any) -> None:
+        super().__post_init__()
+        _ = self.world
+
 
 class MovingRod(RodCase):
     """How a case is run about a rod that moves for its `duration`, s.

@@ -200,11 +200,6 @@ class StructureEntries(Entry):
     triangles: Rows[Annotated[tuple[Named, Named, Named, float], numbers(4)]]
     ranges: Annotated[RangesFile, Field(default={}, validate_default=True)]
 
-    @property
-    def has_parts(self) -> bool:
-        """Whether the file has links, joints or supports."""
-        return bool(self.links or self.joints or self.fixed or self.planar)
-
 
 def draft_of(
     content: StructureEntries,

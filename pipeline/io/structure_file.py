@@ -279,7 +279,12 @@ Content = TypeVar("Content", bound=StructureFile)
 def read_content(path: str, model: type[Content]) -> Content:
     """The content of a structure file, or of one with further entries."""
     entries = structure_content(path)
-    _refuse_common_mistakes(path, entries)
+    fix = entries.get("fix")
+    if isinstance(fix, list) and fix and all(isinstance(node, int) for node in fix):
+        raise InputError(
+            f"{path}: fix has rows [node, axis, coordinate], not nodes: did you mean "
+            f"`fixed: {fix}`?"
+        )
     for key in LOADING:
         if key in entries and key not in model.model_fields:
             raise InputError(
@@ -287,16 +292,6 @@ def read_content(path: str, model: type[Content]) -> Content:
                 "case=loaded_file for its equilibrium, case=mechanism_motion for motion"
             )
     return checked(model, entries, path, counted(entries.get("nodes")))
-
-
-def _refuse_common_mistakes(path: str, entries: Mapping[str, Any]) -> None:
-    """Refuse `fix` in place of `fixed`."""
-    fix = entries.get("fix")
-    if isinstance(fix, list) and fix and all(isinstance(node, int) for node in fix):
-        raise InputError(
-            f"{path}: fix has rows [node, axis, coordinate], not nodes: did you mean "
-            f"`fixed: {fix}`?"
-        )
 
 
 def structure_content(path: str) -> dict[str, Any]:
@@ -374,9 +369,8 @@ def structure_of(content: StructureFile) -> Structure:
         for kind in ConstraintKind
         for entry in getattr(content, kind.name.lower())
     ]
-    by_parts = content.has_parts or all(
-        c.kind is ConstraintKind.FIX for c in elementary
-    )
+    parted = content.links or content.joints or content.fixed or content.planar
+    by_parts = bool(parted) or all(c.kind is ConstraintKind.FIX for c in elementary)
     bodies = content.bodies
     precision = content.drawing_precision
     if precision is None:
