@@ -144,6 +144,13 @@ def refusing(*kinds: type[Exception], place: str = "") -> Iterator[None]:
         raise InputError(f"{where}{one_line(error)}") from error
 
 
+def file_of_step(path: Path, step: str) -> Path:
+    """A file that a step makes; refused where it is not there."""
+    if not path.is_file():
+        raise InputError(f"{path} does not exist: run morphtrack {step} first")
+    return path
+
+
 def by_reason(refused: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Names that were refused, joined, and their reason: every reason once.
 

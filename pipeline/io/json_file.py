@@ -14,7 +14,7 @@ import yaml
 from pipeline.config.config_files import located
 from pipeline.config.hydra import hydra_errors
 from pipeline.runs.atomic_files import check_ends
-from pipeline.terminal import InputError, close_to, one_line
+from pipeline.terminal import InputError, close_to, refusing
 
 MOST_UNFOLDED = 100_000  # values beyond those that are written: some 10 s, 100 MB
 LARGEST_YAML = 16_000_000  # bytes of a file, some minutes
@@ -202,10 +202,8 @@ def case_of(path: str) -> str:
         return "fold_file"
     if suffix == ".urdf":
         return "structure_file"
-    try:
+    with refusing(ValueError):
         return _of_drawing(path) if suffix == ".dxf" else _of_entries(path)
-    except ValueError as error:
-        raise InputError(one_line(error)) from error
 
 
 def _of_drawing(path: str) -> str:

@@ -27,7 +27,7 @@ from analysis.measured.predicted_quantities import (
 from analysis.measured.quantities import OVER, PLACES, loop_quantities, loops_of
 from pipeline.io.record_files import FoundRecord, numbers, read_columns
 from pipeline.measured.records import Experiment
-from pipeline.terminal import InputError
+from pipeline.terminal import InputError, refusing
 from sim.core.arrays import Floats, Ints
 from sim.core.options import Positive
 from sim.mechanism.block_equilibrium import BlockOptions, driven
@@ -225,10 +225,8 @@ class BlockMechanism(Experiment):
         closing = position - position.min() + low
         resisting = -force
         _check_force(record.path, closing, resisting)
-        try:
+        with refusing(ValueError, place=str(record.path)):
             found = loop_quantities(loops_of(closing, resisting))
-        except ValueError as error:
-            raise InputError(f"{record.path}: {error}") from error
         if "force" in predicted:
             _check_unit_of_force(record.path, found["force"], predicted["force"])
         return found

@@ -25,7 +25,7 @@ from analysis.measured.quantities import release_frame, resting, ringing
 from pipeline.io.motion import refuse_gaps, refuse_stray
 from pipeline.io.record_files import FoundRecord
 from pipeline.measured.records import Experiment
-from pipeline.terminal import InputError
+from pipeline.terminal import InputError, refusing
 from sim.core.arrays import Floats
 from sim.core.options import Count, NotNegative, Positive
 from sim.rods.stress_relaxation import Relaxation, prony
@@ -91,10 +91,8 @@ def heights_of(record: FoundRecord) -> Heights:
             f"{record.path}: the tip moves most along {'xyz'[most]} ({moves[most]:.3g} "
             f"m, {moves[0]:.3g} along x): give x upwards, y sideways, z along the beam"
         )
-    try:
+    with refusing(ValueError, place=str(record.path)):
         return Heights(time, height, release_frame(time, tip[:, 0]))
-    except ValueError as error:
-        raise InputError(f"{record.path}: {error}") from error
 
 
 @dataclass(frozen=True)

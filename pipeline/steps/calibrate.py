@@ -34,7 +34,7 @@ from pipeline.steps.ingest import run_step as ingest
 from pipeline.steps.settings import CalibrationSettings, ComparisonSettings, Ingest
 from pipeline.steps.simulate import run_in
 from pipeline.steps.virtual_scan import run_step as virtual_scan
-from pipeline.terminal import InputError, RunFailedError, refusing
+from pipeline.terminal import InputError, RunFailedError, file_of_step, refusing
 from sim.core.arrays import Floats
 from sim.core.options import NotConvergedError
 from sim.mechanism.mobility import rescaled
@@ -218,8 +218,7 @@ def settings_of(pose: ScannedPose) -> ComparisonSettings:
 
 
 def _table(path: Path, column: str) -> pd.DataFrame:
-    if not path.is_file():
-        raise InputError(f"{path} does not exist: run morphtrack compare first")
+    file_of_step(path, "compare")
     try:
         table = pd.read_csv(path, dtype={"sphere": str}, keep_default_na=False)
     except (pd.errors.ParserError, pd.errors.EmptyDataError) as error:

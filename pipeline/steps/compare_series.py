@@ -24,7 +24,7 @@ from pipeline.runs.run_directory import Job, Needs, Numbers, record_or_empty
 from pipeline.runs.step_runs import Origin
 from pipeline.steps.figure import save
 from pipeline.steps.settings import SeriesComparison
-from pipeline.terminal import InputError, close_to
+from pipeline.terminal import InputError, close_to, file_of_step
 
 
 def run_step(
@@ -76,10 +76,7 @@ def perform(job: Job, needs: Needs, out: Path) -> Numbers:
 
 
 def _steps(run: Path) -> pd.DataFrame:
-    path = run / "steps.csv"
-    if not path.is_file():
-        raise InputError(f"{path} does not exist: run morphtrack simulate first")
-    return pd.read_csv(path)
+    return pd.read_csv(file_of_step(run / "steps.csv", "simulate"))
 
 
 def _unmarked(series: pd.DataFrame, steps: pd.DataFrame) -> str:

@@ -36,7 +36,7 @@ from pipeline.runs.run_keys import file_digest
 from pipeline.runs.simulated_run import SimulatedRun, read_simulated
 from pipeline.scans.sphere_tables import SphereTable, label_scan, read_spheres
 from pipeline.steps.settings import Deviation
-from pipeline.terminal import InputError, one_line, refusing
+from pipeline.terminal import InputError, file_of_step, one_line, refusing
 from sim.core.arrays import Floats, body_pairs
 from sim.core.options import NotConvergedError
 from sim.mechanism.shape_measures import characteristic_length
@@ -93,9 +93,7 @@ def read_target(directory: Path, scale_mm: float, spheres: Path) -> TargetFile:
     ----------
     spheres : directory of the ingest it must belong to
     """
-    path = directory / NAME
-    if not path.is_file():
-        raise InputError(f"{path} does not exist: run morphtrack deviation first")
+    path = file_of_step(directory / NAME, "deviation")
     found = read_json(path)
     try:
         if not found["placed"]:
@@ -208,9 +206,7 @@ def _labelled(
     config: Deviation, spheres: Path, table: SphereTable, run: SimulatedRun
 ) -> Scanned:
     """Points and spheres of an ingest, its spheres named after the run's nodes."""
-    path = spheres / "points.npy"
-    if not path.is_file():
-        raise InputError(f"{path} does not exist: run morphtrack ingest first")
+    path = file_of_step(spheres / "points.npy", "ingest")
     points = np.load(path, allow_pickle=False).astype(np.float64)
     mechanism = Mechanism(config.scale_mm * run.r[-1], run.rigid)
     labels = label_scan(mechanism, table, config.uncertainty, config.scale_mm)

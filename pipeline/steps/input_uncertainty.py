@@ -23,7 +23,7 @@ from pipeline.runs.run_directory import Job, Needs, Numbers
 from pipeline.runs.simulated_run import read_simulated
 from pipeline.steps.deviation import goals_of, morph_case
 from pipeline.steps.settings import InputUncertainty
-from pipeline.terminal import InputError
+from pipeline.terminal import InputError, file_of_step
 from sim.core.arrays import Floats
 from sim.mechanism.structure import Structure
 
@@ -86,11 +86,7 @@ class PrintedAgain:
 
 def read_printed_again(directory: Path, nodes_mm: Floats) -> PrintedAgain:
     """What `run_step` wrote for a run that ends in `nodes_mm` (n, 3)."""
-    path = directory / "input_covariance.npz"
-    if not path.is_file():
-        raise InputError(
-            f"{path} does not exist: run morphtrack input_uncertainty first"
-        )
+    path = file_of_step(directory / "input_covariance.npz", "input_uncertainty")
     try:
         with np.load(path, allow_pickle=False) as file:
             nodes, distances, same = (np.asarray(file[n], np.float64) for n in NAMES)
