@@ -14,6 +14,7 @@ from analysis.figures.shown import DrawnFigure, ShownRun, draw_with_runs
 from pipeline.figures.figure_names import OF_SET, entry_of, module_of
 from pipeline.io.structure_file import structure_file
 from pipeline.runs.atomic_files import read_json
+from pipeline.runs.checkpoints import load_arrays
 from pipeline.runs.run_directory import record_or_empty
 from pipeline.terminal import InputError, refusing
 
@@ -36,14 +37,9 @@ class Row:
     ingest: Path | None = None
 
 
-def _arrays(path: Path) -> dict[str, Any]:
-    with np.load(path, allow_pickle=False) as arrays:
-        return dict(arrays)
-
-
 READERS: dict[str, Callable[[Path], Any]] = {
     ".csv": lambda path: pd.read_csv(path, dtype=WORDS),
-    ".npz": _arrays,
+    ".npz": load_arrays,
     ".npy": lambda path: np.load(path, mmap_mode="r", allow_pickle=False),
     ".json": read_json,
     ".fold": read_json,

@@ -113,13 +113,23 @@ def point_to(link: Path, directory: Path) -> None:
         temporary.symlink_to(relative, target_is_directory=True)
 
 
-class GrowingTable:
-    """A CSV file that is a valid table after every row."""
+class _Growing:
+    """A file that its first row opens."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._file: IO[str] | None = None
-        self._columns: list[str] = []
+        self._file: IO[Any] | None = None
+
+    def close(self) -> None:
+        """Close the file, if any row was written."""
+        if self._file is not None:
+            self._file.close()
+
+
+class GrowingTable(_Growing):
+    """A CSV file that is a valid table after every row."""
+
+    _columns: list[str]
 
     def append(self, row: Mapping[str, float | int | str]) -> None:
         """Add a row; the first one names the columns."""
@@ -140,11 +150,6 @@ class GrowingTable:
         self._file.write(buffer.getvalue())
         self._file.flush()
 
-    def close(self) -> None:
-        """Close the file, if any row was written."""
-        if self._file is not None:
-            self._file.close()
-
 
 def replace_columns(path: Path, columns: Mapping[str, Sequence[float]]) -> None:
     """Give columns of a CSV file other values; all else stays as it is written."""
@@ -160,19 +165,16 @@ def _cell(value: Any) -> Any:
     return float(value) if isinstance(value, np.floating) else value
 
 
-class GrowingArray:
+class GrowingArray(_Growing):
     """An .npy file that holds all rows appended so far, whenever it is read.
 
     Rows are written first and counted after, in a header in which numpy leaves room
     for the count to grow: a reader, or a kill between the two, sees whole rows only.
     """
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._file: IO[bytes] | None = None
-        self._shape: tuple[int, ...] = ()
-        self._dtype: np.dtype[Any] = np.dtype(float)
-        self._rows = 0
+    _shape: tuple[int, ...] = ()
+    _dtype: np.dtype[Any] = np.dtype(float)
+    _rows = 0
 
     def append(self, row: NDArray[Any]) -> None:
         """Add one row; the first one sets shape and type."""
@@ -199,11 +201,6 @@ class GrowingArray:
             "shape": (self._rows, *self._shape),
         }
         npy.write_array_header_1_0(file, described)
-
-    def close(self) -> None:
-        """Close the file, if any row was written."""
-        if self._file is not None:
-            self._file.close()
 
 
 class StepWriter:
@@ -246,9 +243,7 @@ class StepWriter:
         packed = {n: np.load(path, mmap_mode="r") for n, path in paths.items()}
         whole: dict[str, Any] = {**packed, **self.fixed}
         if whole:
-            target = self._directory / "steps.npz"
-            with replacing(target) as temporary, temporary.open("wb") as file:
-                np.savez(file, allow_pickle=False, **whole)
+            write_arrays(self._directory / "steps.npz", **whole)
         del packed, whole
         for path in paths.values():
             path.unlink()

@@ -120,7 +120,7 @@ def _attempt(directory: Path) -> int:
 
 
 def _read(directory: Path) -> Earlier:
-    state = _loaded(directory / CHECKPOINT)
+    state = load_arrays(directory / CHECKPOINT)
     recorded, index = int(state.pop("recorded")), int(state.pop("index"))
     names = [str(name) for name in state.pop("names")]
     with (directory / "steps.csv").open(newline="", encoding="utf-8") as table:
@@ -130,7 +130,7 @@ def _read(directory: Path) -> Earlier:
         ]
     packed = directory / "steps.npz"  # where it had time to end its files
     arrays = (
-        _loaded(packed)
+        load_arrays(packed)
         if packed.is_file()
         else {name: np.load(directory / f"{name}.steps.npy") for name in names}
     )
@@ -140,7 +140,8 @@ def _read(directory: Path) -> Earlier:
     return Earlier(directory.name, index, state, rows, stored)
 
 
-def _loaded(path: Path) -> dict[str, NDArray[Any]]:
+def load_arrays(path: Path) -> dict[str, NDArray[Any]]:
+    """The arrays of a .npz file that this program wrote."""
     with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
         return dict(file)
 

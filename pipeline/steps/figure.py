@@ -16,7 +16,7 @@ from analysis.figures.captions import LATEX, filled, listed, written
 from analysis.figures.shown import DrawnFigure
 from pipeline.figures.figure_names import entry_of
 from pipeline.figures.shown import Row, draw
-from pipeline.runs.atomic_files import replacing, write_text
+from pipeline.runs.atomic_files import replacing, write_table, write_text
 from pipeline.runs.run_directory import (
     Job,
     Needs,
@@ -259,8 +259,7 @@ def _tables(plotted: DrawnFigure, stem: Path) -> list[Path]:
     files = []
     for name, table in plotted.tables.items():
         files.append(stem.with_name(f"{stem.name}-{name}.csv"))
-        with replacing(files[-1]) as temporary:
-            table.to_csv(temporary, index=False, lineterminator="\n")
+        write_table(files[-1], table)
     return files
 
 
