@@ -53,7 +53,9 @@ from pipeline.workflow.make_step import check_planned
 
 def with_case(words: Sequence[str]) -> list[str]:
     """The words of a command line, a file among them as the case that reads it."""
-    files = [word for word in words if _is_file(word)]
+    files = [
+        w for w in words if is_file_name(w) and ("=" not in w or Path(w).is_file())
+    ]
     if not files:
         return [_with_file_quoted(word) for word in words]
     if len(files) > 1:
@@ -65,10 +67,6 @@ def with_case(words: Sequence[str]) -> list[str]:
             raise InputError(f"{file} and {word} both choose a case: leave one out")
     others = [_with_file_quoted(word) for word in others]
     return [f"case={case_of(file)}", f"case.path={_quoted(file)}", *others]
-
-
-def _is_file(word: str) -> bool:
-    return is_file_name(word) and ("=" not in word or Path(word).is_file())
 
 
 def _with_file_quoted(word: str) -> str:

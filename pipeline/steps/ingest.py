@@ -183,6 +183,7 @@ def _numbers(
     notes += [one.summary for one in (picks.fusion, picks.excess) if one is not None]
     notes += no_sphere_hints.unnoticed_radius(picks, config.options)
     notes += filter(None, [no_sphere_hints.near_misses(picks)])
+    traces = [np.trace(sphere.covariance) for sphere in picks.spheres]
     return {
         "spheres": len(picks.spheres),
         "rejected": len(picks.rejected),
@@ -193,7 +194,7 @@ def _numbers(
         "radius_remark": no_sphere_hints.radius_hint(picks, config.options),
         "registration_remark": merge_views.misplaced(clouds, picks),
         "noise_mm": float(picks.noise),
-        "centre_sd_mm": _typical_sd(picks),
+        "centre_sd_mm": float(np.sqrt(np.median(traces) / 3.0)),
         "points": sum(len(cloud.points) for cloud in clouds),
         "dropped": sum(cloud.dropped for cloud in clouds),
         "views": len(clouds),
@@ -206,9 +207,3 @@ def _numbers(
 def _remarks(clouds: list[Cloud]) -> list[str]:
     """What was lost in reading, by file."""
     return [f"{c.name}: {note}" for c in clouds for note in c.notes]
-
-
-def _typical_sd(picks: Picks) -> float:
-    """Median over the spheres of the standard deviation of a centre, mm."""
-    traces = [np.trace(sphere.covariance) for sphere in picks.spheres]
-    return float(np.sqrt(np.median(traces) / 3.0))

@@ -156,10 +156,15 @@ def measure(
     solid[mixed.ray] = MIXED
     points = view.camera + distance[seen, None] * directions[seen]
     solid = solid[seen]
-    stray = _outliers(part, len(points), lab, rng)
+    margin = 5.0 * part.radius
+    low, high = part.spheres.min(axis=0) - margin, part.spheres.max(axis=0) + margin
+    stray = rng.uniform(low, high, (round(lab.outliers * len(points)), 3))
     points = np.concatenate([points, stray])
     solid = np.concatenate([solid, np.full(len(stray), OUTLIER)])
-    return ScannedView(_misplaced(points, part, lab, rng), solid, view.camera)
+    turn = np.deg2rad(lab.registration_deg) * rng.standard_normal(3)
+    shift = lab.registration_mm * rng.standard_normal(3)
+    turned = Rotation.from_rotvec(turn).apply(points - part.centre)
+    return ScannedView(turned + part.centre + shift, solid, view.camera)
 
 
 def _seen(
@@ -231,22 +236,3 @@ def _mixed(
     share = rng.random(len(edge))
     front = hits.distance[edge]
     return _Mixed(edge, front + share * (back[edge] - front))
-
-
-def _outliers(
-    part: Part, many: int, lab: VirtualLab, rng: np.random.Generator
-) -> Floats:
-    """Points anywhere in the box around the part."""
-    margin = 5.0 * part.radius
-    low, high = part.spheres.min(axis=0) - margin, part.spheres.max(axis=0) + margin
-    return rng.uniform(low, high, (round(lab.outliers * many), 3))
-
-
-def _misplaced(
-    points: Floats, part: Part, lab: VirtualLab, rng: np.random.Generator
-) -> Floats:
-    """A view's points after its imperfect registration with the others."""
-    turn = np.deg2rad(lab.registration_deg) * rng.standard_normal(3)
-    shift = lab.registration_mm * rng.standard_normal(3)
-    turned = Rotation.from_rotvec(turn).apply(points - part.centre)
-    return np.asarray(turned + part.centre + shift)
