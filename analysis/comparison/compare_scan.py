@@ -362,6 +362,7 @@ def mirror_remark(simulated_mm: Floats, scanned_mm: Floats) -> str:
 
 FEWEST_FOR_STRETCH = 8  # nodes: 24 coordinates against 12 of place, turn and stretch
 STRETCHED = 0.5  # of the distance at one scale, below which a stretch is mentioned
+LARGEST_STRETCH = 0.05  # more is no scanner: a mirror image or another state
 
 
 def stretch_remark(simulated_mm: Floats, scanned_mm: Floats) -> str:
@@ -390,6 +391,8 @@ def stretch_remark(simulated_mm: Floats, scanned_mm: Floats) -> str:
     strain[i, j] = by
     sizes, ways = np.linalg.eigh(strain, UPLO="U")
     most = int(np.abs(sizes - (even - 1.0)).argmax())
+    if abs(sizes[most]) > LARGEST_STRETCH:
+        return ""
     way = ways[:, most] * np.sign(ways[np.abs(ways[:, most]).argmax(), most])
     along = ", ".join(f"{c:.1f}" for c in way.round(1) + 0.0)
     return (

@@ -188,11 +188,16 @@ def _with_worst_length(judged: Judged) -> Judged:
 
 
 def _with_distortions(judged: Judged, nodes_mm: Floats) -> Judged:
-    """The same; where it does not agree, with what a distorted scan would say."""
+    """The same; where it does not agree, with what a distorted scan would say.
+
+    A stretch changes rigid lengths, another state of the mechanism does not.
+    """
     if judged.comparison.verdict is Verdict.AGREES:
         return judged
     both = nodes_mm[judged.used], judged.nodes.positions_mm[judged.used]
-    return judged.because(mirror_remark(*both)).because(stretch_remark(*both))
+    judged = judged.because(mirror_remark(*both))
+    stretched = judged.comparison.checks.length.differs
+    return judged.because(stretch_remark(*both)) if stretched else judged
 
 
 def perform(job: Job, needs: Needs, out: Path) -> Numbers:

@@ -337,6 +337,8 @@ ALONG = np.array([[1.0, 1.0, 0.0]]) / np.sqrt(2.0)
         (lambda x: x + 0.005 * (x @ ALONG.T) * ALONG, 0.5),
         (lambda x: x - 0.003 * (x @ ALONG.T) * ALONG, -0.3),
         (lambda x: 1.005 * x, None),
+        (lambda x: x * [1.0, 1.0, -1.0], None),
+        (lambda x: x * [1.17, 0.9, 1.0], None),
         (lambda x: x + np.eye(len(x))[3][:, None] * [1.0, 0.0, 0.5], None),
     ],
 )
@@ -353,6 +355,26 @@ def test_a_scale_that_differs_by_direction_is_told_from_other_errors(
         way = np.fromstring(along[1:].partition(")")[0], sep=",")
         assert float(percent) == pytest.approx(said, abs=0.04)
         np.testing.assert_allclose(way, ALONG[0], atol=0.11)
+
+
+def pantograph(angle):
+    """Nodes (11, 3) of three crossed pairs of bars, opened by `angle`."""
+    corners = [[2 * k, side] for k in range(4) for side in (1, -1)]
+    pivots = [[2 * k + 1, 0] for k in range(3)]
+    flat = np.array(corners + pivots) * 28.0 * [np.cos(angle), np.sin(angle)]
+    return np.pad(flat, ((0, 0), (0, 1)))
+
+
+def test_another_state_that_stretches_the_shape_is_no_fault_of_the_scanner(
+    tmp_path, rng
+):
+    crossed = [(2 * k + i, 8 + k, 2 * k + 3 - i) for k in range(3) for i in (0, 1)]
+    mechanism = Mechanism(pantograph(0.62), tuple(crossed))
+    run = write_run(tmp_path / "run", mechanism, pantograph(0.5))
+    ingest = write_ingest(tmp_path / "in", scanned(pantograph(0.64), rng))
+    row = run_step(CONFIG, ingest, run, tmp_path / "out", pictured=False)
+    assert row["verdict"] == "differs"
+    assert "scanner's scale along" not in row["why"]
 
 
 def test_one_node_without_a_sphere_is_told_in_the_singular():
