@@ -309,7 +309,7 @@ def _withhold(
             f"place of node {nearest}: is a part on the wrong joint, or are the "
             "spheres not those of this part? look at labels.png"
         )
-        by_chance = compared.checks.worst.limit * compared.node_u_mm.max()
+        by_chance = FAR * compared.checks.worst.limit * compared.node_u_mm.max()
         differs = compared.verdict is Verdict.DIFFERS
         if differs or by_chance < off < 2.0 * scan.radius_mm:
             return _differing(compared, why)

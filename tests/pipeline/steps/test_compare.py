@@ -415,6 +415,16 @@ def test_a_node_too_far_off_for_a_label_is_named_with_its_distance(
     assert float(found[1]) == pytest.approx(off, abs=1.0)
 
 
+def test_a_sphere_that_was_found_twice_makes_no_difference(six_bar, tmp_path, rng):
+    """Both are nearer to the place of the node than a part elsewhere would be."""
+    twice = np.vstack([SIX_BAR.nodes_mm, SIX_BAR.nodes_mm[7]])
+    twice[[7, -1], 2] += (0.6, -0.6)
+    ingest = write_ingest(tmp_path / "in", scanned(twice, rng))
+    row = run_step(CONFIG, ingest, six_bar, tmp_path, pictured=False)
+    assert "2 spheres have no node" in row["why"]
+    assert row["verdict"] == "inconclusive"
+
+
 def test_a_difference_says_that_the_printing_error_was_not_stated(
     mechanism, folders, tmp_path, rng
 ):
