@@ -238,7 +238,7 @@ def _lines(error: BaseException) -> list[str]:
             for line in _lines(one)
         ]
     if isinstance(error, KeyboardInterrupt):
-        return ["interrupted"]
+        return ["interrupted: run the same command again to continue"]
     where = "memory ran out: " if lacks_memory(error) else ""
     return [f"error: {where}{one_line(error).rstrip(': ')}{_remedy(error)}"]
 

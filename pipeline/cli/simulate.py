@@ -268,6 +268,8 @@ def simulate(words: Sequence[str]) -> int:
         link_files(
             finished_case(given.overrides, given.out.name, given.planned), given.out
         )
+        if not given.planned:
+            print(f"run      {given.out}\nnext     morphtrack show {given.out}")
         return DONE
     sys.argv = [PROGRAM, *options, *given.overrides]  # as Hydra reads it
     raise_hydra_errors()

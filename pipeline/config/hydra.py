@@ -53,7 +53,7 @@ def refusal_of(
         if word in case_names():
             return f"{word} has no value: did you mean case={word}?"
         if "=" not in word and not word.startswith("~"):
-            files = sorted(p.name for p in Path().iterdir() if p.stem == word)
+            files = sorted(p.name for p in Path().glob("*.*") if p.stem == word)
             meant = f"did you mean {files[0]}?" if files else "write KEY=VALUE"
             return f"{word} has no value: {meant}"
         try:

@@ -14,6 +14,7 @@ from analysis.comparison.compare_scan import (
     LabelledScan,
     Simulation,
     judge_scan,
+    listed,
     mirror_remark,
     stretch_remark,
     with_printing_error_remark,
@@ -90,9 +91,11 @@ def draw_labels(spheres: Path, compared: Path, row: dict[str, Any]) -> None:
     seen = labels.dropna(subset=["sphere"])
     node = dict(zip(seen["sphere"].astype(int), seen["node"].astype(int), strict=True))
     names = [str(node.get(one, UNASSIGNED)) for one in range(len(picks.spheres))]
+    lost = np.setdiff1d(np.arange(row["nodes"]), list(node.values()))
     title = (
         f"{row['verdict']}: {row['labelled']} of {row['nodes']} nodes labelled, "
-        f"node {row['worst_node']} is off most: {row['worst_mm']:.2f} mm"
+        + (f"no sphere at node {listed(lost)}, of the others " if len(lost) else "")
+        + f"node {row['worst_node']} is off most: {row['worst_mm']:.2f} mm"
     )
     page = scan_page(points, picks, title, synthetic=synthetic, names=names)
     shown = f"synthetic scan: {title}" if synthetic else title

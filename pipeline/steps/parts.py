@@ -192,8 +192,8 @@ def _pieces(
     first = next(overlaps(whole, made.nodes_mm, sizes), None)
     if first is not None:
         raise ValueError(
-            f"{first} where the mechanism is assembled: make clamps and rods thinner, "
-            "or enlarge scale_mm"
+            f"{first} where the mechanism is assembled: reduce clamp_radius_mm and "
+            "rod_radius_mm (--parts FILE); if a length is too short, enlarge scale_mm"
         )
     found = pieces(whole, sizes, Clamps(parts.clamps), parts.sides)
     if parts.target:

@@ -126,7 +126,10 @@ def test_ctrl_c_ends_with_one_line(project):
         time.sleep(0.05)
     started.send_signal(signal.SIGINT)
     _, said = started.communicate(timeout=600)
-    assert (started.returncode, said) == (130, "interrupted\n")
+    assert (started.returncode, said) == (
+        130,
+        "interrupted: run the same command again to continue\n",
+    )
 
 
 def test_what_conf_holds_is_listed_with_their_first_lines(command, project):

@@ -231,9 +231,9 @@ def test_the_command_of_a_study_is_killed_alone(place, whole):
     assert not list((place / "results").glob("failed/*"))
 
 
-def test_ctrl_c_ends_all_with_one_word(place, whole):
+def test_ctrl_c_ends_all_with_one_line(place, whole):
     said = run(place, "study", "swings", status=130, kill="interrupt middle")
-    assert said.splitlines()[-1] == "interrupted"
+    assert said.splitlines()[-1].startswith("interrupted")
     assert "Traceback" not in said
     before = started(place)
     run(place, "study", "swings")
