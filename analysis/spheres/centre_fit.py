@@ -58,8 +58,10 @@ def minimise(
     size = 4 if free else 3
     H = np.empty((4, 5))
     step, gate = np.inf, BIWEIGHT.tukey * scale
-    for _ in range(BIWEIGHT.most_steps):
+    for k in range(BIWEIGHT.most_steps):
         longer = _normal_equations(x, use, sight, theta, gate, H)
+        if len(sight) and 2 * k > BIWEIGHT.most_steps:  # points come and go in turn
+            longer *= 0.5
         if not _solve(H, size):
             return theta, np.inf
         reach = 0.0
@@ -345,9 +347,9 @@ def refine(
     if count < FIT.fewest or np.linalg.eigvalsh(A[:3, :3])[0] <= 0:
         return None
     covariance = _covariance(A[:3, :3], B[:3, :3])
-    free = FreeRadius(partial(_free_radius, x, clean, sight, theta, scale))
-    shared = _shared(x, clean, sight, theta, spread, A, B) if last else np.nan
     used = clean & (np.abs(e) < BIWEIGHT.tukey * scale)
+    free = FreeRadius(partial(_free_radius, x, used, sight, theta, scale))
+    shared = _shared(x, clean, sight, theta, spread, A, B) if last else np.nan
     R = float(theta[3])
     moved = step * gate / BIWEIGHT.tukey
     slide = np.asarray(-np.linalg.solve(A[:3, :3], A[:3, 3]), np.float64)
@@ -387,7 +389,8 @@ def _free_radius(
     cell = cells(x, free[:3], BIWEIGHT.clusters)
     A, B, _ = sandwich(x, clean, sight, free, scale, 4, cell)
     if np.linalg.eigvalsh(A)[0] > 1e-9 * A[3, 3] > 0:
-        sd = float(np.sqrt(_covariance(A, B)[3, 3]))
+        by_points = scale**2 * np.linalg.inv(A)[3, 3]  # few cells may tell too little
+        sd = float(np.sqrt(max(_covariance(A, B)[3, 3], by_points)))
         if step * scale < max(FIT.fine * scale, sd):
             return float(free[3]), float(np.hypot(sd, step * scale))
     return float(free[3]), np.inf

@@ -37,6 +37,7 @@ WIDTHS = (16, 8, 4, 2, 1, 1, 1)
 # one may hide, and how far off its wall points tell of it, in radii
 WAYS = even_directions(500)
 TRIES, HIDES, COARSE = 4, 0.02, 0.2
+CLOSE = 0.6  # of the gate, within which points are on a wall and not about it
 REWEIGHTED = 10  # times, of least squares towards least absolute deviations
 SINGULAR = 1e-10  # eigenvalue over the largest of what does not turn an axis
 
@@ -100,7 +101,8 @@ def on_wall(fit: Fit, x: Floats, rising: Ints) -> int:
     points of other things near a strip of its wall would turn it; from there its
     distance from the axis is brought to R by Gauss-Newton's steps. Points of the
     sphere that would lie inside the tube speak against it, one by one: of a tube's end
-    there are none.
+    there are none. So do those in the outer part of the gate, where in loud noise a
+    ring that crosses the wall has as many as in the inner.
 
     Parameters
     ----------
@@ -114,9 +116,10 @@ def on_wall(fit: Fit, x: Floats, rising: Ints) -> int:
     axis = _least_absolute(y, height, gate)
     axis = _fitted(axis / np.linalg.norm(axis), y, R, gate, WIDTHS)
     along, _, across = _about(axis, y)
-    on = (np.abs(across - R) < gate) & (along > 0.0)
+    off = np.abs(across - R)[along > 0.0]
     along, _, across = _about(axis, x[np.abs(fit.height) < gate])
-    return int(on.sum() - ((across < R - gate) & (along > 0.0)).sum())
+    hidden = ((across < R - gate) & (along > 0.0)).sum()
+    return int(2 * (off < CLOSE * gate).sum() - (off < gate).sum() - hidden)
 
 
 def _least_absolute(A: Floats, b: Floats, least: float) -> Floats:

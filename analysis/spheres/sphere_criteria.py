@@ -55,15 +55,20 @@ class SphereCandidate:
         return self.width * len(self.points) / max(self.level, 1)
 
     @cached_property
+    def rising(self) -> Ints:
+        """Which points (of `near`) rise above the sphere, clear of its noise."""
+        e, R = self.fit.height, self.fit.radius
+        least = min(BIWEIGHT.tukey * self.fit.scale, JUDGE.clear_of_noise * R)
+        return np.flatnonzero((e > least) & (e < JUDGE.rise * R))
+
+    @cached_property
     def beyond(self) -> Ints:
-        """Which points (of `near`) of a surface that faces the centre rise above it.
+        """Which of these are on a surface that faces the centre.
 
         A tube leaves the sphere inside it so, along its axis; what is attached to a
         sphere does not face its centre.
         """
-        e, gate = self.fit.height, BIWEIGHT.tukey * self.fit.scale
-        rising = (e > gate) & (e < JUDGE.rise * self.fit.radius)
-        return np.flatnonzero(rising & self.facing)
+        return self.rising[self.facing[self.rising]]
 
     def rejected(self, reason: RejectionReason, detail: str) -> Rejected:
         return Rejected(self.fit.centre, reason, detail, len(self.points))
@@ -149,12 +154,12 @@ def _strip(c: SphereCandidate, options: PickOptions) -> Iterator[Rejected]:
             f"at least {JUDGE.evident} needed",
         )
     difference, sd = c.lengthwise
-    narrow = options.fused and width < JUDGE.narrow_beyond
-    if narrow and difference - JUDGE.chance * sd > FUSED.lengthwise:
+    most = JUDGE.lengthwise_narrow if width < JUDGE.narrow_beyond else JUDGE.lengthwise
+    if difference - JUDGE.chance * sd > most:
         yield c.rejected(
             RejectionReason.STRIP,
             f"its principal curvatures differ by {difference:.2f} +- {sd:.2f} (times "
-            f"the radius), at most {FUSED.lengthwise} is allowed",
+            f"the radius), at most {most} is allowed",
         )
     wall, around = c.wall / points, (len(c.beyond) - c.wall) / points
     limits = FUSED if options.fused else JUDGE
@@ -169,7 +174,9 @@ def _strip(c: SphereCandidate, options: PickOptions) -> Iterator[Rejected]:
     rim = max(1.0, np.sqrt(JUDGE.whole / c.cap))
     wide = FUSED.beyond_wide if options.fused else JUDGE.beyond_wide * rim
     most = JUDGE.beyond if width < JUDGE.narrow_beyond else wide
-    beyond, most = len(c.beyond) / points, most + JUDGE.chance_beyond / points
+    beyond = len(c.beyond) / points
+    creased = 0.0 if options.fused else len(c.rising) / points - beyond
+    most = max(most, creased) + JUDGE.chance_beyond / points
     if beyond > most:
         yield c.rejected(
             RejectionReason.STRIP,
@@ -214,8 +221,7 @@ def _other_surface(c: SphereCandidate, options: PickOptions) -> Iterator[Rejecte
         )
     off, sd = abs(fit.free_radius - R), fit.free_radius_sd
     by_chance = 3 * sd * (FUSED.radius_sd_factor if options.fused else 1.0)
-    vague = JUDGE.vague_evident if c.evident > JUDGE.quite_evident else JUDGE.vague
-    most = (FUSED.vague if options.fused else vague) * R
+    most = (FUSED if options.fused else JUDGE).vague * R
     if off > np.hypot(options.radius_tolerance * R, by_chance) or sd > most:
         unsure = f"is too uncertain (at most +- {most:.3f} mm)"
         yield c.rejected(
@@ -311,9 +317,7 @@ def _has_own_radius(c: SphereCandidate) -> bool:
 def unlike(c: SphereCandidate, options: PickOptions) -> float:
     """By what factor its rms may be larger than that of the others anyway."""
     many = len(c.points) >= JUDGE.many and c.evident > JUDGE.clear
-    if options.fused or not (many and _has_own_radius(c)):
-        return options.unlike
-    return JUDGE.rough_clear
+    return JUDGE.rough_clear if many and _has_own_radius(c) else options.unlike
 
 
 def is_rough(c: SphereCandidate, typical: float) -> bool:

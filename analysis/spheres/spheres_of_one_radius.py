@@ -151,7 +151,7 @@ def _again(
         if place is c.fit.centre and c.fit.rms > SEARCH.scattered * c.fit.radius:
             continue
         rough = SEARCH.hopeless * typical
-        again = _refitted(c, scan, place, 2 * typical, rounds=3, roughest=rough)
+        again = _refitted(c, scan, place, typical, rounds=3, roughest=rough)
         wrong = _wrong(again, start, typical, options)
         if again and wrong is None:
             return again, None
@@ -168,9 +168,7 @@ def _with_all(c: SphereCandidate, scan: Scan) -> SphereCandidate | None:
         return None
     x = scan.points[near] - new.fit.centre
     wall = on_wall(new.fit, x, new.beyond)
-    if scan.fused:
-        return replace(new, lengthwise=lengthwise(new.fit, x, facing), wall=wall)
-    return replace(new, wall=wall)
+    return replace(new, lengthwise=lengthwise(new.fit, x, new.facing), wall=wall)
 
 
 def _without_ends(
@@ -248,23 +246,24 @@ def _candidate(scan: Scan, start: Floats, R: float) -> SphereCandidate | None:
 
 
 def _creased(c: SphereCandidate, scan: Scan) -> SphereCandidate:
-    """The candidate of a mesh, of which what rises faces it by its nearest points too.
+    """The candidate, of which what rises faces it by its nearest points too.
 
     Normals of voxels round the creases between a sphere and its clamps, so that clamps
     seem to go on with it as a tube does.
     """
-    if not scan.fused or len(c.beyond) <= JUDGE.beyond * len(c.points):
+    if len(c.rising) <= JUDGE.beyond * len(c.points):
         return c
     x = scan.points[c.near] - c.fit.centre
     some = x[:: 1 + len(x) // SEARCH.most_points]
-    rising = x[c.beyond]
-    _, nearest = cKDTree(some).query(rising, min(FUSED.nearest, len(some)))
+    rising = x[c.rising]
+    many = (FUSED if scan.fused else JUDGE).nearest
+    _, nearest = cKDTree(some).query(rising, min(many, len(some)))
     from_middle = some[nearest] - some[nearest].mean(axis=1, keepdims=True)
     spread = np.einsum("kia,kib->kab", from_middle, from_middle)
     normals = np.linalg.eigh(spread)[1][:, :, 0]
     along = np.abs(np.einsum("ij,ij->i", normals, rising))
     facing = c.facing.copy()
-    facing[c.beyond] = along > SEARCH.radial * np.linalg.norm(rising, axis=1)
+    facing[c.rising] &= along > SEARCH.radial * np.linalg.norm(rising, axis=1)
     return replace(c, facing=facing)
 
 

@@ -116,7 +116,7 @@ class JudgeThresholds:
     chance_beyond: float = 20.0  # over its points; few
     # the same of what is as wide as a cap: ends of tubes and fingers have 0.7 to 2, of
     # 454 spheres of both scanners in one view to three none has more than 0.55; few
-    beyond_wide: float = 0.6
+    beyond_wide: float = 0.52
     # cap below which that grows as the rim over the area, cap^-1/2; law
     whole: float = 0.25
     # the same of what lies on a tube of the radius that ends in it, less what it would
@@ -125,7 +125,15 @@ class JudgeThresholds:
     wall: float = 0.02
     chance_wall: float = 4.0  # over its points; few
     closed: float = 1.0
+    # difference of the principal curvatures times the radius, by three of its sd, of
+    # what is narrow: spheres to 0.23, as clamps stick to them, tubes' ends from 0.36;
+    # sizes
+    lengthwise_narrow: float = 0.3
+    lengthwise: float = 0.45  # the same of all; 936 spheres have to 0.40; few
+    nearest: int = 16  # points that give the normal near a crease; few
     rise: float = 0.3  # radii; clamps
+    # radii above a sphere from which points rise, however wide the gate; few
+    clear_of_noise: float = 0.12
     # radii along a tube in line with a sphere up to which it is looked for, and points
     # of it over those of the sphere, less three times what it would hide: of 509
     # spheres to 17 of 349, of five ends whose wall is hidden near them from 61 of 221,
@@ -138,15 +146,13 @@ class JudgeThresholds:
     sharp: float = 0.1
     # radii between the centres of two solid spheres, at least, errors aside; law
     solid: float = 1.9
-    # sd of the free radius over the radius: hardly round; 2 of 454 spheres have more;
-    # few
-    vague: float = 0.04
-    vague_evident: float = 0.05  # the same of what is quite evident; few
-    quite_evident: float = 0.25  # of `SphereCandidate.evident`; few
+    # sd of the free radius over the radius: hardly round; caps of 0.16 in noise of 5 %
+    # of the radius have 0.04 to 0.07; few
+    vague: float = 0.08
     rough: float = 1.4  # rms over what is typical of the scan's spheres; few
     # how much rougher a sphere may be that many points show clearly; few
     rough_clear: float = 1.43
-    many: int = 80  # points; few
+    many: int = 95  # points; few
     clear: float = 0.2  # of `SphereCandidate.evident`; few
     telling: int = 5  # spheres that tell the radius that all have; custom
     # rms over the radius that is no roughness: single precision 1,000 radii from the
@@ -251,7 +257,7 @@ class FusedThresholds:
     near: float = (
         0.05  # of the median radius: what is farther is another sphere; custom
     )
-    rougher: float = 1.5  # times the rms that may differ from sphere to sphere; sizes
+    rougher: float = 1.2  # times the rms that may differ from sphere to sphere; sizes
     # radii between two centres: nearer, two spheres would have a fifth in common; law
     apart: float = 1.2
     # sd of a free radius over the radius, above which it is no sphere: clamps 0.033,
@@ -272,9 +278,6 @@ class FusedThresholds:
     # as `JUDGE.far_wall`: of spheres to 0.05, one 0.16, of two bars' ends 0.30 and
     # 0.64; few
     far_wall: float = 0.22
-    # difference of the principal curvatures times the radius, by three of its sd:
-    # spheres to 0.23, as clamps stick to them, ends of tubes from 0.36; sizes
-    lengthwise: float = 0.3
     nearest: int = 8  # points that give the normal near a crease, 6 to 16; clamps
 
 

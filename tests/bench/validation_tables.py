@@ -26,7 +26,7 @@ FOLDER = Path(__file__).parents[2] / "docs/explanation/tables"
 DECIMALS = (6, 4, 3, 2)
 FRAMES = 20  # seeds of random frames
 SECONDS = 5.0  # of a pendulum
-SEEDS = (1, 2, 3)  # of virtual scans
+SEEDS = (11, 12, 13)  # of virtual scans: no threshold was chosen on them
 VERTICES = 20  # of each degree
 
 

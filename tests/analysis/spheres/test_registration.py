@@ -111,16 +111,24 @@ def test_a_misplaced_view_costs_no_sphere_and_is_named(case):
     [(30, (5, 12, 2.0, 1.0)), (30, (5, 12, 0.2, 0.05)), (12, (3, 7, 1.0, 2.0))],
 )
 def test_poses_and_centres_of_misplaced_views_have_honest_errors(seeds, case):
-    """Means of squared errors over covariances, a degree of freedom."""
-    poses, centres = [], []
+    """Means of squared errors over covariances, a degree of freedom.
+
+    A misplaced view costs at most one sphere in a hundred, and of as many views that
+    are in place at most one detection a case is false.
+    """
+    poses, centres, lost, false = [], [], 0, 0
     for seed in range(seeds):
         wrong = misplaced(seed, *case)
         picks, result = found_in(wrong)
-        placed, _ = found_in(wrong._replace(points=wrong.seen.points))
-        assert (result.found, result.false) == (len(placed.spheres), 0)
+        _, placed = found_in(wrong._replace(points=wrong.seen.points))
+        lost += max(placed.found - result.found, 0)
+        false += placed.false
+        assert result.false == 0
         assert [r.view for r in picks.registrations if r.misplaced] == [case[0] - 1]
         poses.append(pose_error(picks, wrong.off))
         centres.append(result.nees)
+    assert lost <= 0.01 * seeds * case[1]
+    assert false <= 1
     assert 0.7 < np.mean(poses) < 1.4
     assert 0.8 < np.mean(centres) < 1.25
 

@@ -234,7 +234,7 @@ def test_a_strip_goes_on_where_its_surface_faces_the_centre(rng):
 
 
 def test_a_crease_that_normals_of_voxels_round_is_told_by_the_nearest_points(rng):
-    """Of a mesh: clamps leave a ball at 46 degrees, a tube's wall goes on with it."""
+    """Clamps leave a ball at 46 degrees, a tube's wall goes on with it."""
     around, along = rng.uniform(0, 2 * np.pi, 3_000), rng.uniform(0, 9.0, 3_000)
     u = rng.standard_normal((5_000, 3))
     ball = 6.0 * u / np.linalg.norm(u, axis=1)[:, None]
@@ -249,12 +249,30 @@ def test_a_crease_that_normals_of_voxels_round_is_told_by_the_nearest_points(rng
         blurred = np.ones(len(x), dtype=bool)
         c = SphereCandidate(fit, np.arange(len(x)), blurred, 0.5, 0.2)
         voxels = surface(x, 1.0, 2.0)
-        scan = Scan(x, voxels, *members(voxels.grid.cube, len(voxels.grid.keys)), True)
+        cubes = members(voxels.grid.cube, len(voxels.grid.keys))
         beyond = len(c.beyond)
         assert beyond > 0.45 * len(c.points)
-        told = len(_creased(c, scan).beyond) / beyond
-        assert told < 0.2 if wide < 6.0 else told > 0.8
-        assert _creased(c, replace(scan, fused=False)) is c
+        for fused in (True, False):
+            told = len(_creased(c, Scan(x, voxels, *cubes, fused)).beyond) / beyond
+            assert told < 0.2 if wide < 6.0 else told > 0.8
+
+
+def test_what_leaves_at_a_crease_outweighs_as_much_that_goes_on(rng):
+    """Normals at the foot of a cup are round; the edge of a box has no crease."""
+    c = sphere_of(rng, 3_000)
+    rises = rising(c, 1_900)
+    assert fault(rises, PickOptions(6.0)) is not None
+    facing = c.facing.copy()
+    facing[:1_000] = False
+    cup = replace(rises, facing=facing)
+    assert fault(cup, PickOptions(6.0)) is None
+
+
+def test_what_bends_more_one_way_than_the_other_is_no_sphere(rng):
+    c = sphere_of(rng, 3_000)
+    for bent, is_sphere in ((0.7, True), (0.8, False)):  # less three sd of 0.1
+        edge = replace(c, lengthwise=np.array([bent, 0.1]))
+        assert (fault(edge, PickOptions(6.0)) is None) == is_sphere
 
 
 def rough_by(c: SphereCandidate, factor: float) -> SphereCandidate:
