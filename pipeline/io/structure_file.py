@@ -42,7 +42,6 @@ from pydantic import Field, WithJsonSchema
 
 from pipeline.config.config_files import checked, located
 from pipeline.config.value_types import Entry, OneOf, Point, Positive, Rows, numbers
-from pipeline.io.dxf_file import dxf_structure
 from pipeline.io.json_file import read_entries, read_text
 from pipeline.io.length_units import unit_named
 from pipeline.io.structure_entries import (
@@ -303,6 +302,9 @@ def structure_content(path: str) -> dict[str, Any]:
             return in_numbers(entries)
     with located(path):
         if suffix == ".dxf":
+            # here: it imports all of sim.origami's patterns
+            from pipeline.io.dxf_file import dxf_structure
+
             return dxf_structure(path)
         return urdf_entries(read_text(path, "robot in URDF"))
 
