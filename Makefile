@@ -151,12 +151,12 @@ test-browser: $(READY_DEV)
 test-long: $(READY_DEV)
 	LONG_SHARE=$(SHARE) $(RUN) pytest $(SUITE) $(SPREAD) -m "slow or long"
 
-# Fuzzed readers, shells with limits, full disks, and an MLflow server that fails; SMALL=1
-# leaves out what is marked long. On Debian, as root: apt-get install postgresql. What is
-# killed, edited or started twice is tried by make test.
+# Fuzzed readers, shells with limits, full disks, an MLflow server that fails, and what is
+# killed, edited or started twice; SMALL=1 leaves out what is marked long. On Debian, as
+# root: apt-get install postgresql.
 test-faults: $(READY_DEV)
 	@$(call needed,initdb mount,postgresql)
-	$(RUN) pytest tests/faults -m "slow$(if $(SMALL), and not long)" -s
+	$(RUN) pytest tests/faults tests/pipeline/workflow/test_guarantees.py -m "slow$(if $(SMALL), and not long)" -s
 
 # A Slurm of one node; on Debian, as root: apt-get install slurm-wlm munge
 test-cluster: $(READY_DEV)

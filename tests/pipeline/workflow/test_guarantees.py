@@ -1,4 +1,7 @@
-"""Whatever is killed, one plain rerun makes the same files and no run twice."""
+"""Whatever is killed, one plain rerun makes the same files and no run twice.
+
+`make test` kills one run; `make test-faults` does the rest.
+"""
 
 import hashlib
 import json
@@ -40,8 +43,9 @@ COSTS = {"costs.csv", "costs.trace.json"}
 KILLING = Path(__file__).with_name("killing")
 MLFLOW = {LOGGER: ""}  # which the others do without
 MOMENTS = ("start", "middle", "end")
+LONG = (pytest.mark.slow, pytest.mark.long)
 ONE_OR_ALL = pytest.mark.parametrize(
-    "moments", [MOMENTS[1:2], pytest.param(MOMENTS, marks=pytest.mark.slow)], ids=len
+    "moments", [MOMENTS[1:2], pytest.param(MOMENTS, marks=LONG)], ids=len
 )
 SWING = {"case": "double_pendulum", "overrides": ["case.duration=0.8"]}
 WORKFLOW = {
@@ -179,6 +183,7 @@ def running(folder: Path) -> dict[str, str]:
     return {record["key"]: record["started"] for record in found}
 
 
+@pytest.mark.slow
 @ONE_OR_ALL
 def test_a_job_is_killed_at_one_moment_after_the_other(place, whole, moments):
     for moment in moments:
@@ -189,9 +194,9 @@ def test_a_job_is_killed_at_one_moment_after_the_other(place, whole, moments):
     assert_kept(place, before, killed=1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
-    "moment",
-    ["middle", *(pytest.param(m, marks=pytest.mark.slow) for m in ("start", "end"))],
+    "moment", ["middle", *(pytest.param(m, marks=LONG) for m in ("start", "end"))]
 )
 def test_snakemake_is_killed_and_its_job_goes_on(place, whole, moment):
     make(place, status=-9, kill=f"snakemake {moment}")
@@ -203,15 +208,20 @@ def test_snakemake_is_killed_and_its_job_goes_on(place, whole, moment):
 
 
 @ONE_OR_ALL
-def test_simulate_is_killed_at_one_moment_after_the_other(place, whole, moments):
+def test_simulate_is_killed_at_one_moment_after_the_other(tmp_path, moments):
+    place, unharmed = tmp_path / "one" / "project", tmp_path / "other" / "project"
+    for folder in (place, unharmed):
+        furnish(folder)
     for moment in moments:
         run(place, *BY_HAND, status=-9, kill=f"job {moment}")
     before = started(place) | running(place)
     run(place, *BY_HAND)
-    assert dict(files(place, "simulate")) == dict(files(whole, "simulate"))
+    run(unharmed, *BY_HAND)
+    assert dict(files(place, "simulate")) == dict(files(unharmed, "simulate"))
     assert_kept(place, before, killed=1)
 
 
+@pytest.mark.slow
 @ONE_OR_ALL
 def test_all_processes_of_a_study_are_killed_again_and_again(place, whole, moments):
     for moment in moments:
@@ -222,7 +232,8 @@ def test_all_processes_of_a_study_are_killed_again_and_again(place, whole, momen
     assert_kept(place, before, killed=1)
 
 
-@pytest.mark.slow  # two Snakemakes at once wait for each other, too
+@pytest.mark.slow
+@pytest.mark.long  # two Snakemakes at once wait for each other, too
 def test_the_command_of_a_study_is_killed_alone(place, whole):
     """Snakemake goes on; the same command waits for it."""
     run(place, "study", "swings", status=-9, kill="command middle")
@@ -231,6 +242,7 @@ def test_the_command_of_a_study_is_killed_alone(place, whole):
     assert not list((place / "results").glob("failed/*"))
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_all_with_one_line(place, whole):
     said = run(place, "study", "swings", status=130, kill="interrupt middle")
     assert said.splitlines()[-1].startswith("interrupted")
@@ -265,12 +277,14 @@ def wait_for(path: Path) -> None:
         time.sleep(0.02)
 
 
+@pytest.mark.slow
 def test_two_commands_at_once_make_a_run_once(place, whole):
     both(place, [sys.executable, "-m", "pipeline", *BY_HAND])
     assert dict(files(place, "simulate")) == dict(files(whole, "simulate"))
     assert_kept(place, {}, killed=0)
 
 
+@pytest.mark.slow
 def test_two_snakemakes_at_once_work_one_after_the_other(place, whole):
     _, second = both(place, snakemake_line())
     assert "another Snakemake works in this folder: waiting for it" in second
@@ -278,7 +292,8 @@ def test_two_snakemakes_at_once_work_one_after_the_other(place, whole):
     assert_kept(place, {}, killed=0)
 
 
-@pytest.mark.slow  # a job that refuses what was not planned is tried without a study
+@pytest.mark.slow
+@pytest.mark.long  # a job that refuses what was not planned is tried without a study
 def test_a_conf_file_is_edited_while_a_run_goes_on(place):
     """The run keeps what it began with; the next job refuses what was not planned."""
     conf = str(place / "conf" / "case" / "double_pendulum.yaml")
@@ -296,6 +311,7 @@ def test_a_conf_file_is_edited_while_a_run_goes_on(place):
     assert len(swings) - len(STUDY["runs"]) in (1, 2)  # of the first batch
 
 
+@pytest.mark.slow
 def test_a_full_disk(place, whole):
     """No file may be larger: as on a full disk, a write fails."""
     line = shlex.join([sys.executable, "-m", "pipeline", *BY_HAND])
@@ -333,6 +349,7 @@ def assert_logged(folder: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_logging_processes_are_killed_and_what_they_follow(place):
     kills = [*(f"logger {moment}" for moment in MOMENTS), "job named", "job middle"]
     for number, kill in enumerate(kills, 1):
@@ -345,6 +362,7 @@ def test_logging_processes_are_killed_and_what_they_follow(place):
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_a_study_is_killed_with_all_that_logs_it(place):
     run(place, "study", "swings", status=-9, kill="session middle", **MLFLOW)
     run(place, "study", "swings", **MLFLOW)
