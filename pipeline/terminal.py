@@ -15,7 +15,7 @@ import os
 import platform
 import re
 import sys
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 from functools import cache
@@ -44,6 +44,23 @@ BREAKS = "\n\t"
 def visible(text: str, allowed: str = "") -> str:
     """Text of a file of others, without what would steer the terminal."""
     return CONTROL.sub(lambda sign: sign[0] if sign[0] in allowed else "?", text)
+
+
+NODES = re.compile(  # a node, nodes or a link; no number with a point and no range
+    r"\b(?:node (\d++)|nodes (\d++(?:(?:, | and )\d++)*+)|(?:link|rod) (\d++-\d++))"
+    r"(?!\.\d| to | \()"
+)
+
+
+def named_nodes(text: str, names: Sequence[str]) -> str:
+    """A text that numbers nodes, with their names in brackets where they have names."""
+    known = {str(i): name for i, name in enumerate(names)}
+
+    def named(found: re.Match[str]) -> str:
+        parts = re.split(r"(\d+)", found[found.lastindex or 0])
+        return f"{found[0]} ({''.join(known.get(part, part) for part in parts)})"
+
+    return NODES.sub(named, text) if names else text
 
 
 def in_columns(texts: Mapping[str, str], width: int = 0) -> list[str]:

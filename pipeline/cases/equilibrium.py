@@ -468,7 +468,7 @@ def loaded_file(
         where there is no target
     """
     content = structure_file.read_content(path, LoadedFile)
-    with located(path):
+    with located(path, content.node_names):
         structure = structure_file.structure_of(content)
         elastic = _elastic(structure.r0, content)
         aim = target

@@ -13,7 +13,13 @@ from pipeline.io.structure_file import drawing_of
 from pipeline.runs.atomic_files import write_json
 from pipeline.runs.summary import branches_in_words
 from pipeline.steps.simulate import record_steps
-from pipeline.terminal import InputError, RunFailedError, one_line, refusing
+from pipeline.terminal import (
+    InputError,
+    RunFailedError,
+    named_nodes,
+    one_line,
+    refusing,
+)
 from sim.core.options import NotConvergedError
 from sim.mechanism.constraints import ConstraintKind
 from sim.mechanism.mobility import (
@@ -40,7 +46,8 @@ def count_motions(config: Mapping[str, Any], name: str, out: Path) -> None:
     """
     structure = _structure(config["case"])
     found = mobility(structure)
-    print("\n".join(report(found, structure, nearby_mobility(structure))))
+    lines = report(found, structure, nearby_mobility(structure))
+    print(named_nodes("\n".join(lines), getattr(structure, "node_names", ())))
     unknowns = 3 * found.nodes + found.multipliers
     if found.mobility == 0:
         print("modes           none")

@@ -14,7 +14,7 @@ from typer import Argument, Option
 from pipeline.config.config_files import CONF, case_names, study_names
 from pipeline.figures.figure_names import figure_names
 from pipeline.steps.settings import HELP
-from pipeline.terminal import InputError
+from pipeline.terminal import InputError, named_nodes
 
 SCANNER, PARTS = CONF / "scanner.yaml", CONF / "parts/default.yaml"
 SEVERAL = {"--at": 3, "--pose": 3, "--row": 4}  # words that each of these takes
@@ -174,13 +174,15 @@ def make_and_show(
     ----------
     shown : false where the caller puts the numbers in words
     """
-    from pipeline.runs.run_directory import run_record
+    from pipeline.runs.run_directory import node_names, run_record
     from pipeline.workflow.make_step import make_step
 
     run = make_step(step, config, out, reads=reads, **more)
     numbers: dict[str, Any] = run_record(run)["result"]
+    names = node_names(reads.get("simulated", out))
     for name, value in numbers.items() if shown else ():
-        print(f"{name}: {f'{value:.6g}' if isinstance(value, float) else value}")
+        text = f"{value:.6g}" if isinstance(value, float) else str(value)
+        print(named_nodes(f"{name}: {text}", names))
     return numbers
 
 

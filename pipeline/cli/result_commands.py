@@ -49,13 +49,13 @@ def show(
 
     from pipeline.cli import show as written
     from pipeline.runs.run_directory import found_run, run_record
-    from pipeline.runs.summary import PICTURE, details, summary_lines
+    from pipeline.runs.summary import PICTURE, run_lines
 
     directory = found_run(run)
     record = run_record(directory)
     page = written.seen(directory)
     if record["step"] == "simulate":
-        print("\n".join([*summary_lines(record), *details(record, directory)]))
+        print("\n".join(run_lines(record, directory)))
         print(f"picture  {shown_path(directory / PICTURE)}")
     print(f"page     {shown_path(page)}")
     if vtk:

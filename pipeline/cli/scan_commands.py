@@ -23,7 +23,7 @@ from pipeline.steps.settings import (
     SeriesComparison,
     Step,
 )
-from pipeline.terminal import InputError
+from pipeline.terminal import InputError, named_nodes
 
 group = Typer()
 command = partial(group.command, rich_help_panel="Scan")
@@ -214,6 +214,7 @@ def compare(
     distances, verdict), budget.csv (u_val by source), nodes.csv, labels.csv, and
     labels.png and labels.html: the scan with the node on every sphere.
     """
+    from pipeline.runs.run_directory import node_names
     from pipeline.runs.summary import comparison_summary
     from pipeline.workflow.make_step import make_step
 
@@ -224,7 +225,7 @@ def compare(
     reads |= {"input_uncertainty": input_uncertainty} if input_uncertainty else {}
     tags = {"comparison": out.name}
     make_step("compare", config, out, reads=reads, tags=tags, planned=planned)
-    print(comparison_summary(out))
+    print(named_nodes(comparison_summary(out), node_names(run)))
 
 
 @command("compare_series")

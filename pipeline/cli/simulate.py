@@ -34,8 +34,7 @@ from pipeline.runs.summary import (
     PAGE,
     PICTURE,
     definitions,
-    details,
-    summary_lines,
+    run_lines,
 )
 from pipeline.steps.simulate import DEFAULT_RUN_DIR, body_of, check_free
 from pipeline.terminal import (
@@ -182,8 +181,7 @@ def _simulate(plain: Mapping[str, Any], settings: Any) -> None:
 def _show(directory: Path, name: str) -> None:
     """Say what came out, where it is and what to type next; draw it."""
     record = run_record(directory)
-    lines = [*summary_lines(record), *details(record, directory), *definitions(record)]
-    print("\n".join(lines))
+    print("\n".join([*run_lines(record, directory), *definitions(record)]))
     print(f"run      {shown_path(directory)}")
     if _has_picture(directory):
         print(f"picture  {shown_path(directory / PICTURE)}")

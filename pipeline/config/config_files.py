@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pipeline.terminal import InputError, no_such
+from pipeline.terminal import InputError, named_nodes, no_such
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -121,12 +121,17 @@ def checked(model: type[Model], value: Any, file: str, context: Any = None) -> M
 
 
 @contextlib.contextmanager
-def located(place: str) -> Iterator[None]:
-    """Begin the message of an error with the place, such as a file or a key, once."""
+def located(place: str, names: Sequence[str] = ()) -> Iterator[None]:
+    """Begin the message of an error with the place, such as a file or a key, once.
+
+    Parameters
+    ----------
+    names : of the nodes that the message numbers
+    """
     try:
         yield
     except ValueError as error:
-        message = str(error)
+        message = named_nodes(str(error), names)
         begin = "" if message.startswith(place) else f"{place}: "
         raise ValueError(f"{begin}{message}") from None
 

@@ -32,7 +32,7 @@ Targets are:
         {nodes: [[node, x, y, z], ...]}, which also are the ones that lead
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
@@ -196,6 +196,7 @@ class OwnStructure(Structure):
     joints : joints whose bodies turn about common nodes, by these nodes
     masses : of its bodies, links and nodes
     drawing : how its loops were closed, "" where they close as drawn
+    node_names : of all nodes, none where the file numbers them
     """
 
     target: Target | None = None
@@ -203,6 +204,7 @@ class OwnStructure(Structure):
     joints: Mapping[frozenset[int], str] = field(default_factory=dict)
     masses: tuple[RigidMass, ...] = ()
     drawing: str = ""
+    node_names: Sequence[str] = ()
 
     @property
     def metres(self) -> float:
@@ -262,6 +264,7 @@ class StructureFile(ElementaryRows, StructureEntries):
     unit: Literal["mm", "cm", "m", "inch"] | None = None
     drawing_precision: Annotated[float, Field(ge=0.0)] | None = None
     owners: dict[str, list[OwnedRow]] | None = None
+    node_names: list[str] = Field(default_factory=list)
     name: Any = None
     description: Any = None
     source: Any = None
@@ -320,6 +323,7 @@ def in_numbers(entries: Mapping[str, Any]) -> dict[str, Any]:
         for key, value in entries.items():
             with located(str(key)):
                 made[key] = value if key in WORDS else _numbered(value, names)
+        made["node_names"] = list(names)
         made["nodes"] = nodes = list(nodes.values())
     rows = nodes if isinstance(nodes, list) else []
     if rows and all(isinstance(at, list) and len(at) == 2 for at in rows):
@@ -348,7 +352,7 @@ def _numbered(value: Any, names: Mapping[str, int]) -> Any:
 def structure_file(path: str) -> Structure:
     """Read a structure; errors begin with the file's name."""
     content = read_content(path, StructureFile)
-    with located(path):
+    with located(path, content.node_names):
         return structure_of(content)
 
 
@@ -399,6 +403,7 @@ def structure_of(content: StructureFile) -> Structure:
         content.unit or "",
         draft.turns,
         tuple(entry.made for entry in content.masses),
+        node_names=content.node_names,
     )
     mass_matrix(made.r0, structure.masses)  # refuses masses that do not fit
     check_start(structure)
@@ -496,6 +501,8 @@ def document(structure: Structure) -> dict[str, object]:
         content["unit"] = structure.unit
     if isinstance(structure, OwnStructure) and structure.masses:
         content["masses"] = masses_document(structure.masses)
+    if isinstance(structure, OwnStructure) and structure.node_names:
+        content["node_names"] = structure.node_names
     return content | volume_document(structure.solids, structure.ranges)
 
 

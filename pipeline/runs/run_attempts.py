@@ -37,6 +37,7 @@ from pipeline.runs.run_directory import (
     Job,
     Numbers,
     finished,
+    naming_nodes,
     run_record,
 )
 from pipeline.terminal import (
@@ -302,7 +303,8 @@ def record_run(directory: Path, job: Job, body: Body) -> dict[str, Any]:
     write_json(directory / "owner.json", record)
     wall, cpu = time.perf_counter(), time.process_time()
     try:
-        record["result"] = body(directory)
+        with naming_nodes(directory):
+            record["result"] = body(directory)
         record["status"] = "finished"
     except BaseException as error:
         if is_refusal(error, job):

@@ -12,6 +12,7 @@ import hashlib
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from numbers import Real
 from pathlib import Path
@@ -19,7 +20,7 @@ from typing import Any, NoReturn
 
 from pipeline.runs.atomic_files import point_to, read_json
 from pipeline.runs.run_keys import key_of
-from pipeline.terminal import InputError, is_failing_disk, no_such
+from pipeline.terminal import InputError, is_failing_disk, named_nodes, no_such
 
 RESULTS = Path("results")
 # What a record holds by name, by kind; of its identity, what pages show of a run.
@@ -125,6 +126,29 @@ def _of_another_kind(record: Mapping[str, Any]) -> Iterator[str]:
     for name in WITHIN:
         if not isinstance(identity.get(name), dict | None):
             yield f"{identity[name]!r:.40} for the {name} of its identity"
+
+
+def node_names(of: Path | Sequence[Path]) -> Sequence[str]:
+    """The names of nodes, where the structure of a run, or of the first, has names."""
+    try:
+        structure = read_json(
+            (of if isinstance(of, Path) else of[0]) / "structure.json"
+        )
+    except InputError:
+        return ()
+    return structure.get("node_names", ()) if isinstance(structure, dict) else ()
+
+
+@contextmanager
+def naming_nodes(of: Path | Sequence[Path]) -> Iterator[None]:
+    """Name the nodes in the message of an error as the structure of a run does."""
+    try:
+        yield
+    except Exception as error:
+        if error.args and isinstance(error.args[0], str):
+            named = named_nodes(error.args[0], node_names(of))
+            error.args = (named, *error.args[1:])
+        raise
 
 
 def failed_attempts(key: str, results: Path = RESULTS) -> list[Path]:

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from pipeline.runs.run_directory import RESULTS, finished, run_record
-from pipeline.terminal import InputError, visible
+from pipeline.runs.run_directory import RESULTS, finished, node_names, run_record
+from pipeline.terminal import InputError, named_nodes, visible
 
 PICTURE, PAGE = "picture.png", "run.html"  # made after a run, to look at
 FIRST = ("E", "S")  # what this project compares, where a solver has it
@@ -227,6 +227,13 @@ def details(record: Mapping[str, Any], directory: Path) -> list[str]:
     result = dict(record.get("result") or {})
     of_files = [*_sheet(directory), *_fit(result, directory)]
     return [*of_files, *_reached(result), *branches_in_words(result)]
+
+
+def run_lines(record: Mapping[str, Any], directory: Path) -> list[str]:
+    """All lines on a run, its nodes with their names where its structure has names."""
+    names = node_names(directory)
+    lines = [*summary_lines(record), *details(record, directory)]
+    return [named_nodes(line, names) for line in lines]
 
 
 def _sheet(directory: Path) -> list[str]:

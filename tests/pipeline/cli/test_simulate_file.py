@@ -81,3 +81,25 @@ def test_any_name_of_a_file_is_one_value(project, file, capsys):
     for words in ([name], ["case=structure_file", f"case.path={name}"]):
         assert called(["simulate", *words, "--cfg", "job"]) == 0
         assert f"path: {name}" in capsys.readouterr().out
+
+
+NAMED = (
+    "nodes: {A: [0, 0], B: [0, 30], C: [80, 40], D: [80, 0], F: [120, 60]}\n"
+    "unit: mm\nlinks: [[A, B, LENGTH], [C, D]]\nbodies: [[B, C, F]]\n"
+    "fixed: [A, D]\ntarget: {nodes: [[F, 121, 57, 0]]}\n"
+)
+
+
+def test_nodes_have_the_names_of_their_file_in_all_messages(project, capsys, refused):
+    (project / "foot.yaml").write_text(NAMED.replace("LENGTH", "30"))
+    assert called(["simulate", "foot.yaml", "--out", "foot"]) == 0
+    for words in (["simulate", "foot.yaml"], ["show", "foot", "--no-open"]):
+        capsys.readouterr()
+        assert called(words) == 0
+        assert "target missed: node 4 (F) by" in capsys.readouterr().out
+    assert "overlap on the sphere of node 2 (C):" in refused(
+        "parts", "foot", "--out", "parts"
+    )
+    (project / "foot.yaml").write_text(NAMED.replace("LENGTH", "50"))
+    for command in ("simulate", "mobility"):
+        assert "link 0-1 (A-B): dist(0, 1)" in refused(command, "foot.yaml")

@@ -1,8 +1,8 @@
-"""Which names are offered for one that nothing has."""
+"""Names in messages: those offered for one that nothing has, and those of nodes."""
 
 import pytest
 
-from pipeline.terminal import close_to
+from pipeline.terminal import close_to, named_nodes
 
 RUNS = ["rod_file,path=crawler.yaml", "structure_file,path=gripper.yaml", "pentapod"]
 
@@ -18,3 +18,18 @@ RUNS = ["rod_file,path=crawler.yaml", "structure_file,path=gripper.yaml", "penta
 )
 def test_a_name_is_offered_by_its_nearest_word_too(name, offered):
     assert close_to(name, RUNS) == offered
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("node 2 is off", "node 2 (F) is off"),
+        ("nodes 0, 1 and 2, 3 mm", "nodes 0, 1 and 2, 3 (A, B and F, 3) mm"),
+        ("link 0-2: dist(0, 2)", "link 0-2 (A-F): dist(0, 2)"),
+        ("node 2 (F), node 9", "node 2 (F), node 9 (9)"),
+        ("link 2, nodes 0 to 2, node 1.5", "link 2, nodes 0 to 2, node 1.5"),
+    ],
+)
+def test_nodes_are_named_beside_their_numbers(text, named):
+    assert named_nodes(text, ["A", "B", "F"]) == named
+    assert named_nodes(text, []) == text
