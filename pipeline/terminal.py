@@ -15,6 +15,7 @@ import os
 import platform
 import re
 import sys
+import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
@@ -389,16 +390,28 @@ def outlive_readers() -> None:
             setattr(sys, name, outliving)
 
 
+EVERY = 10.0  # s between lines of progress
+
+
 @contextmanager
 def progress(name: str, unit: str = "steps") -> Iterator[Callable[[str], None]]:
-    """A bar at a terminal; nothing elsewhere.
+    """A bar at a terminal; elsewhere, such as in a log, a line now and then.
 
     Yields
     ------
     a function to call after each step, with what the bar says then
     """
     if not sys.stderr.isatty():
-        yield lambda _: None
+        due, steps = time.monotonic() + EVERY, 0
+
+        def line(text: str) -> None:
+            nonlocal due, steps
+            steps += 1
+            if time.monotonic() >= due:
+                print(f"{name}: {steps} {unit}, {text}", file=sys.stderr, flush=True)
+                due = time.monotonic() + EVERY
+
+        yield line
         return
     from tqdm import tqdm
     from tqdm.contrib.logging import logging_redirect_tqdm

@@ -138,6 +138,11 @@ def _base() -> Path:
     return Path.home() / ".cache" / "morphtrack" / "kernels"
 
 
+LOG = logging.getLogger(__name__)
+PATIENCE = 3.0  # s, after which a process says that it waits
+WAITING = "waiting for another process that compiles"
+
+
 class OneProcessCompiles(event.Listener):  # type: ignore[misc]
     """Holds a file's lock while this process has numba's lock of its compiler."""
 
@@ -157,7 +162,13 @@ class OneProcessCompiles(event.Listener):  # type: ignore[misc]
             with contextlib.suppress(OSError):
                 _base().mkdir(parents=True, exist_ok=True)
                 self._file = (_base() / "lock").open("a")
-                fcntl.flock(self._file, fcntl.LOCK_EX)
+                try:
+                    fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    waiting = threading.Timer(PATIENCE, LOG.warning, [WAITING])
+                    waiting.start()
+                    fcntl.flock(self._file, fcntl.LOCK_EX)
+                    waiting.cancel()
 
     def on_end(self, _event: event.Event) -> None:
         """Let others compile."""
@@ -178,7 +189,7 @@ class FirstCompilation(event.Listener):  # type: ignore[misc]
     def on_start(self, _event: event.Event) -> None:
         if not self.logged:
             self.logged = True
-            logging.getLogger(__name__).warning(
+            LOG.warning(
                 "compiling this solver, once for this machine: "
                 "about 30 s on an idle processor"
             )

@@ -9,6 +9,7 @@ import termios
 
 import pytest
 
+from pipeline import terminal
 from pipeline.cli.make_and_summarise import in_words, verdict_lines
 from pipeline.config.workflow_file import Compared
 from pipeline.terminal import SPELLING, aligned
@@ -69,6 +70,17 @@ def test_signs_that_a_terminal_lacks_are_spelt():
     out.write("0.75 ± 0.01 – “so” ∂")
     out.flush()
     assert out.buffer.getvalue() == b'0.75 +- 0.01 - "so" ?'  # type: ignore[attr-defined]
+
+
+def test_a_log_gets_a_line_of_progress_now_and_then(monkeypatch, capsys):
+    times = iter([0.0, 4.0, 12.0, 12.0, 21.0, 23.0, 23.0])
+    monkeypatch.setattr(terminal.time, "monotonic", lambda: next(times))
+    with terminal.progress("simulate") as show:
+        for step in range(4):
+            show(f"E = 0.{step}")
+    assert capsys.readouterr().err == (
+        "simulate: 2 steps, E = 0.1\nsimulate: 4 steps, E = 0.3\n"
+    )
 
 
 SHOWN = """
