@@ -39,6 +39,7 @@ STILL = 1e-6  # a number that moves by less of the largest shown stands still
 STRAINED = "Purples"  # colours of panels, which neither red nor blue is lost on
 LEAST_STRAIN = 1e-4  # that has a colour
 MOUNTAIN, VALLEY = "#c1121f", "#1d4ed8"  # as in crease patterns
+MISSED = "missed"  # in the names of creases that are dashed
 PENS = ("#000000", SHAPE)
 MISSING = ("#009E73", "#D55E00", "#CC79A7", "#000000")  # by reason, of Okabe and Ito
 # The same behind creases: pale bands that neither red nor blue is lost on.
@@ -58,7 +59,8 @@ class Drawing:
     box : (2, 3) corners of all that is ever to be seen
     missing : (q, 2) nodes of lines that are not where they should be, by reason
     view : elevation and azimuth, degrees, of what is not flat
-    folds : (q, 2) nodes of creases by how they fold, mountains red, valleys blue
+    folds : (q, 2) nodes of creases by how they fold: mountains red, valleys blue,
+        dashed where MISSED
     inner : (q, 2) nodes of sides of triangles that are not shown
     axes : (3, 3) directions of x, y and z
     unit : of all lengths, "" where not stated
@@ -128,13 +130,13 @@ def _draw_sheet(axes: Axes, drawing: Drawing) -> None:
     """The sheet as it began, from above, with the numbers of its creases."""
     from matplotlib.collections import LineCollection
 
-    def add(pairs: Ints, colour: str, width: float) -> None:
+    def add(pairs: Ints, **look: Any) -> None:
         ends = list(drawing.first[pairs][..., :2])
-        axes.add_collection(LineCollection(ends, colors=colour, linewidths=width))
+        axes.add_collection(LineCollection(ends, **look))
 
-    add(_lines(drawing), FAINT, 0.6)
+    add(_lines(drawing), colors=FAINT, linewidths=0.6)
     for name, pairs in drawing.folds.items():
-        add(pairs, _pen(name), 1.2)
+        add(pairs, **_pen(name), linewidths=1.2)
     _, one = np.unique(drawing.creases[:, 2], return_index=True)
     if len(one) <= MOST_NUMBERED:
         box = {"boxstyle": "round,pad=0.1", "facecolor": "white", "linewidth": 0}
@@ -186,7 +188,7 @@ def draw_shape(axes: Any, drawing: Drawing) -> None:
         look = {"colors": pen, "linewidths": width, "zorder": 3}
         add(drawing.last[pairs], label=literal(f"off, {name}"), **look)
     for name, pairs in drawing.folds.items():
-        look = {"colors": _pen(name), "linewidths": 1.6, "zorder": 4}
+        look = {**_pen(name), "linewidths": 1.6, "zorder": 4}
         add(drawing.last[pairs], label=name, **look)
     if len(drawing.doubled):
         look = {"colors": MISSING[1], "linewidths": 3.0, "alpha": 0.5}
@@ -196,7 +198,7 @@ def draw_shape(axes: Any, drawing: Drawing) -> None:
         axes.scatter(*_shown(drawing.aims, flat).T, c=TARGET, **look)
     if axes.get_legend_handles_labels()[1]:
         axes.legend(loc="upper left", fontsize=6)
-    if len(drawing.last) <= MOST_NODES:
+    if len(drawing.last) <= MOST_NODES and not len(drawing.creases):
         axes.scatter(*_shown(drawing.last, flat).T, s=3, c=SHAPE, linewidths=0)
     if drawing.numbered and len(drawing.last) <= MOST_NAMED:
         for k, at in enumerate(_shown(drawing.last, flat)):
@@ -235,8 +237,9 @@ def _lines(drawing: Drawing) -> Ints:
     return np.concatenate([drawing.links, sides[~among(sides, drawing.inner)]])
 
 
-def _pen(fold: str) -> str:
-    return MOUNTAIN if fold.startswith("mountain") else VALLEY
+def _pen(fold: str) -> dict[str, Any]:
+    colour = MOUNTAIN if fold.startswith("mountain") else VALLEY
+    return {"colors": colour, "linestyles": "--" if MISSED in fold else "-"}
 
 
 def _sides(faces: Ints) -> Ints:

@@ -29,6 +29,7 @@ from sim.origami.folding.outcome import (
     asked_until,
     fold_report,
     reached_folds,
+    worst_crease,
     wrong_side,
 )
 from sim.origami.folding.sheet import Sheet
@@ -98,9 +99,12 @@ class FoldOutcome:
             f"{off.sum()} of {len(off)} creases more than {self.tolerance:g} "
             f"degrees from their target: {over_and_short(over, ' degrees')}"
         )
-        folded = report.verdict is FoldVerdict.FOLDED
+        if report.verdict is FoldVerdict.FOLDED:
+            pattern, folds = self.sheet.mesh.pattern, (report.asked, report.reached)
+            text = f"{text}; {worst_crease(pattern, *folds, off)}"
+        closed = report.verdict in (FoldVerdict.FOLDED, FoldVerdict.FAR)
         return {
-            "fold_off": text + ("; rigid panels cannot come closer" if folded else "")
+            "fold_off": text + ("; rigid panels cannot come closer" if closed else "")
         }
 
     def summary(self) -> record.Summary:

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from analysis.figures.run_picture import MISSED
 from sim.core.arrays import Ints
 from sim.origami.fold_and_load_phases import over_and_short, over_folds
 
@@ -12,10 +13,11 @@ FLAT = 1.0  # degrees; a crease that folds by less is shown as flat
 
 
 def crease_groups(path: Path, lines: Ints) -> tuple[dict[str, Ints], dict[str, Ints]]:
-    """Nodes of creases that are off, by what holds them, and of all that fold.
+    """Nodes of creases that are off, by what holds them, and of all by their side.
 
-    Those that are off have with them how far they are at most, and those that fold the
-    least and the largest angle.
+    Those that are off have with them how far they are at most. The side is that which
+    is asked, else that on which they are; with it are the least and the largest angle
+    on this side, apart for creases that missed their target.
 
     Parameters
     ----------
@@ -35,12 +37,16 @@ def crease_groups(path: Path, lines: Ints) -> tuple[dict[str, Ints], dict[str, I
         return lines[np.isin(lines[:, 2], rows["crease"])][:, :2]
 
     missing, folded = {}, {}
-    for held, rows in table[wrong_way | (table["held_by"] != "")].groupby("held"):
+    off = wrong_way | (table["held_by"] != "")
+    for held, rows in table[off].groupby("held"):
         far = over_and_short(np.asarray(rows["over"], dtype=np.float64), "°")
         missing[f"{held}: {far}"] = nodes(rows)
-    for kind, own in {"mountain": reached < -FLAT, "valley": reached > FLAT}.items():
-        if own.any():
-            low, high = np.abs(reached[own]).min(), np.abs(reached[own]).max()
-            to = f"{low:.0f}° to {high:.0f}°" if high - low >= 1.0 else f"{high:.0f}°"
-            folded[f"{kind}: {to}"] = nodes(table[own])
+    side = np.where(np.abs(asked) > FLAT, asked, reached)
+    for kind, sign in {"mountain": -1.0, "valley": 1.0}.items():
+        for end, chosen in {"": ~off, f", {MISSED}": off}.items():
+            own = (sign * side > FLAT) & chosen
+            if own.any():
+                low, high = (sign * reached[own]).min(), (sign * reached[own]).max()
+                many = f"{round(low)}° to " if high - low >= 1.0 else ""
+                folded[f"{kind}{end}: {many}{round(high)}°"] = nodes(table[own])
     return missing, folded

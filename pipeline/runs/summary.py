@@ -96,7 +96,8 @@ def summary_lines(record: Mapping[str, Any]) -> list[str]:
 
 def _sentence(name: str, record: Mapping[str, Any]) -> str:
     result = record["result"]
-    off = f", {result['fold_off']}" if name + "_off" in result else ""
+    but = ", but" if result[name] == "folded" else ","
+    off = f"{but} {result['fold_off']}" if name + "_off" in result else ""
     share = _asked(record) if name == "fold" else ""
     return f"{TITLES.get(name, name)}: {result[name]}{share}{off}"
 

@@ -13,6 +13,7 @@ A crease is on the wrong side where it folds as a mountain in place of a valley.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
+from functools import partial
 
 import numpy as np
 
@@ -35,6 +36,7 @@ FOLD_TOLERANCE = np.radians(5.0)  # of a crease that has reached what is asked
 WRONG = np.radians(1.0)  # fold from which a crease is on a side, or a panel bends
 CARRIED = 0.1  # share of a crease's moment from which contact may hold it
 FOLLOWED = 0.5  # share of what is asked; a crease behind it may hang on a detour
+NEAR = 0.5  # of what is asked: nothing has folded where every crease is off by more
 APPROACHES = 60  # steps towards what is asked along motions of rigid panels
 SETTLED = 1e-4  # of such a step, rad
 
@@ -43,10 +45,12 @@ class FoldVerdict(Enum):
     """How a folding ended.
 
     Folded: creases on their sides, each as asked or held by closure alone, and those
-    that are to stay flat as flat as asked.
+    that are to stay flat as flat as asked. Not folded: rigid panels bring no crease
+    near what is asked.
     """
 
     FOLDED = "folded"
+    FAR = "not folded"
     CONTACT = "stopped by contact"
     POPPED = "snapped to the wrong assignment"
     OPEN = "not rigidly foldable"
@@ -219,15 +223,7 @@ def _verdict(
     missing = np.abs(missing_folds(asked, reached))
     wrong = wrong_side(asked, reached)
 
-    def worst(chosen: Bools) -> str:
-        c = int(np.argmax(np.where(chosen, missing, -1.0)))
-        crease = pattern.crease_name(edge := pattern.creases[c])
-        a, b = pattern.edges[edge]
-        here, aim = np.degrees(reached[c]), np.degrees(asked[c])
-        at = f"{crease} from {pattern.place(a)} to {pattern.place(b)} is at {here:.0f}"
-        if aim == 0.0:
-            return f"{at} degrees, target 0 degrees (flat)"
-        return f"{at} degrees, target {aim:.0f} degrees"
+    worst = partial(worst_crease, pattern, asked, reached)
 
     def by(kind: HeldBy) -> Bools:
         return np.array([h is kind for h in held], dtype=bool)
@@ -248,7 +244,22 @@ def _verdict(
     soft = by(HeldBy.COMPLIANCE)
     if soft.any():
         return FoldVerdict.OPEN, f"{worst(soft)}, limited by compliance"
+    if (missing > NEAR * np.abs(asked))[np.nan_to_num(asked) != 0.0].all():
+        return FoldVerdict.FAR, worst(missing > 0)
     return FoldVerdict.FOLDED, ""
+
+
+def worst_crease(
+    pattern: CreasePattern, asked: Floats, reached: Floats, chosen: Bools
+) -> str:
+    """The crease of those `chosen` that is off most, in words; folds (c,) in rad."""
+    missing = np.abs(missing_folds(asked, reached))
+    c = int(np.argmax(np.where(chosen, missing, -1.0)))
+    crease = pattern.crease_name(edge := pattern.creases[c])
+    a, b = pattern.edges[edge]
+    here, aim = np.degrees(reached[c]), np.degrees(asked[c])
+    at = f"{crease} from {pattern.place(a)} to {pattern.place(b)} is at {round(here)}"
+    return f"{at} degrees, target {round(aim)} degrees{' (flat)' if aim == 0.0 else ''}"
 
 
 def _does_not_close(pattern: CreasePattern, there: RigidFolds) -> str:

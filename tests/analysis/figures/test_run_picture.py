@@ -6,6 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from matplotlib.collections import PathCollection
 from matplotlib.colors import to_rgb
 from matplotlib.image import imread
 from mpl_toolkits.mplot3d import proj3d
@@ -46,6 +47,23 @@ def test_creases_keep_their_colours_on_the_band_of_what_is_missing(turned):
     seen = {colour: pixels(image, colour) for colour in (MOUNTAIN, VALLEY, BANDS[0])}
     assert min(seen.values()) > 300, seen
     assert seen[BANDS[0]] > seen[MOUNTAIN]
+
+
+def test_creases_that_missed_their_target_are_dashed_on_a_sheet_without_dots():
+    x = np.array([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]], dtype=float)
+    folds = {"valley: 9°": np.array([[0, 2]]), "valley, missed: 0°": np.array([[1, 3]])}
+    none, box = np.empty((0, 3), dtype=np.int64), x[[0, 2]]
+    creases = np.array([[0, 2, 4], [1, 3, 5]])
+    drawing = Drawing(
+        x, x, creases[:, :2], none, np.empty((0, 2, 3)), box, folds=folds,
+        creases=creases,
+    )  # fmt: skip
+    for axes in run_picture(drawing, {}, "").axes:
+        blue = [
+            c for c in axes.collections if to_rgb(VALLEY) == tuple(c.get_color()[0, :3])
+        ]
+        assert [c.get_linestyle()[0][1] is None for c in blue] == [True, False]
+        assert not any(isinstance(c, PathCollection) for c in axes.collections)
 
 
 def test_a_picture_in_space_has_axes_of_a_round_length():

@@ -148,6 +148,10 @@ OFF = {
     "limited by closure: at most 50° over, 18° short": [[0, 1], [1, 2]],
     "on the wrong side: at most 100° short": [[2, 3]],
 }
+MISSED = {  # by the side that is asked: +108, -108 and +40 degrees; -0.3 of -90
+    "mountain, missed: 0° to 90°": [[1, 2], [3, 4]],
+    "valley, missed: -60° to 158°": [[0, 1], [2, 3]],
+}
 
 
 @pytest.mark.parametrize(
@@ -156,13 +160,15 @@ OFF = {
         ("5,-80,0,0,\n6,40,0,0,\n7,60,0,0,\n", "folds", ANGLES),
         ("5,158,-50,0,closure\n6,-90,-18,0,closure\n7,-60,100,1,closure\n",
          "missing", OFF),
+        ("5,158,-50,0,closure\n6,-90,-18,0,closure\n7,-60,100,1,closure\n"
+         "8,-0.3,-89.7,0,closure\n", "folds", MISSED),
     ],
 )  # fmt: skip
 def test_creases_are_shown_with_their_angles_and_with_how_far_they_are_off(
     rows, kind, shown, tmp_path
 ):
-    lines = np.array([[0, 1, 5], [1, 2, 6], [2, 3, 7]])
-    np.savez(tmp_path / "steps.npz", x=np.zeros((1, 4, 3)), crease_lines=lines)
+    lines = np.array([[0, 1, 5], [1, 2, 6], [2, 3, 7], [3, 4, 8]])
+    np.savez(tmp_path / "steps.npz", x=np.zeros((1, 5, 3)), crease_lines=lines)
     head = "crease,reached_deg,missing_deg,wrong_way,held_by\n"
     (tmp_path / "folds.csv").write_text(head + rows)
     found = getattr(read_moving_shape(tmp_path), kind)

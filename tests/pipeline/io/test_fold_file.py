@@ -458,7 +458,8 @@ def test_a_fold_counts_its_creases_beyond_the_tolerance(tmp_path):
     assert result["fold"] == "folded"
     assert result["fold_off"] == (
         "4 of 4 creases more than 5 degrees from their target: at most 51 degrees "
-        "over, 18 degrees short; rigid panels cannot come closer"
+        "over, 18 degrees short; crease 3 (0-3) from (0, 0) to (-0.93969, 0.34202) is "
+        "at 159 degrees, target 108 degrees; rigid panels cannot come closer"
     )
 
 

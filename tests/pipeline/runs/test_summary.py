@@ -12,7 +12,7 @@ def test_a_fold_says_how_many_creases_are_off():
     off = {"fold_off": "2 of 4 creases more than 5 degrees from their target"}
     assert "fold: folded" in summary_lines({"result": result, "wall_s": 1.0})
     said = summary_lines({"result": result | off, "wall_s": 1.0})
-    assert f"fold: folded, {off['fold_off']}" in said
+    assert f"fold: folded, but {off['fold_off']}" in said
 
 
 def test_the_title_of_a_picture_is_the_name_of_the_file():

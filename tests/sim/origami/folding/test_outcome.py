@@ -60,7 +60,20 @@ def test_there_are_patterns_of_every_kind():
     kinds = [known.ends for known in PATTERNS.values()]
     assert len(kinds) >= 30
     assert min(kinds.count(kind) for kind in set(kinds)) >= 5
-    assert set(kinds) == set(FoldVerdict) - {FoldVerdict.NOTHING}
+    assert set(kinds) == set(FoldVerdict) - {FoldVerdict.NOTHING, FoldVerdict.FAR}
+
+
+@pytest.mark.parametrize(
+    ("asked", "verdict"), [((40, 10), FoldVerdict.FAR), ((10, 40), FoldVerdict.FOLDED)]
+)
+def test_a_sheet_is_not_folded_where_no_crease_is_near_what_is_asked(asked, verdict):
+    """Folds of opposite creases are 1 : 4.6 here, whatever is asked (Kawasaki)."""
+    big, small = np.radians(asked) / np.pi
+    report, _ = folded(star([85, 70, 95, 110], [-small, big, -small, -big]), 1.0)
+    assert report.verdict is verdict
+    assert (report.why == "") == (verdict is FoldVerdict.FOLDED)
+    ratio = np.abs(report.reached[[0, 1]])
+    assert ratio.max() / ratio.min() == pytest.approx(4.6, rel=0.1)
 
 
 def folds_rigidly(sectors: Floats, folds: Floats) -> bool:
