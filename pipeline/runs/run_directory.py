@@ -31,6 +31,11 @@ KINDS: Mapping[type, tuple[str, ...]] = {
     Real: ("wall_s", "cpu_s"),
 }
 WITHIN = ("config", "versions", "upstream")
+ENDED = {  # runs without a result that are not damaged
+    "killed": "was interrupted (run the same command again)",
+    "failed": "failed",
+    "pruned": "was ended early by its search",
+}
 REMEDY = (
     "remove the damaged folder of results; its run is repeated when it is needed again"
 )
@@ -95,6 +100,9 @@ class RunRecord(dict[str, Any]):
         self._directory = directory
 
     def __missing__(self, entry: str) -> NoReturn:
+        if ended := ENDED.get(self.get("status", "")):
+            why = self.get("reason", "")
+            raise InputError(f"{self._directory} has no {entry}: it {ended}: {why}")
         raise InputError(f"{self._directory}/run.json has no {entry}: {REMEDY}")
 
 

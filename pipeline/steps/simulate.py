@@ -4,6 +4,7 @@ A case is a problem; what of it is written down, its recorder says. steps.csv (n
 and steps.npz (arrays) grow with every step, so that a kill leaves what was made.
 """
 
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
@@ -103,6 +104,8 @@ def _record(
                 arrays = {name: part[k] for name, part in earlier.arrays.items()}
                 writer.append(row, arrays)
             write_json(out / "continued.json", {"from": earlier.attempt, "step": first})
+            where = f"step {first} of the attempt that was interrupted"
+            print(f"continuing from {where}", file=sys.stderr)
         for i, step in enumerate(steps, first):
             recorder.see(step)
             if i == first:

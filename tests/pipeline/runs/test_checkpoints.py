@@ -76,8 +76,9 @@ def _same_files(a: Path, b: Path) -> bool:
 
 @pytest.mark.parametrize("name", ["star", "jumper", "ribbon"])
 @pytest.mark.parametrize("record_every", [1, 3])
-def test_a_killed_run_goes_on_to_the_same_bits(tmp_path, name, record_every):
+def test_a_killed_run_goes_on_to_the_same_bits(tmp_path, name, record_every, capsys):
     _goes_on(lambda: _cases()[name], tmp_path, 4, record_every)
+    assert "continuing from step 5 of the attempt" in capsys.readouterr().err
 
 
 def _goes_on(

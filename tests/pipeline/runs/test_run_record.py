@@ -43,6 +43,20 @@ def test_an_entry_that_was_cut_out_is_named(tmp_path):
     assert record.get("step", "none") == "none"
 
 
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [
+        ("killed", "was interrupted .run the same command again.: gone"),
+        ("failed", "failed: gone"),
+        ("finished", "remove the damaged folder"),
+    ],
+)
+def test_a_run_that_did_not_finish_is_not_called_damaged(tmp_path, status, said):
+    (tmp_path / "run.json").write_text(json.dumps({"status": status, "reason": "gone"}))
+    with pytest.raises(InputError, match=f"has no result: (it )?{said}"):
+        run_record(tmp_path)["result"]
+
+
 @pytest.mark.parametrize("part", ["config", "result", "needs", "tags"])
 def test_a_part_that_a_failed_run_lacks_is_no_damage(tmp_path, part):
     whole = {"key": "a", "config": {}, "result": {}, "needs": {}, "tags": {}}
