@@ -42,6 +42,9 @@ SPREAD = -n $(or $(WORKERS),3) --dist loadfile --no-loadscope-reorder --duration
 export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 
+# Containers often ask for no bytecode: hundreds of processes would each compile our modules.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := setup
 .PHONY: setup demo figures gallery docs study ui paper archive test lint types style test-browser test-long test-faults test-cluster test-shipped bench formats ratios lock audit clean help
 
@@ -139,8 +142,11 @@ style: $(READY_DEV)
 	$(BIN)/snakefmt --check Snakefile
 	$(BIN)/lint-imports
 
-test: lint
-	$(RUN) pytest $(SUITE) $(SPREAD)
+# Types are checked meanwhile: tests that wait for processes leave room.
+test: style
+	@$(BIN)/mypy > $(VENV)/mypy.log 2>&1 & types=$$!; \
+	$(RUN) pytest $(SUITE) $(SPREAD); tests=$$?; \
+	wait $$types; types=$$?; cat $(VENV)/mypy.log; exit $$((tests || types))
 
 # The report in a real browser, and the picking window on a screen of its own; on Debian:
 # apt-get install chromium xvfb xdotool libgl1-mesa-dri. Without them it fails.
