@@ -1,5 +1,6 @@
 """One seeded generator for every test that draws numbers; kernels compiled once."""
 
+import gc
 import os
 import signal
 
@@ -22,6 +23,7 @@ def pytest_configure() -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
         signal.signal(signal.SIGHUP, _hung_up)
+    gc.disable()  # what is collected stays to the end: to look through it takes seconds
 
 
 def _hung_up(*_: object) -> None:
@@ -36,6 +38,11 @@ def pytest_collection_modifyitems(
         others = [item for item in items if not in_share(drawn_by(item), share)]
         config.hook.pytest_deselected(items=others)
         items[:] = [item for item in items if in_share(drawn_by(item), share)]
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()
+    gc.enable()
 
 
 def drawn_by(item: pytest.Item) -> str:
