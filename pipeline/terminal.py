@@ -394,7 +394,7 @@ EVERY = 10.0  # s between lines of progress
 
 
 @contextmanager
-def progress(name: str, unit: str = "steps") -> Iterator[Callable[[str], None]]:
+def progress(name: str) -> Iterator[Callable[[str], None]]:
     """A bar at a terminal; elsewhere, such as in a log, a line now and then.
 
     Yields
@@ -408,7 +408,7 @@ def progress(name: str, unit: str = "steps") -> Iterator[Callable[[str], None]]:
             nonlocal due, steps
             steps += 1
             if time.monotonic() >= due:
-                print(f"{name}: {steps} {unit}, {text}", file=sys.stderr, flush=True)
+                print(f"{name}: step {steps}, {text}", file=sys.stderr, flush=True)
                 due = time.monotonic() + EVERY
 
         yield line
@@ -419,7 +419,7 @@ def progress(name: str, unit: str = "steps") -> Iterator[Callable[[str], None]]:
     with (
         steered(sys.stderr),
         logging_redirect_tqdm(),
-        tqdm(desc=name, unit=f" {unit}") as bar,
+        tqdm(desc=name, unit=" steps") as bar,
     ):
 
         def show(text: str) -> None:

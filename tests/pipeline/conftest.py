@@ -1,6 +1,7 @@
 """A project folder of its own for every test that reads conf or writes results."""
 
 import logging
+import math
 import os
 import shutil
 import subprocess
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from pipeline import terminal
 from pipeline.tracking.logging_process import LOGGER
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -27,7 +29,10 @@ def furnish(folder: Path) -> None:
 
 @pytest.fixture(scope="package", autouse=True)
 def elsewhere(tmp_path_factory):
-    """A folder like this repository without results; no command starts MLflow."""
+    """A folder like this repository without results; no command starts MLflow.
+
+    However slow the machine is, none writes lines of progress either.
+    """
     folder = tmp_path_factory.mktemp("elsewhere")
     for path in ROOT.glob("[!.]*"):
         if path.name != "results":
@@ -35,6 +40,7 @@ def elsewhere(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         patch.setenv(LOGGER, "0")
+        patch.setattr(terminal, "EVERY", math.inf)
         yield
 
 

@@ -75,11 +75,12 @@ def test_signs_that_a_terminal_lacks_are_spelt():
 def test_a_log_gets_a_line_of_progress_now_and_then(monkeypatch, capsys):
     times = iter([0.0, 4.0, 12.0, 12.0, 21.0, 23.0, 23.0])
     monkeypatch.setattr(terminal.time, "monotonic", lambda: next(times))
+    monkeypatch.setattr(terminal, "EVERY", 10.0)
     with terminal.progress("simulate") as show:
         for step in range(4):
             show(f"E = 0.{step}")
     assert capsys.readouterr().err == (
-        "simulate: 2 steps, E = 0.1\nsimulate: 4 steps, E = 0.3\n"
+        "simulate: step 2, E = 0.1\nsimulate: step 4, E = 0.3\n"
     )
 
 
