@@ -1,5 +1,6 @@
 """The parts of a morphing case, printable: meshes, parts list, spaced lengths."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -50,6 +51,7 @@ from sim.virtual_lab.printed_pieces import (
 
 SIZES = tuple(f.name for f in fields(Sizes))
 FROM_8 = Requirement("from 8 to 720", lambda n: is_count(n, 8) and n <= 720)
+SHOWN = 3  # overlaps in a message
 Sides = Annotated[int, FROM_8]
 
 
@@ -177,10 +179,15 @@ def run_step(parts: Parts, case: Any, out: Path) -> dict[str, Any]:
         numbers["target_fragments"] = fragments(bars, parts.sizes.target_radius_mm)
     if late:
         numbers["warning"] = (
-            f"parts collide at the end of the morph: {late[0]}: enlarge scale_mm, or "
-            "use thinner parts"
+            f"parts collide at the end of the morph: {_first_of(late)}: enlarge "
+            "scale_mm, or use thinner parts"
         )
     return numbers | _cost(case, made)
+
+
+def _first_of(clashes: Sequence[str]) -> str:
+    in_all = f" ({len(clashes)} overlaps in all)" * (len(clashes) > SHOWN)
+    return "; ".join(clashes[:SHOWN]) + in_all
 
 
 def _pieces(
@@ -189,11 +196,11 @@ def _pieces(
     """All pieces, the target among them; two at one place are refused."""
     structure, sizes = made.case.structure, parts.sizes
     whole = assembly(made.nodes_mm, structure.bodies, links_of_all(structure), sizes)
-    first = next(overlaps(whole, made.nodes_mm, sizes), None)
-    if first is not None:
+    if clashes := list(overlaps(whole, made.nodes_mm, sizes)):
         raise ValueError(
-            f"{first} where the mechanism is assembled: reduce clamp_radius_mm and "
-            "rod_radius_mm (--parts FILE); if a length is too short, enlarge scale_mm"
+            f"{_first_of(clashes)} where the mechanism is assembled: reduce "
+            "clamp_radius_mm and rod_radius_mm (--parts FILE); if a length is too "
+            "short, enlarge scale_mm"
         )
     found = pieces(whole, sizes, Clamps(parts.clamps), parts.sides)
     if parts.target:
