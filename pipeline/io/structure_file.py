@@ -29,7 +29,8 @@ Targets are:
 
     target  {sphere: {radius: 2, centre: [0, 0, 1]}}
         {cylinder: {radius: 2, axis: [1, 0, 0]}}, circle, plane, ellipsoid
-        {nodes: [[node, x, y, z], ...]}, which also are the ones that lead
+        {nodes: [[node, x, y, z], ...]}, which also are the ones that lead; two
+        coordinates each in the plane of `planar`
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -173,7 +174,7 @@ class ShapeEntry(OneOf):
 class TargetEntry(ShapeEntry):
     """One of the shapes, or places for nodes."""
 
-    nodes: Rows[Annotated[tuple[Node, float, float, float], numbers(4)]]
+    nodes: Rows[Annotated[tuple[Node, float, float, float | None], numbers(4, 3)]]
 
     @property
     def shape(self) -> Target | None:
@@ -445,8 +446,23 @@ def _aims(content: StructureFile) -> tuple[list[int] | None, Floats | None]:
                 raise ValueError(f"target.nodes[{i}] repeats node {node}: name it once")
             seen.add(node)
         leading = [row[0] for row in target.nodes]
-        goals = [row[1:] for row in target.nodes]
+        goals = [_goal(content, *row) for row in target.nodes]
     return leading, None if goals is None else np.array(goals).reshape(-1, 3)
+
+
+def _goal(
+    content: StructureFile, node: int, a: float, b: float, c: float | None
+) -> list[float]:
+    """A node's goal; of two coordinates, its own is the one that `planar` keeps."""
+    if c is not None:
+        return [a, b, c]
+    if not content.planar:
+        raise ValueError(
+            f"target.nodes has two coordinates for node {node}, {a:g} and {b:g}: give "
+            "three, or state `planar`"
+        )
+    axis = "xyz".index(content.planar)
+    return [*(a, b)[:axis], content.nodes[node][axis], *(a, b)[axis:]]
 
 
 def _check_leading(content: StructureFile) -> None:

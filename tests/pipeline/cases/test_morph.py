@@ -160,6 +160,20 @@ def test_nodes_with_names_and_two_numbers_are_those_with_numbers_and_three(
     assert document(named) == document(other) | {"node_names": list(flat)}
 
 
+@pytest.mark.parametrize("planar", [None, "x", "y", "z"])
+def test_a_goal_in_a_plane_has_the_third_coordinate_of_its_node(tmp_path, planar):
+    content = {"nodes": [[0, 0, 7], [5, 6, 7]], "links": [[0, 1]]}
+    content |= {"target": {"nodes": [[1, 8, 9]]}}
+    path = str(tmp_path / "plane.json")
+    Path(path).write_text(json.dumps(content | {"planar": planar}))
+    expected = {"x": [5, 8, 9], "y": [8, 6, 9], "z": [8, 9, 7]}
+    if planar is None:
+        with pytest.raises(ValueError, match=r"for node 1, 8 and 9: give three, or st"):
+            structure_file(path)
+    else:
+        assert structure_file(path).goals.tolist() == [expected[planar]]
+
+
 def test_springs_in_a_morph_are_answered_with_the_cases_that_take_them(tmp_path):
     path = written(tmp_path / "square.json", springs=[[0, 2, 1.0]])
     with pytest.raises(InputError, match="use case=loaded_file for its equilibrium"):
