@@ -265,6 +265,7 @@ def comparison_row(
         "labelled": len(labels.labelled),
         "completed": int(judged.nodes.completed.sum()),
         "missing": int((~judged.used).sum()),
+        "without_sphere": listed(labels.missing),
         "unused_spheres": len(table.names) - len(labels.confirmed),
         "basis": "all nodes" if judged.all_nodes else "common subset",
         "label_group": labels.group,
@@ -280,10 +281,10 @@ def comparison_row(
 
 
 def _worst_node(judged: Judged) -> tuple[int, float, float]:
-    """The node that is farthest for its uncertainty, how far, and its uncertainty."""
-    c = judged.comparison
+    """The node with a sphere that is off most for its u, how far (mm), and its u."""
+    c, computed = judged.comparison, judged.nodes.completed[judged.used]
     apart = np.linalg.norm(c.alignment.difference, axis=1)
-    worst = int(np.argmax(apart / c.node_u_mm))
+    worst = int(np.argmax(np.where(computed, 0.0, apart / c.node_u_mm)))
     node = int(np.flatnonzero(judged.used)[worst])
     return node, float(apart[worst]), float(c.node_u_mm[worst])
 

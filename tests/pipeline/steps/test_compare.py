@@ -2,18 +2,20 @@ import json
 import re
 from dataclasses import asdict, replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from scipy.spatial.transform import Rotation
 
 from analysis.comparison.compare_scan import _have, stretch_remark
 from analysis.comparison.error_sources import PLAY
 from analysis.labels.rigid_distances import Mechanism
 from pipeline.cli.app import called
 from pipeline.scans.sphere_tables import read_spheres
-from pipeline.steps.compare import run_step
+from pipeline.steps.compare import _worst_node, run_step
 from pipeline.steps.settings import ComparisonSettings
 from pipeline.terminal import InputError
 from tests.analysis.mechanisms import random_mechanism, scanned
@@ -215,6 +217,33 @@ def test_what_differs_names_the_node_that_is_off_most(
     assert row["worst_node"] == at
     told = f"at node {at}: {row['worst_mm']:.2f} mm, u {row['worst_u_mm']:.2f} mm"
     assert told in row["why"]
+
+
+def test_the_worst_node_is_one_with_a_sphere_and_those_without_are_named(tmp_path, rng):
+    """Two bodies on a hinge; the far end of one, which its body gives, is not seen."""
+    at = [[0, 0, 0], [0, 60, 0], [50, 0, 0], [50, 60, 0], [50, 30, 20], [250, 30, 0]]
+    at += [[-50, 0, 0], [-50, 60, 0], [-50, 30, 30.0]]
+    nodes, bodies = np.array(at), ((0, 1, 2, 3, 4, 5), (0, 1, 6, 7, 8))
+    turn = Rotation.from_euler("y", 2.0, degrees=True).as_matrix()
+    print_mm = np.vstack([nodes[:6] @ turn.T, nodes[6:]])
+    lost = 5
+    ingest = write_ingest(tmp_path / "in", scanned(np.delete(print_mm, lost, 0), rng))
+    run = write_run(tmp_path / "run", Mechanism(nodes, bodies), nodes * [1.0, 1.1, 0.9])
+    row = run_step(CONFIG, ingest, run, tmp_path / "out", pictured=False)
+    table = pd.read_csv(tmp_path / "out" / "nodes.csv")
+    assert table["distance_mm"].argmax() == lost
+    assert (row["verdict"], row["without_sphere"]) == ("differs", str(lost))
+    assert row["worst_node"] != lost
+    assert f"largest at node {row['worst_node']}:" in row["why"]
+    judged = SimpleNamespace(
+        used=np.array([True, False, True, True]),  # node 3 is farthest, but computed
+        nodes=SimpleNamespace(completed=np.array([False, False, False, True])),
+        comparison=SimpleNamespace(
+            alignment=SimpleNamespace(difference=np.diag([1.0, 2.0, 9.0])),
+            node_u_mm=np.ones(3),
+        ),
+    )
+    assert _worst_node(judged) == (2, 2.0, 1.0)
 
 
 def test_a_link_of_another_length_is_named_and_no_printer_in_its_place(
