@@ -452,17 +452,19 @@ def _aims(content: StructureFile) -> tuple[list[int] | None, Floats | None]:
 
 def _goal(
     content: StructureFile, node: int, a: float, b: float, c: float | None
-) -> list[float]:
+) -> tuple[float, float, float]:
     """A node's goal; of two coordinates, its own is the one that `planar` keeps."""
     if c is not None:
-        return [a, b, c]
+        return a, b, c
     if not content.planar:
         raise ValueError(
             f"target.nodes has two coordinates for node {node}, {a:g} and {b:g}: give "
             "three, or state `planar`"
         )
-    axis = "xyz".index(content.planar)
-    return [*(a, b)[:axis], content.nodes[node][axis], *(a, b)[axis:]]
+    goal, axis = [a, b], "xyz".index(content.planar)
+    goal.insert(axis, content.nodes[node][axis])
+    x, y, z = goal
+    return x, y, z
 
 
 def _check_leading(content: StructureFile) -> None:
