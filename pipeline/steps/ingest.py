@@ -182,7 +182,8 @@ def _numbers(
     notes = _remarks(clouds) + merge_views.blind_views(clouds, picks.seen)
     notes += [one.summary for one in (picks.fusion, picks.excess) if one is not None]
     notes += no_sphere_hints.unnoticed_radius(picks, config.options)
-    notes += filter(None, [no_sphere_hints.near_misses(picks)])
+    if near := no_sphere_hints.near_misses(picks):
+        notes.append(f"if a sphere is missing: {near}")
     traces = [np.trace(sphere.covariance) for sphere in picks.spheres]
     return {
         "spheres": len(picks.spheres),
