@@ -298,7 +298,7 @@ def command(main: Callable[P, int]) -> Callable[P, int]:
 def close_to(name: str, known: Collection[str]) -> str:
     """A question that offers the names nearest to `name`; empty where none is near."""
     near = get_close_matches(name, known)
-    if not near:  # those of which a word is near, as rod_file,path=arm.yaml has arm
+    if not near:  # those of which a word is near, as arm,x=1 has arm
         words = {k: re.split(r"[^a-zA-Z0-9_]", k) for k in known}
         near = [k for k in known if get_close_matches(name, words[k])][:3]
     return f"did you mean {' or '.join(near)}?" if near else ""

@@ -46,18 +46,16 @@ def mobility(
     branches.csv, steps.csv, steps.npz and run.json into results/branches/NAME.
     """
     from pipeline.cli.mobility import count_motions, follow_branches
-    from pipeline.cli.simulate import composed_case
+    from pipeline.cli.simulate import composed_case, with_case
     from pipeline.runs.run_directory import own_name
 
     case, config = composed_case(words)
+    name = name or own_name(case, with_case(words))
     if branches:
-        folder = out or Path("results/branches") / (name or case)
+        folder = out or Path("results/branches") / name
         follow_branches(case, config, branches, folder)
         return
-    structure = config["case"].get("structure")
-    path = structure.get("path") if isinstance(structure, dict) else None
-    stem = Path(path).stem if path else own_name(case, words)
-    count_motions(config, name or stem, out or Path("results/mobility"))
+    count_motions(config, name, out or Path("results/mobility"))
 
 
 @command("parts")

@@ -241,13 +241,16 @@ def job_of_record(record: Mapping[str, Any]) -> Job:
 
 
 OWN = "own"
+OF_FILES = ("case.path=", "case.structure.path=")
 LONGEST = 80  # letters of a name
 
 
 def own_name(case: str, words: Sequence[str]) -> str:
-    """The case, and what differs from it, as the name of a folder."""
-    others = [w for w in words if not w.startswith(("case=", "hydra."))]
-    text = ",".join([case, *(w.lstrip("+~").removeprefix("case.") for w in others)])
+    """The user's file or the case, and what differs, as the name of a folder."""
+    files = [w.partition("=")[2] for w in words if w.startswith(OF_FILES)]
+    others = [w for w in words if not w.startswith(("case=", "hydra.", *OF_FILES))]
+    parts = [Path(f).stem for f in files] or [case]
+    text = ",".join([*parts, *(w.lstrip("+~").removeprefix("case.") for w in others)])
     plain = re.sub(r"[^\w.+=,-]+", "_", text).strip("._")
     if len(plain) <= LONGEST:
         return plain

@@ -24,7 +24,8 @@ NAME = "triangles_circle,target.radius=2.3"
         (["case=a"], "a"),
         (["case=a", "case.x.y=1e-3", "+case.z=[1,2]"], "a,x.y=1e-3,z=_1,2"),
         (["case=a", "record_every=3"], "a,record_every=3"),
-        (["case=a", "case.path=/tmp/../b c.json"], "a,path=_tmp_.._b_c.json"),
+        (["case=a", "case.path=/tmp/../b c.json"], "b_c"),
+        (["case=a", "case.path='my bar.json'", "case.x=1"], "my_bar,x=1"),
     ],
 )
 def test_a_run_is_called_after_what_differs_from_its_case(words, name):

@@ -4,15 +4,15 @@ import pytest
 
 from pipeline.terminal import close_to, named_nodes
 
-RUNS = ["rod_file,path=crawler.yaml", "structure_file,path=gripper.yaml", "pentapod"]
+RUNS = ["crawler,duration=2", "gripper", "pentapod"]
 
 
 @pytest.mark.parametrize(
     ("name", "offered"),
     [
         ("pentpod", "did you mean pentapod?"),
-        ("crawler", "did you mean rod_file,path=crawler.yaml?"),
-        ("griper.yaml", "did you mean structure_file,path=gripper.yaml?"),
+        ("crawler", "did you mean crawler,duration=2?"),
+        ("griper", "did you mean gripper?"),
         ("nowhere", ""),
     ],
 )
