@@ -402,6 +402,36 @@ def stretch_remark(simulated_mm: Floats, scanned_mm: Floats) -> str:
     )
 
 
+def pose_remark(
+    judged: Judged,
+    rigid: Mechanism,
+    scan: LabelledScan,
+    uncertainty: UncertaintyOptions,
+) -> str:
+    """What to say where nodes are far off although all lengths agree, or nothing.
+
+    Not where a flat mechanism is bent: that hardly changes its lengths.
+
+    Parameters
+    ----------
+    rigid : the mechanism, whose fixed nodes are a body as well
+    """
+    checks, u = judged.comparison.checks, judged.comparison.node_u_mm
+    pairs, _ = _rigid_lengths(rigid, scan, uncertainty)
+    agree = np.abs(pairs.z).max(initial=0.0) <= checks.length.limit
+    near = checks.worst.error < FAR * checks.worst.limit
+    if near or not agree or len(pairs.pairs) < len(rigid.pairs):
+        return ""
+    known = rigid.nodes_mm[judged.used], judged.nodes.positions_mm[judged.used]
+    flat, scanned = (np.linalg.svd(x - x.mean(axis=0))[1][-1] for x in known)
+    if flat < checks.worst.limit * np.linalg.norm(u) < scanned:
+        return ""
+    return (
+        "all link lengths agree: the scan shows another pose (or branch) of this "
+        "mechanism; compare with a simulation that is driven there"
+    )
+
+
 def _rms(x: Floats, y: Floats) -> float:
     """Root mean square distance (mm) of points that are laid on each other."""
     apart = fit_rigid_motion(x, y)(x) - y

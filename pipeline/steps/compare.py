@@ -16,6 +16,7 @@ from analysis.comparison.compare_scan import (
     judge_scan,
     listed,
     mirror_remark,
+    pose_remark,
     stretch_remark,
     with_printing_error_remark,
     with_scanner_scale_remark,
@@ -160,7 +161,11 @@ def run_step(
             judged = judged.because(f"printing_sd_mm was not stated: {sd:g} is assumed")
         if config.scan_scale_sd is None:
             judged = with_scanner_scale_remark(judged, *given)
-        judged = _with_distortions(judged, nodes).because(table.remark)
+        judged = _with_distortions(judged, nodes)
+        if judged.comparison.verdict is Verdict.DIFFERS:
+            rigid = Mechanism(nodes, run.rigid)
+            judged = judged.because(pose_remark(judged, rigid, *given[1:3]))
+        judged = judged.because(table.remark)
     except ValueError as error:
         raise InputError(f"{error}{_other_unit(config.scale_mm, simulated)}") from error
     row = {

@@ -553,3 +553,52 @@ def test_every_option_says_what_it_is(capsys):
         told = options_of(command, capsys)
         assert "mm of the print per unit of the case" in told["--scale-mm"]
         assert "of the printer's scale. [default: " in told["--print-scale-sd"]
+
+
+def four_bar(degrees, *, crank=40.0, ground=100.0):
+    """A planar linkage: 0 and 3 on the ground, a point on crank, coupler, rocker."""
+    turn = np.radians(degrees)
+    a, b = np.zeros(2), crank * np.array([np.cos(turn), np.sin(turn)])
+    d, coupler, rocker = np.array([ground, 0.0]), 90.0, 70.0
+    apart = np.linalg.norm(d - b)
+    along, across = (d - b) / apart, np.array([b[1] - d[1], d[0] - b[0]]) / apart
+    way = (coupler**2 - rocker**2 + apart**2) / (2 * apart)
+    c = b + way * along + np.sqrt(coupler**2 - way**2) * across
+    nodes = [a, b, c, d]
+    for p, q in ((a, b), (b, c), (c, d)):
+        normal = np.array([p[1] - q[1], q[0] - p[0]]) / np.linalg.norm(q - p)
+        nodes.append(0.5 * (p + q) + 25.0 * normal)
+    return np.pad(np.array(nodes), ((0, 0), (0, 1)))
+
+
+DOME = np.array([0.0, 3.0, 3.0, 0.0, 1.5, 4.0, 1.5])  # mm above the plane
+
+
+@pytest.mark.parametrize(
+    ("print_mm", "verdict", "told"),
+    [
+        (four_bar(60.0), "agrees", False),
+        (four_bar(75.0), "differs", True),
+        (four_bar(61.0), "differs", False),  # a link that is 0.2 mm off does as much
+        (four_bar(60.0, crank=40.2), "agrees", False),
+        (four_bar(62.0, crank=41.5), "differs", False),
+        (four_bar(75.0, crank=41.5), "differs", False),
+        (four_bar(75.0, ground=101.5), "differs", False),
+        (four_bar(60.0) + DOME[:, None] * [0, 0, 1], "differs", False),
+    ],
+)
+def test_another_pose_of_the_same_links_is_named_and_no_misprint_for_one(
+    print_mm, verdict, told, tmp_path, rng
+):
+    bodies = ((0, 1, 4), (1, 2, 5), (2, 3, 6))
+    mechanism = Mechanism(four_bar(60.0), bodies)
+    run = write_run(tmp_path / "run", mechanism, four_bar(50.0))
+    fixed = [[node, *axis] for node in (0, 3) for axis in np.eye(3).tolist()]
+    path = run / "structure.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"fix": fixed}))
+    scan = scanned(print_mm, rng)
+    ingest = write_ingest(tmp_path / "in", scan)
+    name_nodes(ingest, [str(node) for node in scan.truth])
+    row = run_step(CONFIG, ingest, run, tmp_path / "out", pictured=False)
+    assert row["verdict"] == verdict
+    assert ("another pose (or branch)" in row["why"]) == told, row["why"]
