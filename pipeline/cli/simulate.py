@@ -110,7 +110,8 @@ OPTIONS = """
 Options:
   case.KEY=VALUE      change a value of the case, at any depth
   record_every=N      record every n-th step and the last
-  hydra.run.dir=DIR   put the files of the run into DIR as well
+  --out DIR           put the files of the run into DIR, in place of what is there
+  hydra.run.dir=DIR   the same, but refuse a DIR that holds anything else
   --multirun          run every combination of comma-separated values, as a study
   hydra.sweep.dir=results/study/NAME
                       call this study NAME

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pipeline.config.config_files import CONF, case_names, check_cases, did_you_mean
-from pipeline.terminal import InputError, shown_path
+from pipeline.terminal import InputError, close_to, shown_path
 
 if TYPE_CHECKING:
     from yaml.error import MarkedYAMLError
@@ -147,8 +147,12 @@ def message_of(error: BaseException) -> str:
     if type(error).__name__ == "MissingMandatoryValue":
         return without_value(str(getattr(error, "full_key", "")))
     lines = [line.strip() for line in str(error).splitlines()]
-    advice = ("full_key", "object_type", "See https", "Set ")
+    advice = ("full_key", "object_type", "See https", "Set ", "To append")
     text = " ".join(line for line in lines if line and not line.startswith(advice))
+    if text.startswith("Could not override 'hydra."):
+        key = text.split("'")[1]
+        near = close_to(key, ("hydra.run.dir", "hydra.sweep.dir"))
+        return f"there is no key {key}: {near or '--hydra-help lists all'}"
     if type(error).__name__.startswith(("Interpolation", "GrammarParse")):
         place = getattr(error, "full_key", "")
         return f"{place}: {text}: write a value, or the name of an existing key"

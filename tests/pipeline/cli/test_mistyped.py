@@ -53,6 +53,8 @@ MISTYPED = [
     ("simulate case=rod_file case.path=conf", "(Is a directory): give the path of a"),
     # keys
     ("simulate case=rod_file case.file=a.yaml", "did you mean case.path?"),
+    (f"simulate {CIRCLE} hydra.rundir=a", "no key hydra.rundir: did you mean hydra"),
+    (f"simulate {CIRCLE} hydra.verbosity=a", "hydra.verbosity: --hydra-help lists"),
     (f"simulate {CIRCLE} case.tolerence=1", "did you mean tolerance?"),
     (f"simulate {CIRCLE} ++case.toleranc=1", "did you mean tolerance?"),
     (f"simulate {CIRCLE} +case.toleranc=1", "did you mean tolerance?"),
