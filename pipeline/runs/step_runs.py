@@ -10,6 +10,7 @@ and dejong-3.png.
 import os
 import re
 import shutil
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -249,8 +250,8 @@ def run_key(folder: Path) -> str:
 def link_files(run: Path, out: Path) -> None:
     """Put the files of a run into `out`: by hard links, or copies where none work.
 
-    Files that an earlier run left there go; others stay. The files count as written
-    now, so that Snakemake takes them for newer than what they were made from.
+    Files of an earlier run go, and a note says so; others stay. The files count as
+    written now, so that Snakemake takes them for newer than what they were made from.
 
     Raises
     ------
@@ -263,6 +264,8 @@ def link_files(run: Path, out: Path) -> None:
             raise InputError(
                 f"{out / name} exists and was not written by a run: give another folder"
             )
+    if earlier and earlier != recorded_digests(run):
+        print(f"note: {out} held another run, now replaced", file=sys.stderr)
     for name in earlier.keys() - names:
         (out / name).unlink(missing_ok=True)
     for name in sorted(names):

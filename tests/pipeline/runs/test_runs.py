@@ -240,7 +240,7 @@ def test_configuration_and_code_are_planned_and_inputs_are_not():
 
 @pytest.mark.parametrize("links", [True, False])
 def test_the_files_of_a_run_replace_those_of_the_run_before(
-    run, tmp_path, monkeypatch, links
+    run, tmp_path, monkeypatch, capsys, links
 ):
     def refused(*_: object) -> None:
         raise OSError("no links here")
@@ -254,7 +254,10 @@ def test_the_files_of_a_run_replace_those_of_the_run_before(
         assert (out / name).read_bytes() == (run / name).read_bytes()
         assert (out / name).samefile(run / name) is links
     other = made(tmp_path, "b", "spheres.csv")
+    link_files(run, out)
+    assert capsys.readouterr().err == ""
     link_files(other, out)
+    assert capsys.readouterr().err == f"note: {out} held another run, now replaced\n"
     files = sorted(str(p.relative_to(out)) for p in out.rglob("*") if p.is_file())
     assert files == ["SHA256SUMS", "notes.txt", "run.json", "spheres.csv"]
     assert run_record(out)["key"] == other.name
