@@ -37,8 +37,8 @@ def mobility(
 
     Counts nodes, multipliers, constraints and rank, names the redundant rows, warns if
     the initial configuration is singular, and draws the modes to
-    results/mobility/NAME.pdf, with their numbers in NAME_modes.npz. The case needs no
-    target.
+    results/mobility/NAME.pdf and .png, with their numbers in NAME_modes.npz. The case
+    needs no target.
 
     --branches start shows whether paths of the mechanism cross at its initial
     configuration, and where each leads. --branches rest shows whether the morph of the

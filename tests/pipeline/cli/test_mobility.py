@@ -22,7 +22,8 @@ def test_mobility_of_a_case_is_printed_and_its_modes_are_drawn(tmp_path, capsys)
     said = capsys.readouterr().out
     assert "mobility        7" in said
     assert "warning" not in said
-    assert (tmp_path / "pentapod.pdf").stat().st_size > 1000
+    for kind in ("pdf", "png"):
+        assert (tmp_path / f"pentapod.{kind}").stat().st_size > 1000
     with np.load(tmp_path / "pentapod_modes.npz") as saved:
         assert saved["modes"].shape == (7, 13, 3)
 
