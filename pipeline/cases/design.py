@@ -137,7 +137,7 @@ class DesignRecorder(record.Recorder[DesignCase, DesignStep]):
         return lengths
 
     def progress(self, step: DesignStep) -> str:
-        return f"F {step.F:.1e}"
+        return f"F {step.F:.3g}"
 
     def documents(self) -> record.Documents:
         return {"structure.json": document(self.case.structure)}

@@ -318,7 +318,7 @@ class MorphRecorder(record.Recorder[MorphCase, MorphStep]):
 
     def progress(self, step: MorphStep) -> str:
         which = f"start {step.start}, " if self.case.starts > 1 else ""
-        return f"{which}E {step.E:.1e}"
+        return f"{which}E {step.E:.3g}"
 
     def documents(self) -> record.Documents:
         return {"structure.json": document(self.case.solid)}

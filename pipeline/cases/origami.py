@@ -279,7 +279,7 @@ class OrigamiRecorder(record.Recorder[OrigamiCase, OrigamiStep]):
         return [unsupported(self.case.sheet, phase) for phase in self.case.phases]
 
     def progress(self, step: OrigamiStep) -> str:
-        return f"E {step.energies.sum():.1e} J"
+        return f"E {step.energies.sum():.3g} J"
 
     def documents(self) -> record.Documents:
         return {"pattern.fold": pattern_document(self.case.pattern)}
@@ -385,7 +385,7 @@ class FoldSnapRecorder(OrigamiRecorder):
         return super().row(step) | {"moved": moved, "force": force, "energy": energy}
 
     def progress(self, step: OrigamiStep) -> str:
-        return f"moved {step.displacement:.2e} m"
+        return f"moved {step.displacement:.3g} m"
 
     @cached_property
     def rests(self) -> list[Rest]:

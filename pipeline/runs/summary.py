@@ -158,8 +158,8 @@ def definitions(record: Mapping[str, Any]) -> list[str]:
 
 
 def short(value: Any) -> str:
-    """Five digits of a number; anything else as it is."""
-    return f"{value:.5g}" if isinstance(value, float) else str(value)
+    """Five digits of a number, which is never -0; anything else as it is."""
+    return f"{value + 0.0:.5g}" if isinstance(value, float) else str(value)
 
 
 def main_numbers(record: Mapping[str, Any]) -> dict[str, Any]:

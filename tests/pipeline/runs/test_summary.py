@@ -71,3 +71,8 @@ def test_numbers_in_si_units_have_them_and_words_are_told_once():
     assert summary_lines(of_a_file)[0] == "energy 0.5, centre of mass at x 0.25"
     assert [length_unit(r) for r in (record, of_a_file)] == ["m", ""]
     assert length_unit({"result": {"E": 0.1, "unit": "mm"}}) == "mm"
+
+
+def test_no_number_is_minus_zero():
+    numbers = summary_lines({"result": {"x_c": -0.0, "y_c": -2.5}})
+    assert "centre of mass at x 0 m, y -2.5 m" in numbers
