@@ -98,11 +98,13 @@ def run_picture(
 
     Parameters
     ----------
-    columns : numbers by step, the first along the axis: at most two more are shown
+    columns : numbers by step, the first along the axis: at most two more are shown,
+        where there are two steps or more
     """
+    charted = len(columns) > 1 and len(next(iter(columns.values()))) > 1
     with styled(), rc_context(PLAIN_TICKS):
         sheet = drawing is not None and len(drawing.creases) > 0
-        panels = [sheet, len(columns) > 1]
+        panels = [sheet, charted]
         parts = [drawing is not None, any(panels)]
         large = (7.2 if all(parts) else 4.4, 4.6 if all(panels) else 3.4)
         figure = Figure(figsize=large, layout="constrained")
@@ -121,7 +123,7 @@ def run_picture(
                 _draw_strain(shape, drawing.strain)
             if sheet:
                 _draw_sheet(figure.add_subplot(places[0, -1]), drawing)
-        if len(columns) > 1:
+        if charted:
             _draw_numbers(figure.add_subplot(places[-1, -1]), columns)
     return figure
 

@@ -62,7 +62,7 @@ from sim.mechanism.targets.sampled_surfaces import (
     MeshTarget,
     SmoothCloud,
 )
-from sim.mechanism.targets.target_interface import Target, smoothed
+from sim.mechanism.targets.target_interface import Goals, Target, smoothed
 from sim.mechanism.targets.transformed import AlongAxis, Moved, perturbed
 
 FORCES = ("y", "tension", "dE2_dconstant", "dE2_dlength")
@@ -122,6 +122,7 @@ UNLIKE = 20.0  # ratio of sizes beyond which a unit is likely to be wrong
 REACHED = 1e-3  # of L, up to which a target counts as reached
 AT_LIMIT = 1e-3  # of the range of a joint, within which it is at a limit
 LEAST_FORCE = 1e-4  # of L, force from which a contact counts
+STILL = "nothing moves: add a shape or `target: {nodes: [[node, x, y, z]]}` to the file"
 NAMED = 5  # pairs in contact, the strongest
 NEWTON = "case.method=newton "  # which several starts need
 ONE_START = "a single start finds one minimum: {}case.starts=8 looks for lower ones"
@@ -247,10 +248,19 @@ class MorphCase(Checked):
             return None
         return Obstacles.of(self.solid).nearest
 
+    @property
+    def as_drawn(self) -> bool:
+        """Whether it is a file that names nothing to move its nodes to."""
+        own = self.structure
+        aims = [self.target, own.goals, getattr(own, "target", None)]
+        return isinstance(own, OwnStructure) and all(aim is None for aim in aims)
+
     @cached_property
     def shape(self) -> Target:
-        """The target, or the structure's own goals."""
-        target = aim_of(self.structure, self.target)
+        """The target, or the structure's goals; without, a file's nodes stay."""
+        own, lead = self.structure.r0, self.structure.leading
+        given = Goals(own[lead]) if self.as_drawn else self.target
+        target = aim_of(self.structure, given)
         if self.perturb is None:
             return target
         if set(self.perturb) != {"seed", "turn", "shift"}:
@@ -406,6 +416,8 @@ class MorphRecorder(record.Recorder[MorphCase, MorphStep]):
 
     def _aimed(self) -> record.Summary:
         """How far the leading node is from its goal that is farthest."""
+        if self.case.as_drawn:
+            return {"no_target": STILL}
         lead = self.case.structure.leading
         away = np.linalg.norm((self.last.r - self.last.g)[lead], axis=1)
         if not len(away):

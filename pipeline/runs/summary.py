@@ -25,15 +25,16 @@ ABOUT = {  # about the computation; fold_missing_deg is put in words
     "fold_missing_deg",
 }
 SENTENCES = (
-    *("neutral_motion", "bears", "limits", "touching", "fold", "fold_why"),
+    *("neutral_motion", "bears", "limits", "touching", "fold", "fold_why", "no_target"),
     *("minimum", "snaps", "warning", "doubled_nodes", "target_size", "drawing"),
 )
-OUTCOMES = ("fold", "fold_why")
+OUTCOMES = ("fold", "fold_why", "no_target")
 TITLES = {
     "neutral_motion": "motions without a change of energy",
     "bears": "links",
     "limits": "limits reached",
     "fold_why": "because",
+    "no_target": "no target",
     "doubled_nodes": "warning",
     "target_size": "warning",
 }
@@ -77,7 +78,7 @@ def summary_lines(record: Mapping[str, Any]) -> list[str]:
     stop = result.pop("stop", "")
     steps = [f"{result.pop(k)} {k}" for k in STEPS if k in result]
     ended = [*steps[:1], f"{record.get('wall_s') or 0.0:.1f} s"]
-    at_target = result.get("target_reached", False)
+    at_target = result.get("target_reached", "no_target" in result)
     why = f": {BY_STOP[stop]}" if stop in BY_STOP and not at_target else ""
     sentences = {
         name: _sentence(name, record) for name in SENTENCES if result.get(name)

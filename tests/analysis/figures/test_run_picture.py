@@ -163,6 +163,15 @@ def test_a_long_title_is_broken_to_the_width_of_the_picture():
     assert figure.bbox.x0 <= box.x0 < box.x1 <= figure.bbox.x1
 
 
+@pytest.mark.parametrize("steps", [1, 2])
+def test_numbers_of_a_single_step_have_no_empty_chart(steps):
+    x, links = np.array([[0, 0, 0], [1, 0, 0.0]]), np.array([[0, 1]])
+    none = np.empty((0, 3), dtype=np.int64)
+    drawing = Drawing(x, x, links, none, np.empty((0, 2, 3)), x)
+    columns = {name: np.ones(steps) for name in ("step", "E", "S")}
+    assert len(run_picture(drawing, columns, "").axes) == (1 if steps == 1 else 3)
+
+
 def test_a_planar_mechanism_shows_its_plane_targets_numbers_and_doubled_bodies():
     x = np.array([[0, 0, 0], [0.1, 0, 0], [0.1, 0.12, 0], [0.1, 0, 0]])
     links, none = np.array([[0, 1], [1, 2], [2, 3]]), np.empty((0, 3), dtype=np.int64)

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 import yaml
 
@@ -39,6 +40,21 @@ def test_a_file_runs_as_its_case_would(project, file, capsys):
     words = ["case=structure_file", f"case.path='{file.name}'", "case.max_steps=200"]
     assert called(["simulate", *words]) == 0
     assert keys(project) == [key]
+
+
+def test_a_mechanism_without_a_target_stays_as_drawn_and_says_what_to_add(
+    project, file, capsys
+):
+    file.write_text(yaml.safe_dump({k: v for k, v in BAR.items() if k != "target"}))
+    assert called(["simulate", file.name]) == 0
+    said = capsys.readouterr().out
+    assert "no target: nothing moves: add a shape or `target: {nodes: [[" in said
+    assert "target reached" not in said
+    (run,) = (project / "results/runs").iterdir()
+    record = json.loads((run / "run.json").read_text())
+    assert (record["result"]["E"], record["result"]["steps"]) == (0.0, 0)
+    with np.load(run / "steps.npz") as arrays:
+        assert arrays["r"].tolist() == [BAR["nodes"]]
 
 
 def test_a_file_is_named_where_a_case_was_offered(project, file, capsys, refused):
