@@ -96,12 +96,16 @@ class LabelledScan:
     radius_mm: float = 0.0
 
 
+Given = tuple[Simulation, LabelledScan, UncertaintyOptions, Acceptance]
+
+
 @dataclass(frozen=True, eq=False)
 class Judged:
     """A comparison, and what it was made on.
 
     Parameters
     ----------
+    given : what `judge_scan` was given
     used : (n,) nodes compared; all, or the subset that scan and simulation share
     nodes : scanned positions of all nodes, as far as known
     comparison : errors, limits, verdict
@@ -115,6 +119,7 @@ class Judged:
     hand : whether the scan is mirrored
     """
 
+    given: Given
     used: Bools
     nodes: ScannedNodes
     comparison: Comparison
@@ -174,6 +179,7 @@ def judge_scan(
     moved = _moved_bodies(simulation, scan, compared, pairs)
     of_scan = np.sum([found[name] for name in SCAN_SOURCES if name in found], axis=0)
     return Judged(
+        (simulation, scan, uncertainty, acceptance),
         used,
         nodes,
         _differing(judged, describe_moved(moved)) if moved else judged,
@@ -338,7 +344,6 @@ def listed(nodes: Ints, most: int = 12) -> str:
 
 MIRROR = np.diag([1.0, 1.0, -1.0])  # any one will do, for it may turn as well
 FAR_BETTER = 0.3  # of the distance as scanned, from which on it is mentioned
-FEWEST_FOR_MIRROR = 4  # nodes; three fit their mirror image exactly
 
 
 def mirror_remark(simulated_mm: Floats, scanned_mm: Floats) -> str:
@@ -346,10 +351,8 @@ def mirror_remark(simulated_mm: Floats, scanned_mm: Floats) -> str:
 
     Parameters
     ----------
-    simulated_mm, scanned_mm : (n, 3) the same nodes
+    simulated_mm, scanned_mm : (n, 3) the same nodes, `FEWEST` or more
     """
-    if len(simulated_mm) < FEWEST_FOR_MIRROR:
-        return ""
     as_scanned = _rms(simulated_mm, scanned_mm)
     mirrored = _rms(simulated_mm, scanned_mm @ MIRROR)
     if not mirrored < FAR_BETTER * as_scanned:
@@ -402,12 +405,7 @@ def stretch_remark(simulated_mm: Floats, scanned_mm: Floats) -> str:
     )
 
 
-def pose_remark(
-    judged: Judged,
-    rigid: Mechanism,
-    scan: LabelledScan,
-    uncertainty: UncertaintyOptions,
-) -> str:
+def pose_remark(judged: Judged, rigid: Mechanism) -> str:
     """What to say where nodes are far off although all lengths agree, or nothing.
 
     Not where a flat mechanism is bent: that hardly changes its lengths.
@@ -417,7 +415,7 @@ def pose_remark(
     rigid : the mechanism, whose fixed nodes are a body as well
     """
     checks, u = judged.comparison.checks, judged.comparison.node_u_mm
-    pairs, _ = _rigid_lengths(rigid, scan, uncertainty)
+    pairs, _ = _rigid_lengths(rigid, *judged.given[1:3])
     agree = np.abs(pairs.z).max(initial=0.0) <= checks.length.limit
     near = checks.worst.error < FAR * checks.worst.limit
     if near or not agree or len(pairs.pairs) < len(rigid.pairs):
@@ -443,22 +441,13 @@ ONE_LINK = 2.0  # of what chance allows a length, from which the link is not as 
 TRIED_MM = (0.04, 0.05, 0.06, 0.08, 0.1, 0.12, 0.15, 0.2, 0.25, 0.3, 0.4)
 
 
-def with_printing_error_remark(
-    judged: Judged,
-    simulation: Simulation,
-    scan: LabelledScan,
-    uncertainty: UncertaintyOptions,
-    acceptance: Acceptance,
-) -> Judged:
+def with_printing_error_remark(judged: Judged) -> Judged:
     """The same; where it differs and a worse printer would agree, it says from when.
 
     Not where a rigid length is off by far more than chance: that link is not as
     designed.
-
-    Parameters
-    ----------
-    judged : what `judge_scan` made of the others
     """
+    simulation, scan, uncertainty, acceptance = judged.given
 
     def verdict(sd_mm: float) -> Verdict:
         assumed = replace(uncertainty, printing_sd_mm=sd_mm)
@@ -482,22 +471,13 @@ def with_printing_error_remark(
     return judged
 
 
-def with_scanner_scale_remark(
-    judged: Judged,
-    simulation: Simulation,
-    scan: LabelledScan,
-    uncertainty: UncertaintyOptions,
-    acceptance: Acceptance,
-) -> Judged:
+def with_scanner_scale_remark(judged: Judged) -> Judged:
     """The same; where the verdict or its remedy hangs on the scale, it says so.
 
     That is where a scanner of perfect scale gave another verdict, and where its scale
     is the uncertainty to be reduced first.
-
-    Parameters
-    ----------
-    judged : what `judge_scan` made of the others, with an assumed scale
     """
+    simulation, scan, uncertainty, acceptance = judged.given
     perfect = replace(uncertainty, scan_scale_sd=0.0)
     other = judge_scan(simulation, scan, perfect, acceptance).comparison.verdict
     compared = judged.comparison

@@ -43,7 +43,6 @@ from pipeline.steps.deviation import TargetFile, goals_of, read_target
 from pipeline.steps.input_uncertainty import PrintedAgain, read_printed_again
 from pipeline.steps.settings import ComparisonSettings
 from pipeline.terminal import InputError
-from sim.core.arrays import Floats
 
 SOURCES = {
     error_sources.CENTRES: "the scan itself, from the ingest",
@@ -92,10 +91,10 @@ def draw_labels(spheres: Path, compared: Path, row: dict[str, Any]) -> None:
     seen = labels.dropna(subset=["sphere"])
     node = dict(zip(seen["sphere"].astype(int), seen["node"].astype(int), strict=True))
     names = [str(node.get(one, UNASSIGNED)) for one in range(len(picks.spheres))]
-    lost = np.setdiff1d(np.arange(row["nodes"]), list(node.values()))
+    lost = row["without_sphere"]
     title = (
         f"{row['verdict']}: {row['labelled']} of {row['nodes']} nodes labelled, "
-        + (f"no sphere at node {listed(lost)}, of the others " if len(lost) else "")
+        + (f"no sphere at node {lost}, of the others " if lost else "")
         + f"node {row['worst_node']} is off most: {row['worst_mm']:.2f} mm"
     )
     page = scan_page(points, picks, title, synthetic=synthetic, names=names)
@@ -137,14 +136,12 @@ def run_step(
             again = read_printed_again(input_uncertainty, nodes)
         if deviation is not None:
             target = read_target(deviation, config.scale_mm, spheres)
-        mechanism = Mechanism(nodes, run.bodies)
-        labels = label_scan(
-            Mechanism(nodes, run.rigid), table, config.uncertainty, config.scale_mm
-        )
+        mechanism, rigid = (Mechanism(nodes, own) for own in (run.bodies, run.rigid))
+        labels = label_scan(rigid, table, config.uncertainty, config.scale_mm)
         if target.placed is not None:
             goals = goals_of(simulated, config.scale_mm)
             placed = TargetInScan(target.placed, goals, again.distance_covariance)
-        given = (
+        judged = judge_scan(
             Simulation(config.scale_mm * run.r, mechanism, again.covariance),
             LabelledScan(
                 labels, table.centres_mm, table.covariance_mm2, placed, table.radius_mm
@@ -152,20 +149,15 @@ def run_step(
             config.uncertainty,
             config.acceptance,
         )
-        judged = _with_worst_length(judge_scan(*given))
-        judged = with_printing_error_remark(judged, *given)
+        judged = with_printing_error_remark(_with_worst_length(judged))
         found = judged.comparison
         unsaid = config.printing_sd_mm is None and "printing_sd_mm" not in found.why
         if unsaid and found.verdict is Verdict.DIFFERS:
             sd = config.uncertainty.printing_sd_mm
             judged = judged.because(f"printing_sd_mm was not stated: {sd:g} is assumed")
         if config.scan_scale_sd is None:
-            judged = with_scanner_scale_remark(judged, *given)
-        judged = _with_distortions(judged, nodes)
-        if judged.comparison.verdict is Verdict.DIFFERS:
-            rigid = Mechanism(nodes, run.rigid)
-            judged = judged.because(pose_remark(judged, rigid, *given[1:3]))
-        judged = judged.because(table.remark)
+            judged = with_scanner_scale_remark(judged)
+        judged = _with_distortions(judged, rigid).because(table.remark)
     except ValueError as error:
         raise InputError(f"{error}{_other_unit(config.scale_mm, simulated)}") from error
     row = {
@@ -195,17 +187,18 @@ def _with_worst_length(judged: Judged) -> Judged:
     return judged.because(f"largest at node {node}: {apart:.2f} mm, u {u:.2f} mm")
 
 
-def _with_distortions(judged: Judged, nodes_mm: Floats) -> Judged:
+def _with_distortions(judged: Judged, rigid: Mechanism) -> Judged:
     """The same; where it does not agree, with what a distorted scan would say.
 
     A stretch changes rigid lengths, another state of the mechanism does not.
     """
     if judged.comparison.verdict is Verdict.AGREES:
         return judged
-    both = nodes_mm[judged.used], judged.nodes.positions_mm[judged.used]
+    both = rigid.nodes_mm[judged.used], judged.nodes.positions_mm[judged.used]
     judged = judged.because(mirror_remark(*both))
-    stretched = judged.comparison.checks.length.differs
-    return judged.because(stretch_remark(*both)) if stretched else judged
+    if judged.comparison.checks.length.differs:
+        return judged.because(stretch_remark(*both))
+    return judged.because(pose_remark(judged, rigid))
 
 
 def perform(job: Job, needs: Needs, out: Path) -> Numbers:
