@@ -23,10 +23,11 @@ parameters; `least_misfit`; `posterior`.
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.linalg import solve_triangular
+from scipy.linalg import block_diag, solve_triangular
 
 from analysis.calibration.parameter_fit import Measurements, fit
 from analysis.measured.model_error import (
@@ -122,6 +123,10 @@ class FittedRecords:
         """The rows of one record."""
         return self.rows[self.rows["record"] == record]
 
+    def columns(self, *names: str) -> list[Floats]:
+        """(n,) each, numbers of all rows."""
+        return [self.rows[name].to_numpy(np.float64) for name in names]
+
     def without(self, records: Collection[str]) -> "FittedRecords":
         """All others."""
         others = {k: v for k, v in self.records.items() if k not in records}
@@ -149,11 +154,18 @@ class Linear:
     own : (n, s) what each uncertain value of each record itself does, over its u
     """
 
+    of: FittedRecords
     inputs: Mapping[str, float]
     f: Floats
     J: Floats
     S: Floats
     own: Floats
+
+    def without(self, records: Collection[str]) -> "Linear":
+        """All other records, about the same parameters."""
+        kept = ~self.of.rows["record"].isin(records).to_numpy()
+        cut = {name: getattr(self, name)[kept] for name in ("f", "J", "S", "own")}
+        return replace(self, of=self.of.without(records), **cut)
 
 
 def predicted_and_slopes(
@@ -178,18 +190,17 @@ def linear_about(of: FittedRecords, values: Mapping[str, float]) -> Linear:
     fitted = {i.name: i.step for i in of.free}
     held = {i.name: i.u for i in of.held}
     f, both = predicted_and_slopes(of, values, fitted | held)
-    own = [np.zeros((len(f), 0))]
+    own = []
     for name, record in of.records.items():
-        here = (of.rows["record"] == name).to_numpy()
+        here = f[(of.rows["record"] == name).to_numpy()]
         at = values_at(of.predict, places_of(of.of(name)))
-        for value, u in record.u.items():
-            if u > 0:
-                column = np.zeros((len(f), 1))
-                moved = slope(at, values, record, f[here], value, u, own=True)
-                column[here, 0] = moved.change
-                own.append(column)
+        each = [
+            slope(at, values, record, here, k, u, own=True).change
+            for k, u in record.uncertain.items()
+        ]
+        own.append(np.reshape(each, (len(each), len(here))).T)
     P = len(fitted)
-    return Linear(values, f, both[:, :P], both[:, P:], np.hstack(own))
+    return Linear(of, values, f, both[:, :P], both[:, P:], block_diag(*own))
 
 
 def blocks(rows: pd.DataFrame) -> list[Ints]:
@@ -222,7 +233,7 @@ def least_misfit(
     free = of.free
     if not free:
         return dict(values)
-    u, y = (of.rows[c].to_numpy(np.float64) for c in ("u", "measured"))
+    u, y = of.columns("u", "measured")
     f, _ = predicted_and_slopes(of, values, {})
     whole = model_covariance(of.rows, f, errors)
     white = [(i, whitening(np.diag(u[i] ** 2) + K)) for i, K in whole]
@@ -315,10 +326,7 @@ class Posterior:
 
 
 def reestimated(
-    of: FittedRecords,
-    near: Linear,
-    errors: Mapping[str, ModelError],
-    known: Floats,
+    near: Linear, errors: Mapping[str, ModelError], known: Floats
 ) -> dict[str, ModelError]:
     """The model errors with the deviations of the residuals, by family.
 
@@ -328,7 +336,8 @@ def reestimated(
         for scatter in records whose own inputs are uncertain: what these do to all
         rows alike would be taken off each row's scatter
     """
-    u, y, at = (of.rows[c].to_numpy(np.float64) for c in ("u", "measured", "at"))
+    of = near.of
+    u, y, at = of.columns("u", "measured", "at")
     record, families = numbered(of.rows), of.rows["family"].to_numpy()
     total: dict[str, Floats] = {}
     residuals: dict[str, list[Residuals]] = {}
@@ -371,10 +380,10 @@ def posterior(
         values = least_misfit(of, values, errors)
         near = linear_about(of, values)
         before = errors
-        errors = reestimated(of, near, errors, of.information)
+        errors = reestimated(near, errors, of.information)
         moving = [name for name in errors if not _same(before[name], errors[name])]
         if not moving:
-            return covariances(of, near, errors), near
+            return Solved.of(near, errors).posterior, near
     raise NotConvergedError(
         f"the model error of {', '.join(moving)} still changes by more than {SAME:.0%} "
         f"after {ROUNDS} rounds of fitting: give its u, or fit fewer inputs",
@@ -395,7 +404,7 @@ def estimate_unfitted(
     if of.rows.empty:
         return dict(errors)
     near = linear_about(replace(of, inputs=()), values)
-    return reestimated(of, near, errors, np.zeros((0, 0)))
+    return reestimated(near, errors, np.zeros((0, 0)))
 
 
 def _same(a: ModelError, b: ModelError) -> bool:
@@ -404,65 +413,59 @@ def _same(a: ModelError, b: ModelError) -> bool:
     )
 
 
-def _gain(
-    of: FittedRecords, near: Linear, errors: Mapping[str, ModelError]
-) -> tuple[Floats, Floats, Floats]:
-    """C (P, P), G (P, n), and G K G^T (P, P), which model error does to the fit."""
-    u, P = of.rows["u"].to_numpy(np.float64), near.J.shape[1]
-    A, right = of.information, np.zeros((len(u), P))
-    whole = model_covariance(of.rows, near.f, errors)
-    for i, K in whole:
-        L = whitening(np.diag(u[i] ** 2) + K)
-        white = solve_triangular(L, near.J[i], lower=True)
-        A += white.T @ white
-        right[i] = solve_triangular(L.T, white)
-    C = inverse(A)
-    G = C @ right.T
-    by_model: Floats = sum(
-        (G[:, i] @ K @ G[:, i].T for i, K in whole), np.zeros((P, P))
-    )
-    return C, G, by_model
+class Solved(NamedTuple):
+    """The normal equations at the fitted values.
 
+    Attributes
+    ----------
+    C : (P, P), G : (P, n) as above
+    posterior : with covariances by where they come from
+    """
 
-def covariances(
-    of: FittedRecords, near: Linear, errors: Mapping[str, ModelError]
-) -> Posterior:
-    """Covariances at the fitted values, by where they come from."""
-    u, known = of.rows["u"].to_numpy(np.float64), of.information
-    C, G, by_model = _gain(of, near, errors)
-    own = G @ near.own
-    return Posterior(
-        dict(near.inputs),
-        tuple(i.name for i in of.free),
-        tuple(i.name for i in of.held),
-        np.array([i.u for i in of.held]),
-        (G * u**2) @ G.T + C @ known @ C + own @ own.T,
-        by_model,
-        G @ near.S,
-        errors,
-    )
+    near: Linear
+    C: Floats
+    G: Floats
+    posterior: Posterior
 
+    @classmethod
+    def of(cls, near: Linear, errors: Mapping[str, ModelError]) -> "Solved":
+        of, P = near.of, near.J.shape[1]
+        (u,), known = of.columns("u"), of.information
+        A, right = known.copy(), np.zeros((len(u), P))
+        whole = model_covariance(of.rows, near.f, errors)
+        for i, K in whole:
+            L = whitening(np.diag(u[i] ** 2) + K)
+            white = solve_triangular(L, near.J[i], lower=True)
+            A += white.T @ white
+            right[i] = solve_triangular(L.T, white)
+        C = inverse(A)
+        G = C @ right.T
+        by_model: Floats = sum(
+            (G[:, i] @ K @ G[:, i].T for i, K in whole), np.zeros((P, P))
+        )
+        own = G @ near.own
+        found = Posterior(
+            dict(near.inputs),
+            tuple(i.name for i in of.free),
+            tuple(i.name for i in of.held),
+            np.array([i.u for i in of.held]),
+            (G * u**2) @ G.T + C @ known @ C + own @ own.T,
+            by_model,
+            G @ near.S,
+            errors,
+        )
+        return cls(near, C, G, found)
 
-def without(
-    of: FittedRecords, near: Linear, records: Collection[str]
-) -> tuple[FittedRecords, Linear]:
-    """All other records, about the same parameters."""
-    kept = ~of.rows["record"].isin(records).to_numpy()
-    cut = {name: getattr(near, name)[kept] for name in ("f", "J", "S", "own")}
-    return of.without(records), replace(near, **cut)
-
-
-def _step(
-    of: FittedRecords, now: Mapping[str, float], f: Floats, C: Floats, G: Floats
-) -> Floats:
-    """(P,) of Gauss and Newton, with C and G as of `_gain`."""
-    away = np.array([i.value - now[i.name] for i in of.free])
-    off: Floats = of.rows["measured"].to_numpy(np.float64) - f
-    return np.asarray(C @ of.information @ away + G @ off)
+    def step(self, now: Mapping[str, float], f: Floats) -> Floats:
+        """(P,) of Gauss and Newton from values where f (n,) is predicted."""
+        of = self.near.of
+        away = np.array([i.value - now[i.name] for i in of.free])
+        (y,) = of.columns("measured")
+        return np.asarray(self.C @ of.information @ away + self.G @ (y - f))
 
 
 def growth(
-    linear: Sequence[tuple[FittedRecords, Linear]],
+    linear: Sequence[Linear],
     errors: Mapping[str, ModelError],
     conditions: Mapping[tuple[str, ...], float],
 ) -> dict[str, ModelError]:
@@ -477,16 +480,15 @@ def growth(
     linear : rows that are fitted, then rows that are not
     conditions : the records of each, and how far it is from the nearest other one
     """
-    (of, near), found = linear[0], dict[str, list[Residuals]]()
+    found: dict[str, list[Residuals]] = {}
     for k, (gone, apart) in enumerate(conditions.items()):
-        others, some = without(of, near, gone)
-        after = covariances(others, some, errors)
-        C, G, _ = _gain(others, some, errors)
-        step = _step(others, near.inputs, some.f, C, G)
-        for part, about in linear:
-            here = part.rows["record"].isin(gone).to_numpy()
-            rows, J = part.rows[here], about.J[here]
-            y, u, at = (rows[c].to_numpy(np.float64) for c in ("measured", "u", "at"))
+        others = linear[0].without(gone)
+        solved = Solved.of(others, errors)
+        after, step = solved.posterior, solved.step(others.inputs, others.f)
+        for about in linear:
+            here = about.of.rows["record"].isin(gone).to_numpy()
+            J, rows = about.J[here], about.of.rows[here]
+            y, u, at = (x[here] for x in about.of.columns("measured", "u", "at"))
             f, by = about.f[here] + J @ step, (about.S[here] - J @ after.gain)
             square = u**2 + np.square(about.own[here]).sum(axis=1)
             square += np.square(by * after.u_held).sum(axis=1)
@@ -498,17 +500,15 @@ def growth(
                 found.setdefault(name, []).append(
                     Residuals((y - f)[i] / apart, sd / apart, at[i], number, f[i], none)
                 )
+    aims = linear[0].of.aims
     return {
-        name: estimate(found.get(name, []), errors[name], of.aims[name], np.eye(0))
+        name: estimate(found.get(name, []), errors[name], aims[name], np.eye(0))
         for name in errors
     }
 
 
 def left_out(
-    of: FittedRecords,
-    near: Linear,
-    errors: Mapping[str, ModelError],
-    records: Collection[str],
+    near: Linear, errors: Mapping[str, ModelError], records: Collection[str]
 ) -> Posterior:
     """What the other records determine, sought from the fit to all of them.
 
@@ -523,23 +523,21 @@ def left_out(
     NotConvergedError
         where that many steps do not
     """
-    others, some = without(of, near, records)
-    errors = reestimated(others, some, errors, of.information)
-    found = covariances(others, some, errors)
-    C, G, _ = _gain(others, some, errors)
-    now, f, scale = dict(near.inputs), some.f, np.sqrt(np.diag(C))
+    others = near.without(records)
+    solved = Solved.of(others, reestimated(others, errors, near.of.information))
+    now, f, scale = dict(near.inputs), others.f, np.sqrt(np.diag(solved.C))
     least, best = np.inf, now
     for _ in range(FEWER_STEPS):
-        step = _step(others, now, f, C, G)
-        moved = zip(found.fitted, step.tolist(), strict=True)
+        step = solved.step(now, f)
+        moved = zip(solved.posterior.fitted, step.tolist(), strict=True)
         now = {**now, **{name: now[name] + by for name, by in moved}}
         size = float((np.abs(step) / scale).max())
         least, best = min((least, best), (size, now), key=lambda one: one[0])
         if size <= STILL:
             break
-        f, _ = predicted_and_slopes(others, now, {})
+        f, _ = predicted_and_slopes(others.of, now, {})
     if least <= JUMPING:
-        return replace(found, inputs=best)
+        return replace(solved.posterior, inputs=best)
     raise NotConvergedError(
         f"without {', '.join(records)} the fit did not converge in {FEWER_STEPS} steps "
         f"(last change {least:.2g} u): fit fewer inputs, or remove the "

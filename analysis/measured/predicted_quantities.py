@@ -118,6 +118,11 @@ class RecordInputs:
             if not 0.0 <= u < np.inf:
                 raise ValueError(f"{self.name}: u of {name} must be 0 or more, not {u}")
 
+    @property
+    def uncertain(self) -> dict[str, float]:
+        """Those of `u` that are not 0."""
+        return {name: u for name, u in self.u.items() if u > 0}
+
     def shifted(self, name: str, by: float) -> "RecordInputs":
         """The same record with one number changed by `by`."""
         moved = {**self.numbers, name: self.numbers[name] + by}
@@ -151,11 +156,6 @@ class Slope:
     def each(self) -> Floats:
         """(n,) per unit of the input."""
         return self.change / self.over
-
-    @property
-    def variance(self) -> Floats:
-        """(n,) of the values where `over` is the input's standard uncertainty."""
-        return np.asarray(self.change**2 + self.bend**2 / 2)
 
 
 def values_at(predict: Predict, places: Sequence[tuple[str, Floats]]) -> Values:

@@ -37,7 +37,6 @@ SOURCES = ("u_num", "u_input", "u_fit", "u_model", "u_noise")
 COLUMNS = ("record", "quantity", "at", "value", *SOURCES, "half_width", "low", "high")
 SAFETY = 1.25  # of the grid convergence index where the order is known
 SHIFTED = 1.15  # from that index to a standard uncertainty, ASME V&V 20 sect. 2-4
-FEWEST_DRAWS = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,26 +89,16 @@ Families = Callable[[str], Family]  # the family of a quantity, of one record
 
 @dataclass(frozen=True)
 class Numerics:
-    """How inputs are taken through a model, and its discretisation judged.
+    """How the discretisation of a model is judged.
 
     Parameters
     ----------
     refined : the same model with half the step; None where nothing is discretised
     order : in which the discretisation error falls
-    draws : of the inputs; 0 takes slopes and bends
     """
 
     refined: Predict | None = None
     order: float = 2.0
-    draws: int = 0
-    seed: int = 20_250_019
-
-    def __post_init__(self) -> None:
-        if 0 < self.draws < FEWEST_DRAWS:
-            raise ValueError(
-                f"draws must be 0 (linearised) or at least {FEWEST_DRAWS}, "
-                f"not {self.draws}"
-            )
 
 
 def predicted(
@@ -123,8 +112,8 @@ def predicted(
 ) -> pd.DataFrame:
     """The rows of one record: COLUMNS.
 
-    Where inputs sampled, or moved by u, leave a quantity without a value, its interval
-    is from the others, and attrs["note"] says how many.
+    Where inputs moved by u leave a quantity without a value, its interval is from the
+    others, and attrs["note"] says how many.
 
     Parameters
     ----------
@@ -135,7 +124,10 @@ def predicted(
         name: families(name).of(series) for name, series in predict(now, record).items()
     }
     at = [(name, one.at) for name, one in on.items() if len(one.at)]
-    middle = np.concatenate([on[name].value for name, _ in at] or [np.zeros(0)])
+    middle, own = (
+        np.concatenate([getattr(on[name], what) for name, _ in at] or [np.zeros(0)])
+        for what in ("value", "u")
+    )
     values = values_at(predict, at)
     J = np.column_stack(
         [
@@ -145,12 +137,7 @@ def predicted(
         ]
         or [np.zeros((len(middle), 0))]
     )
-    own = np.concatenate([on[name].u for name, _ in at] or [np.zeros(0)])
-    through, missing, tried = (
-        _sampled(values, record, middle, after, numerics)
-        if numerics.draws
-        else _linear(values, record, middle, after, J)
-    )
+    through, missing, tried = _linear(values, record, middle, after, J)
     table = pd.DataFrame(
         {
             "record": record.name,
@@ -238,47 +225,11 @@ def _linear(
         one = slope(values, after.inputs, record, middle, name, float(u))
         total += (one.change - J @ after.gain[:, k] * u) ** 2 + one.bend**2 / 2
         missing += one.missing
-    own = {name: u for name, u in record.u.items() if u > 0}
-    for name, u in own.items():
+    for name, u in record.uncertain.items():
         one = slope(values, after.inputs, record, middle, name, u, own=True)
-        total += one.variance
+        total += one.change**2 + one.bend**2 / 2
         missing += one.missing
-    return total, missing, 2 * (len(after.held) + len(own))
-
-
-def _sampled(
-    values: Values,
-    record: RecordInputs,
-    middle: Floats,
-    after: Posterior,
-    numerics: Numerics,
-) -> tuple[Floats, Ints, int]:
-    """(n,) mean square departure of values from sampled inputs; see `_linear`."""
-    own = {name: u for name, u in record.u.items() if u > 0}
-    missing, tried = np.zeros(len(middle), dtype=np.int64), numerics.draws
-    total = np.zeros(len(middle))
-    if not own and not after.held:
-        return total, missing, tried
-    rng = np.random.default_rng(numerics.seed)
-    for _ in range(numerics.draws):
-        moved = rng.standard_normal(len(after.held)) * after.u_held
-        back = -after.gain @ moved
-        now = dict(after.inputs)
-        for name, by in [*zip(after.held, moved, strict=True),
-                         *zip(after.fitted, back, strict=True)]:  # fmt: skip
-            now[name] += float(by)
-        sample = record
-        for name, u in own.items():
-            sample = sample.shifted(name, float(rng.normal(0.0, u)))
-        off = values(now, sample) - middle
-        missing += np.isnan(off)
-        total += np.nan_to_num(off) ** 2
-    if (missing > tried / 2).any():
-        raise ValueError(
-            f"the model has no value for over half of {tried} sampled inputs: reduce "
-            "the u of the inputs"
-        )
-    return total / (tried - missing), missing, tried
+    return total, missing, 2 * (len(after.held) + len(record.uncertain))
 
 
 def _discretisation(

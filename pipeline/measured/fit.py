@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from analysis.measured import prediction, prediction_verdicts
+from analysis.measured import prediction_verdicts
 from analysis.measured.model_error import ModelError
 from analysis.measured.posterior import (
     FittedRecords,
@@ -23,7 +23,6 @@ from analysis.measured.posterior import (
     left_out,
     linear_about,
     posterior,
-    without,
 )
 from pipeline.measured.prediction_file import (
     POSTERIOR,
@@ -62,9 +61,9 @@ def run_step(at: SetAtHand, out: Path) -> Numbers:
     at, fitted, unused = measured_and_predicted(at, chosen)
     after, near = posterior(fitted, at.errors)
     errors = estimate_unfitted(unused, after.inputs, after.errors)
-    linear = [(fitted, near)]
+    linear = [near]
     if len(unused.rows):
-        linear.append((unused, linear_about(unused, after.inputs)))
+        linear.append(linear_about(unused, after.inputs))
     groups = left_out_groups(at, chosen)
     beyond = growth_of(at, linear, errors, groups)
     after = replace(after, errors=errors, growth=beyond, repeat_sd=dict(at.repeat_sd))
@@ -153,12 +152,12 @@ def left_out_groups(at: SetAtHand, chosen: Records) -> list[list[str]]:
 
 def growth_of(
     at: SetAtHand,
-    linear: Sequence[tuple[FittedRecords, Linear]],
+    linear: Sequence[Linear],
     errors: Mapping[str, ModelError],
     groups: Sequence[Sequence[str]],
 ) -> dict[str, ModelError]:
     """How model error grows along the distances of the set; nothing without any."""
-    of, near = linear[0]
+    of = linear[0].of
     if not at.of.records.distances:
         return {}
     apart = {
@@ -166,14 +165,14 @@ def growth_of(
             of.records[group[0]], of.without(group).records.values()
         )
         for group in groups
-        if determined_by_others(of, near, group)
+        if determined_by_others(linear[0], group)
     }
     return growth(linear, errors, {k: far for k, far in apart.items() if far > 0.0})
 
 
 def left_out_rows(
     at: SetAtHand,
-    linear: Sequence[tuple[FittedRecords, Linear]],
+    linear: Sequence[Linear],
     unused: FittedRecords,
     groups: Sequence[Sequence[str]],
 ) -> pd.DataFrame:
@@ -186,35 +185,31 @@ def left_out_rows(
     to it elsewhere and are held is not predicted without itself. Nor is a record
     without which the others tell nothing of some input.
     """
-    tables, (of, near) = [], linear[0]
-    for group in [one for one in groups if determined_by_others(of, near, one)]:
-        after = left_out(of, near, at.errors, group)
+    tables, near = [], linear[0]
+    for group in [one for one in groups if determined_by_others(near, one)]:
+        after = left_out(near, at.errors, group)
         others = unused.without(group)
         errors = estimate_unfitted(others, after.inputs, after.errors)
-        fewer = [without(*one, group) for one in linear]
+        fewer = [one.without(group) for one in linear]
         rest = [one for one in groups if one is not group]
         beyond = growth_of(at, fewer, errors, rest)
         after = replace(after, errors=errors, growth=beyond)
         for name in group:
-            record = of.records[name]
-            families = at.families(record.words)
-            table = prediction.predicted(
-                at.predict, record, after, at.inputs, families, at.numerics,
-                at.distance(record, others.records.values()),
-            )  # fmt: skip
-            measured = pd.concat([of.of(name), unused.of(name)])
+            record = near.of.records[name]
+            table = at.prediction(record, after, others.records.values())
+            measured = pd.concat([near.of.of(name), unused.of(name)])
             tables.append(prediction_verdicts.compared(measured, table))
     return stacked(tables, prediction_verdicts.COLUMNS)
 
 
-def determined_by_others(of: FittedRecords, near: Linear, group: Sequence[str]) -> bool:
+def determined_by_others(near: Linear, group: Sequence[str]) -> bool:
     """Whether others tell of an input that a group depends on, and know all inputs.
 
     One that changes with none has its parameters held, fitted to it elsewhere.
     """
-    own = of.rows["record"].isin(group).to_numpy()
+    own = near.of.rows["record"].isin(group).to_numpy()
     needed, told = (near.J[rows].any(axis=0) for rows in (own, ~own))
-    prior = np.array([np.isfinite(i.u) for i in of.free], dtype=bool)
+    prior = np.array([np.isfinite(i.u) for i in near.of.free], dtype=bool)
     return bool((needed & told).any() and (told | prior).all())
 
 

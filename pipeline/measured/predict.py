@@ -55,12 +55,8 @@ def run_step(
         records = replace(records, inputs=inputs, refused=refused)
     tables, refused, notes = [], dict(records.refused), dict[str, str]()
     for name, one in records.inputs.items():
-        families = at.families(one.words)
         try:
-            rows = prediction.predicted(
-                at.predict, one, after, at.inputs, families, at.numerics,
-                at.distance(one, known),
-            )  # fmt: skip
+            rows = at.prediction(one, after, known)
             tables.append(rows)
             notes[name] = rows.attrs["note"]
         except REFUSALS as error:

@@ -2,8 +2,8 @@
 
 A class of pipeline.measured named by `model: {_target_: ...}` in
 conf/measured/<set>.yaml. The frame calls, in this order: `inputs` for every record;
-`predict`, as often as fit, draws and refinement want; and only when all predictions are
-written, `measured`. So `inputs` must read nothing that is to be predicted:
+`predict`, as often as fit, slopes and refinement want; and only when all predictions
+are written, `measured`. So `inputs` must read nothing that is to be predicted:
 `FoundRecord.columns` reads the columns that are asked for and no others.
 """
 
@@ -19,9 +19,9 @@ import numpy as np
 import pandas as pd
 
 from analysis.measured.model_error import Departure, ModelError
-from analysis.measured.posterior import COLUMNS, Input
+from analysis.measured.posterior import COLUMNS, Input, Posterior
 from analysis.measured.predicted_quantities import Predict, Quantities, RecordInputs
-from analysis.measured.prediction import Families, Family, Numerics
+from analysis.measured.prediction import Families, Family, Numerics, predicted
 from analysis.measured.prediction_verdicts import pooled_deviation
 from pipeline.config.build_objects import build
 from pipeline.config.config_files import checked
@@ -138,10 +138,10 @@ class SetAtHand:
 
     @property
     def numerics(self) -> Numerics:
-        """How inputs go through the model, which may have nothing to refine."""
+        """How the model is refined, which may have nothing to refine."""
         finer = self.experiment.refined()
         refined = None if finer is self.experiment else finer.predict
-        return Numerics(refined, self.of.order, self.of.draws)
+        return Numerics(refined, self.of.order)
 
     @property
     def inputs(self) -> list[Input]:
@@ -200,6 +200,19 @@ class SetAtHand:
             return [of.numbers[name] / unit[name] for name in unit]
 
         return min((dist(place(one), place(other)) for other in fitted), default=0.0)
+
+    def prediction(
+        self, record: RecordInputs, after: Posterior, fitted: Iterable[RecordInputs]
+    ) -> pd.DataFrame:
+        """Rows of a record as of `analysis.measured.prediction.predicted`.
+
+        Parameters
+        ----------
+        fitted : records that `after` is determined by
+        """
+        families, far = self.families(record.words), self.distance(record, fitted)
+        inputs, numerics = self.inputs, self.numerics
+        return predicted(self.predict, record, after, inputs, families, numerics, far)
 
     def is_fitted(self, record: str) -> bool:
         """Whether a record of the shipped folder is fitted."""

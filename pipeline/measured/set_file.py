@@ -16,7 +16,6 @@ from pipeline.config.config_files import CONF, checked, listed
 from pipeline.config.hydra import composed_file
 from pipeline.config.value_types import (
     AtLeastOne,
-    Count,
     Entry,
     NotNegative,
     Positive,
@@ -202,7 +201,6 @@ class MeasuredSet(Entry):
     model : `_target_` of an experiment of pipeline.measured, and its settings
     quantities : by name, in the order of tables and figures
     k : coverage factor of the verdicts
-    draws : of the inputs through the model; 0 takes slopes, whose curvature is checked
     order : in which the discretisation error falls with the step
     blurred : expected fall of chi2 that slopes cannot tell from none, 1 being that by
         one standard uncertainty: large where a model has kinks, such as snaps and slips
@@ -220,7 +218,6 @@ class MeasuredSet(Entry):
     quantities: dict[str, QuantityEntry]
     inputs: dict[str, InputEntry] = Field(default_factory=dict)
     k: Positive = 2.0
-    draws: Count = 0
     order: Positive = 2.0
     blurred: Positive = 1e-3
     reach: Positive = 1.0

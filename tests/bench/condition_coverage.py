@@ -122,7 +122,7 @@ def by_mounting(name: str = "tendon_tentacle") -> None:
     groups: dict[str, list[str]] = {}
     for record, one in of.records.items():
         groups.setdefault(one.words["mounting"], []).append(record)
-    rows = left_out_rows(at, [(of, near)], unused, [*groups.values()])
+    rows = left_out_rows(at, [near], unused, [*groups.values()])
     narrow = bounded(at, rows)
     for mounting, group in groups.items():
         own = rows["record"].isin(group)
@@ -135,8 +135,8 @@ def by_temperature(name: str = "lce_lattices") -> None:
     for places in np.array_split(np.unique(of.rows["at"]), QUARTERS):
         kept = ~of.rows["at"].isin(places).to_numpy()
         some = {key: getattr(near, key)[kept] for key in ("f", "J", "S", "own")}
-        others = replace(of, rows=of.rows[kept])
-        fewer = left_out(others, replace(near, **some), after.errors, ())
+        others = replace(near, of=replace(of, rows=of.rows[kept]), **some)
+        fewer = left_out(others, after.errors, ())
         tables = []
         for record in of.records.values():
             families = at.families(record.words)

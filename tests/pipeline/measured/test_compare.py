@@ -55,16 +55,16 @@ def test_a_record_that_alone_tells_an_input_is_not_left_out():
     free = [Input(name, 1.0, np.inf, fitted=True) for name in "pq"]
     of = FittedRecords(lambda *_: {}, {}, rows, free)
     J = np.array([[1.0, 0.0], [2.0, 0.0], [1.0, 3.0], [1.0, 0.0], [0.0, 0.0]])
-    near = Linear({}, np.zeros(5), J, np.zeros((5, 0)), np.zeros((5, 0)))
-    told = {name: determined_by_others(of, near, [name]) for name in "abcd"}
+    near = Linear(of, {}, np.zeros(5), J, np.zeros((5, 0)), np.zeros((5, 0)))
+    told = {name: determined_by_others(near, [name]) for name in "abcd"}
     assert told == {"a": True, "b": False, "c": True, "d": False}
-    assert not determined_by_others(of, near, ["a", "b", "c", "d"])
-    none = replace(of, inputs=())
-    assert not determined_by_others(none, replace(near, J=J[:, :0]), ["a"])
-    prior = replace(of, inputs=[free[0], replace(free[1], u=0.5)])
-    assert determined_by_others(prior, near, ["b"])
-    alone = replace(near, J=J * [[0.0, 1.0]])
-    assert not determined_by_others(prior, alone, ["b"])
+    assert not determined_by_others(near, ["a", "b", "c", "d"])
+    none = replace(near, of=replace(of, inputs=()), J=J[:, :0])
+    assert not determined_by_others(none, ["a"])
+    inputs = [free[0], replace(free[1], u=0.5)]
+    prior = replace(near, of=replace(of, inputs=inputs))
+    assert determined_by_others(prior, ["b"])
+    assert not determined_by_others(replace(prior, J=J * [[0.0, 1.0]]), ["b"])
 
 
 def test_a_record_is_as_far_as_the_nearest_fitted_one():

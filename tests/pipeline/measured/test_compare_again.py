@@ -91,7 +91,7 @@ def test_a_fit_made_now_ends_where_the_committed_one_did(name):
     bare = replace(at, repeat_sd={})  # what repeats differ by is found anew
     at, of, _ = measured_and_predicted(bare, replace(records, inputs=fitted))
     near = linear_about(of, after.inputs)
-    again = left_out(of, near, after.errors, ())
+    again = left_out(near, after.errors, ())
     assert apart(at, before, again.inputs) < MOVED[name]
     for family in {*of.rows["family"]}:
         sd = after.errors[family].sd
