@@ -33,6 +33,7 @@ from sim.core.options import Positive
 from sim.mechanism.block_equilibrium import BlockOptions, driven
 from sim.mechanism.hinged_blocks import (
     HELD,
+    STIFFNESSES,
     BlockAssembly,
     Grip,
     LigamentHinges,
@@ -122,12 +123,14 @@ class Ligaments:
     gap : rad by which voids close before the drawing says so
     friction : N mm at which a hinge slips; stick : N mm/rad before
     give : mm/N of each clamp
+    turn_cubic : N mm/rad^3, added to `turn`
     play : mm by which the way of the clamps goes on at the force `seat`, N
     """
 
     stretch: float
     shear: float
     turn: float
+    turn_cubic: float = 0.0
     compression: float = 0.0
     touch: float = 0.0
     gap: float = 0.0
@@ -246,19 +249,15 @@ class BlockMechanism(Experiment):
         """
         geometry, voids = _geometry(self.geometry)
         count, half = len(geometry.blocks), 0.5 * self.ligament_mm * geometry.along
-        each = {
-            name: np.full(count, getattr(ligaments, name))
-            for name in ("stretch", "shear", "turn", "touch", "friction", "stick")
-        }
         pressed = ligaments.compression or ligaments.stretch
+        law = replace(ligaments, compression=pressed)
         middle = geometry.middles()
         hinges = LigamentHinges(
             geometry.blocks,
             np.stack([middle - half, middle + half], axis=1),
-            compression=np.full(count, pressed),
             voids=voids - ligaments.gap,
             polar=specimen in self.published_strains,
-            **each,
+            **{name: np.full(count, getattr(law, name)) for name in STIFFNESSES},
         )
         points = []
         for block, corner in self.grips:

@@ -3,7 +3,7 @@
 The fields of a `Checked` dataclass say by their types what they must be: `Positive`,
 `Count` and so on, or `within` limits. `of` says whose option a number is, where its
 name alone would not: "rod: nodes must be ...". A `Choice` is an option that is a word.
-`refuse_first` and `refuse_missing` serve arrays: rows, and numbers of nodes.
+`refuse_missing` serves numbers of nodes.
 """
 
 import math
@@ -33,30 +33,6 @@ def is_count(value: Any, least: int = 1) -> bool:
         and not isinstance(value, bool)
         and int(value) >= least
     )
-
-
-def refuse_unless_positive(owner: object, *names: str, of: str = "") -> None:
-    """Refuse the first of the named attributes that is not a positive number."""
-    _refuse_unless(is_positive, "positive", owner, names, of)
-
-
-def refuse_negative(owner: object, *names: str, of: str = "") -> None:
-    """Refuse the first of the named attributes that is not 0 or more, and finite."""
-    _refuse_unless(
-        lambda value: is_finite(value) and float(value) >= 0.0,
-        "0 or more", owner, names, of,
-    )  # fmt: skip
-
-
-def _refuse_unless(
-    fits: Callable[[Any], bool], what: str, owner: object, names: tuple[str, ...],
-    of: str,
-) -> None:  # fmt: skip
-    for name in names:
-        value = getattr(owner, name)
-        if not fits(value):
-            whose = f"{of}: " if of else ""
-            raise ValueError(f"{whose}{name} must be {what}, not {value}")
 
 
 class Requirement(NamedTuple):
@@ -102,7 +78,9 @@ class Checked:
                 *(get_args(field.type) if value is not None else ()),
             ):
                 for one in getattr(kind, "__metadata__", ()):
-                    _refuse_unless(one.fits, one.words, self, (field.name,), self.of)
+                    if not one.fits(value):
+                        named = f"{self.of}: {field.name}" if self.of else field.name
+                        raise ValueError(f"{named} must be {one.words}, not {value}")
 
 
 def refuse_missing(

@@ -56,29 +56,7 @@ class BlockOptions(Checked):
 
 
 @dataclass(frozen=True, eq=False)
-class BlockState:
-    """A stable rest.
-
-    Attributes
-    ----------
-    q : (b, 3) motions x, y, theta of all blocks
-    energy : stored in hinges and clamps
-    reactions : (g, 3) force x, y and moment that each grip puts on its block
-    residual : as `BlockOptions.tolerance`
-    iterations : Newton steps
-    left_saddle : whether it was left along a negative curvature on the way
-    """
-
-    q: Floats
-    energy: float
-    reactions: Floats
-    residual: float
-    iterations: int
-    left_saddle: bool
-
-
-@dataclass(frozen=True, eq=False)
-class _Point:
+class Point:
     """Energy and derivatives at q, for a given driving."""
 
     q: Floats
@@ -142,7 +120,7 @@ class BlockProblem:
         q[self.slots] = np.where(self.springs < HELD, q[self.slots], anchors)
         return q
 
-    def point(self, q: Floats, anchors: Floats, slip: Floats) -> _Point:
+    def point(self, q: Floats, anchors: Floats, slip: Floats) -> Point:
         """Energy, gradient (b, 3) and the entries of the scaled Hessian at q."""
         gradient = np.zeros_like(q)
         entries = np.empty((len(self.hinges.blocks), 21))
@@ -156,21 +134,21 @@ class BlockProblem:
         scale = np.tile([self.lever, self.lever, 1.0], 2)
         entries *= (scale[LOWER[0]] * scale[LOWER[1]])[None]
         values = np.concatenate([entries.ravel(), (diagonal * self.levers**2).ravel()])
-        return _Point(q, energy, gradient, values[self.places[2]])
+        return Point(q, energy, gradient, values[self.places[2]])
 
-    def reactions(self, point: _Point, anchors: Floats) -> Floats:
+    def reactions(self, point: Point, anchors: Floats) -> Floats:
         """(g, 3) force and moment that each grip puts on its block."""
         given = self.springs < HELD
         stretched = point.q[self.slots] - anchors
         springs = np.where(given, self.springs, 0.0)
         return np.where(given, -springs * stretched, point.gradient[self.slots])
 
-    def residual(self, point: _Point) -> float:
+    def residual(self, point: Point) -> float:
         """Largest unbalanced force, as `BlockOptions.tolerance` counts it."""
         forces = (point.gradient * self.levers)[self.free] / self.lever
         return float(np.abs(forces).max(initial=0.0)) / self.unit
 
-    def factor(self, point: _Point, shift: float) -> Factor:
+    def factor(self, point: Point, shift: float) -> Factor:
         """L D L^T of the scaled Hessian plus `shift` on its diagonal."""
         rows, cols, _ = self.places
         values = point.entries.copy()
@@ -178,7 +156,7 @@ class BlockProblem:
         values[extra] += shift
         return factorise(self.pattern, values)
 
-    def positive(self, point: _Point) -> PositiveFactor:
+    def positive(self, point: Point) -> PositiveFactor:
         """The Hessian's factor, shifted until it is positive definite."""
         rows, cols, _ = self.places
         largest = float(np.abs(point.entries[rows == cols]).max())
@@ -197,7 +175,7 @@ def at_rest(
     start: Floats,
     slip: Floats,
     options: BlockOptions,
-) -> BlockState:
+) -> Point:
     """The stable rest that the blocks slide into from `start`.
 
     Parameters
@@ -214,18 +192,15 @@ def at_rest(
     held = _HeldBlocks(problem, anchors, slip, options.tolerance)
     start = problem.with_anchors(start, anchors)
     for found in minimise(held, held.at(start), options.max_iterations):
-        point, steps = found.point, found.steps
-    residual = problem.residual(point)
+        point = found.point
     if found.end is not End.MINIMUM:
         raise NotConvergedError(
-            f"no equilibrium found at drive parameter {driving:.6g} in {steps} steps "
-            f"(residual {residual:.1e}): add grips, or take smaller increments",
+            f"no equilibrium found at drive parameter {driving:.6g} in {found.steps} "
+            f"steps (residual {problem.residual(point):.1e}): add grips, or take "
+            "smaller increments",
             best=point.q,
         )
-    return BlockState(
-        point.q, point.energy, problem.reactions(point, anchors), residual, steps,
-        found.saddles > 0,
-    )  # fmt: skip
+    return point
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,22 +212,22 @@ class _HeldBlocks:
     slip: Floats
     tolerance: float
 
-    def at(self, q: Floats) -> _Point:
+    def at(self, q: Floats) -> Point:
         return self.blocks.point(q, self.anchors, self.slip)
 
-    def is_balanced(self, point: _Point) -> bool:
+    def is_balanced(self, point: Point) -> bool:
         return self.blocks.residual(point) <= self.tolerance
 
-    def negative(self, point: _Point) -> int:
+    def negative(self, point: Point) -> int:
         return int(self.blocks.positive(point).shift > 0.0)  # or what nothing holds
 
-    def steps(self, point: _Point) -> Iterator[Step[_Point]]:
+    def steps(self, point: Point) -> Iterator[Step[Point]]:
         blocks = self.blocks
         down = -(point.gradient * blocks.levers)[blocks.free]
         step = blocks.expanded(blocks.positive(point).factor.solve(down))
         step *= min(1.0, LARGEST_TURN / float(np.abs(step / blocks.levers).max()))
 
-        def trials(share: float) -> Iterator[Trial[_Point]]:
+        def trials(share: float) -> Iterator[Trial[Point]]:
             there = self.at(point.q + share * step)
             yield Trial(there, there.energy - point.energy)
 
@@ -260,7 +235,7 @@ class _HeldBlocks:
         rounding = ROUNDING * (abs(point.energy) + blocks.unit * blocks.lever)
         yield Step(trials, slope, rounding, halved(1.0, SHORTEST))
 
-    def escaped(self, point: _Point) -> _Point:
+    def escaped(self, point: Point) -> Point:
         """On the lower side of the direction of most negative curvature."""
         mode = lowest_mode(
             self.blocks.positive(point).factor.solve, self.blocks.pattern.n
@@ -282,13 +257,13 @@ class BlockStep:
     ----------
     driving : of the grips, in units of their motions
     force : work of the grips for one unit of driving: sum of reactions times motions
-    state : the rest
+    q : (b, 3) motions x, y, theta of all blocks
     slip : (h,) slips of the friction elements after it
     """
 
     driving: float
     force: float
-    state: BlockState
+    q: Floats
     slip: Floats
 
 
@@ -311,11 +286,8 @@ def driven(
     """
     options = options or BlockOptions()
     problem = BlockProblem(assembly)
-    undriven = BlockState(
-        np.zeros((len(assembly), 3)), 0.0, np.zeros((len(assembly.grips), 3)), 0.0, 0,
-        False,
-    )  # fmt: skip
-    initial = before = BlockStep(0.0, 0.0, undriven, np.zeros(len(assembly.hinges)))
+    still = np.zeros((len(assembly), 3))
+    initial = before = BlockStep(0.0, 0.0, still, np.zeros(len(assembly.hinges)))
     largest = 0.0
     for driving in drivings:
         after = _advanced(problem, before, float(driving), options)
@@ -332,7 +304,7 @@ def _advanced(
 ) -> BlockStep:  # fmt: skip
     """The rest at `to`; by two halves where one increment fails."""
     try:
-        state = at_rest(problem, to, before.state.q, before.slip, options)
+        point = at_rest(problem, to, before.q, before.slip, options)
     except NotConvergedError:
         if halvings == MOST_HALVINGS or before.driving == to:
             raise
@@ -340,8 +312,9 @@ def _advanced(
         middle = _advanced(problem, before, half, options, halvings + 1)
         return _advanced(problem, middle, to, options, halvings + 1)
     motions = np.array([grip.motion for grip in problem.assembly.grips]).reshape(-1, 2)
-    force = float(np.sum(state.reactions[:, :2] * motions))
-    return BlockStep(to, force, state, slipped(state.q, before.slip, problem.hinges))
+    reactions = problem.reactions(point, problem.anchors(to))
+    force = float(np.sum(reactions[:, :2] * motions))
+    return BlockStep(to, force, point.q, slipped(point.q, before.slip, problem.hinges))
 
 
 def _snap(
@@ -375,4 +348,4 @@ def _lost(problem: BlockProblem, before: BlockStep, after: BlockStep) -> float:
 def _stored(problem: BlockProblem, step: BlockStep) -> float:
     """Elastic energy: that of a rest counts what its increment dissipated as well."""
     anchors = problem.anchors(step.driving)
-    return problem.point(step.state.q, anchors, step.slip).energy
+    return problem.point(step.q, anchors, step.slip).energy

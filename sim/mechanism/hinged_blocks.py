@@ -41,7 +41,7 @@ the incremental potential whose minimum over w is its equilibrium at the end of 
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -49,9 +49,8 @@ import numpy as np
 from sim.core.arrays import Bools, Floats, Ints, refuse_first
 from sim.core.numba_kernels import kernel
 
-STIFFNESSES = (
-    "stretch", "compression", "shear", "turn", "friction", "stick", "touch",
-)  # fmt: skip
+NOT_NEGATIVE = ("stretch", "compression", "shear", "turn", "friction", "stick", "touch")
+STIFFNESSES = (*NOT_NEGATIVE, "turn_cubic")
 FREE, HELD = 0.0, np.inf  # stiffness of what does not resist, and of what does not give
 
 
@@ -71,8 +70,7 @@ class LigamentHinges:
     ends : (h, 2, 2) the point of a and the point of b, at rest
     stretch, shear : (h,) force by length
     turn : (h,) moment by angle
-    compression : (h,) as `stretch`, where a ligament is shorter than at rest; the same
-        where not given
+    compression : (h,) as `stretch`, where a ligament is shorter than at rest
     turn_cubic : (h,) moment by angle cubed, added to that of `turn`
     friction : (h,) moment at which a ligament slips; 0 where it does not rub
     stick : (h,) moment by angle of the friction (Jenkins) element before it slips
@@ -89,42 +87,21 @@ class LigamentHinges:
     stretch: Floats
     shear: Floats
     turn: Floats
-    compression: Floats = field(default_factory=lambda: np.zeros(0))
-    turn_cubic: Floats = field(default_factory=lambda: np.zeros(0))
-    friction: Floats = field(default_factory=lambda: np.zeros(0))
-    stick: Floats = field(default_factory=lambda: np.zeros(0))
-    voids: Floats = field(default_factory=lambda: np.zeros((0, 2)))
-    touch: Floats = field(default_factory=lambda: np.zeros(0))
-    polar: bool = False
+    compression: Floats
+    turn_cubic: Floats
+    friction: Floats
+    stick: Floats
+    voids: Floats
+    touch: Floats
+    polar: bool
 
     def __post_init__(self) -> None:
-        count = len(self.blocks)
-        if len(self.compression) == 0:
-            object.__setattr__(self, "compression", self.stretch)
-        for name in ("turn_cubic", "friction", "stick", "touch"):
-            if len(getattr(self, name)) == 0:
-                object.__setattr__(self, name, np.zeros(count))
-        if len(self.voids) == 0:
-            object.__setattr__(self, "voids", np.full((count, 2), np.inf))
-        self._check(count)
-
-    def _check(self, count: int) -> None:
-        refuse_first(
-            ~(self.lengths() > 0.0), lambda i: f"hinge {i} has length 0: move an end"
-        )
-        for name in STIFFNESSES:
+        for name in NOT_NEGATIVE:
             values = getattr(self, name)
-            wrong = np.flatnonzero(~((values >= 0.0) & (values < np.inf)))
-            if len(values) != count or len(wrong):
-                at = wrong[0] if len(wrong) else min(len(values), count)
-                raise ValueError(
-                    f"{name} of hinge {at} must be a number from 0 up, one for each of"
-                    f" the {count} hinges"
-                )
-        refuse_first(
-            (self.friction > 0.0) & (self.stick == 0.0),
-            lambda i: f"hinge {i} has friction but no `stick`: give both or neither",
-        )
+            refuse_first(
+                ~((values >= 0.0) & (values < np.inf)),
+                lambda i: f"{name} of hinge {i} must be a number from 0 up",  # noqa: B023
+            )
 
     def __len__(self) -> int:
         return len(self.blocks)
@@ -152,17 +129,6 @@ class Grip:
     motion: tuple[float, float]
     stiffness: float = HELD
     turning: float = FREE
-
-    def __post_init__(self) -> None:
-        for name, value in (("stiffness", self.stiffness), ("turning", self.turning)):
-            if not value >= 0.0:
-                raise ValueError(
-                    f"grip on block {self.block}: {name} must be 0 or more, not {value}"
-                )
-        if not np.isfinite([*self.point, *self.motion]).all():
-            raise ValueError(
-                f"grip on block {self.block}: point and motion must be finite"
-            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,15 +177,6 @@ class BlockAssembly:
             points[grip.block] = grip.point
         return points
 
-    def placed(self, q: Floats) -> list[Floats]:
-        """Outlines of all blocks after the motion q (b, 3)."""
-        return [
-            place(outline, reference, motion)
-            for outline, reference, motion in zip(
-                self.corners, self.references(), q, strict=True
-            )
-        ]
-
 
 def area(outline: Floats) -> float:
     """Area of a polygon (c, 2); positive if its corners go counter-clockwise."""
@@ -233,13 +190,6 @@ def centroid(outline: Floats) -> Floats:
     ahead = np.roll(outline, -1, axis=0)
     double = x * ahead[:, 1] - ahead[:, 0] * y
     return np.asarray((outline + ahead).T @ double / (3.0 * double.sum()))
-
-
-def place(points: Floats, reference: Floats, motion: Floats) -> Floats:
-    """Points (p, 2) of a block whose reference has moved by x, y, turned by theta."""
-    c, s = np.cos(motion[2]), np.sin(motion[2])
-    turned = (points - reference) @ np.array([[c, s], [-s, c]])
-    return np.asarray(turned + reference + motion[:2])
 
 
 def void_angles(corners: Sequence[Floats], blocks: Ints, hinged: Ints) -> Floats:

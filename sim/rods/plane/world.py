@@ -26,7 +26,6 @@ from sim.core.options import (
     Whole,
     is_finite,
     refuse_missing,
-    refuse_negative,
 )
 from sim.rods.fluid_drag import Edged, Fluid
 from sim.rods.plane.actuation import (
@@ -294,12 +293,13 @@ def refuse_unfitting(world: Any, dimension: int) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class World:
+class World(Checked):
     """A rod, what acts on it, and what it stands on."""
 
+    of = "ground"  # whose friction it is
     rod: Rod
     ground: Ground | None = None
-    friction: float = 0.8
+    friction: NotNegative = 0.8
     gravity: tuple[float, float] = (0.0, -GRAVITY)
     damping: Damping = field(default_factory=Damping)
     actuator: Actuator = field(default_factory=Actuator)
@@ -314,7 +314,7 @@ class World:
     velocity: Floats | None = None  # (n, 2) m/s at the start; held nodes keep it
 
     def __post_init__(self) -> None:
-        refuse_negative(self, "friction", of="ground")
+        super().__post_init__()
         refuse_unfitting(self, 2)
         self._refuse_ground_above_rod()
         if self.edge_contact is not None:

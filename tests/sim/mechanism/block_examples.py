@@ -9,7 +9,6 @@ from sim.mechanism.hinged_blocks import (
     BlockAssembly,
     Grip,
     LigamentHinges,
-    place,
     void_angles,
 )
 
@@ -17,7 +16,8 @@ from sim.mechanism.hinged_blocks import (
 def square(centre: tuple[float, float], half: float, turned: float = 0.0) -> Floats:
     """A square with corners right, top, left, bottom at `half` from its centre."""
     corners = half * np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]])
-    return place(corners + centre, np.array(centre), np.array([0.0, 0.0, turned]))
+    c, s = np.cos(turned), np.sin(turned)
+    return np.asarray(corners @ np.array([[c, s], [-s, c]]) + centre)
 
 
 def hinges(
@@ -26,9 +26,15 @@ def hinges(
 ) -> LigamentHinges:  # fmt: skip
     """Equal hinges between blocks."""
     count = len(pairs)
-    several = {
+    law: dict[str, Any] = {
+        "compression": stretch,
+        "voids": np.full((count, 2), np.inf),
+        "polar": False,
+    }
+    law |= dict.fromkeys(("turn_cubic", "friction", "stick", "touch"), 0.0) | more
+    several: dict[str, Any] = {
         name: np.full(count, value) if np.isscalar(value) and name != "polar" else value
-        for name, value in more.items()
+        for name, value in law.items()
     }
     return LigamentHinges(
         np.array(pairs), np.array(ends), np.full(count, stretch),
