@@ -19,7 +19,7 @@ from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 
 from analysis.alignment import PlanarMotion, fit_planar_motion, turned
-from sim.core.arrays import Bools, Floats, Ints
+from sim.core.arrays import Floats, Ints
 
 MOST_ROUNDS = 30  # of assigning and expecting anew; they end where nothing changes
 TURNS = 12  # placements that are tried, evenly round a turn, of each hand
@@ -50,28 +50,6 @@ class FrameFit:
     motion: PlanarMotion
     misfit: float
     reach: float
-
-
-@dataclass(frozen=True, eq=False)
-class Tracks:
-    """Nodes followed through all frames.
-
-    Attributes
-    ----------
-    points : (f, n, 2) in the order of the nodes, each frame in its own placement
-    order : (f, n) point of each node
-    misfit, reach : (f,) of `FrameFit`; of the first frame nan
-    margin : (f,) misfit of the next best placement over that of the one taken; where
-        it is below `MARGIN`, the camera decided
-    mirrored : (f,) of another hand than the first
-    """
-
-    points: Floats
-    order: Ints
-    misfit: Floats
-    reach: Floats
-    margin: Floats
-    mirrored: Bools
 
 
 def placements(nodes: Floats, points: Floats, links: Ints) -> list[FrameFit]:
@@ -105,8 +83,10 @@ def placements(nodes: Floats, points: Floats, links: Ints) -> list[FrameFit]:
 
 def carry_labels(
     frames: Sequence[Floats], links: Ints, first: Ints, along: Floats
-) -> Tracks:
-    """Follow the nodes from the first frame to the last.
+) -> Floats:
+    """(f, n, 2) points of the nodes, followed from the first frame to the last.
+
+    Each frame is in its own placement.
 
     Parameters
     ----------
@@ -123,23 +103,10 @@ def carry_labels(
     """
     _refuse_points(frames, len(first))
     near, points = _mean_of_neighbours(links, len(first)), [frames[0][first]]
-    order, fits, margins = [first], [], [np.nan]
     for k in range(1, len(frames)):
-        expected = _expected(points, along)
-        fit, margin = _placed(expected, frames[k], near, k)
+        fit = _placed(_expected(points, along), frames[k], near, k)
         points.append(frames[k][fit.order])
-        order.append(fit.order)
-        fits.append(fit)
-        margins.append(margin)
-    mirrored = np.cumsum([False, *(fit.motion.mirrored for fit in fits)]) % 2 == 1
-    return Tracks(
-        np.array(points),
-        np.array(order),
-        np.array([np.nan, *(fit.misfit for fit in fits)]),
-        np.array([np.nan, *(fit.reach for fit in fits)]),
-        np.array(margins),
-        mirrored,
-    )
+    return np.array(points)
 
 
 def neighbours(links: Ints, n: int) -> list[Ints]:
@@ -173,10 +140,8 @@ def _expected(points: list[Floats], along: Floats) -> Floats:
     return np.asarray(points[-1] + min(step, 2.0) * (points[-1] - before))
 
 
-def _placed(
-    expected: Floats, points: Floats, near: Floats, k: int
-) -> tuple[FrameFit, float]:
-    """The placement that is chosen, and its margin before the next."""
+def _placed(expected: Floats, points: Floats, near: Floats, k: int) -> FrameFit:
+    """The placement that is chosen."""
     starts = turned(expected, points, TURNS)
     rigid = _different([_assigned(m(expected), points, expected) for m in starts])
     found = _different(
@@ -200,7 +165,7 @@ def _placed(
             f"times the distance to the next point, limit {REACH:g}): use frames "
             "closer in time, or remove a false point"
         )
-    return best, float(margin)
+    return best
 
 
 def _assigned(

@@ -32,14 +32,14 @@ import numpy as np
 from scipy.interpolate import CubicSpline
 
 from analysis.alignment import fit_planar_motion
-from analysis.labels.label_tracks import Tracks, carry_labels, placements
+from analysis.labels.label_tracks import carry_labels, placements
 from analysis.measured.predicted_quantities import (
     Quantities,
     QuantitySeries,
     curve,
     one_value,
 )
-from sim.core.arrays import Bools, Floats, Ints
+from sim.core.arrays import Floats, Ints
 
 PLACES = np.round(np.arange(-1.4, 10.81, 0.2), 1)  # mm of closing
 TURN = 0.5  # mm back that separate a turning point from jitter
@@ -309,13 +309,11 @@ class Placed:
     Attributes
     ----------
     aligned : (f, n, 2) measured nodes, moved rigidly onto the model frame by frame
-    mirrored : (f,) frames whose points are a mirror image of the model
     placement, of : which symmetric placement was chosen, of how many
     rms : (of,) distance of all nodes and frames from the model in each of them
     """
 
     aligned: Floats
-    mirrored: Bools
     placement: int
     of: int
     rms: Floats
@@ -323,7 +321,7 @@ class Placed:
 
 def label_frames(
     frames: Sequence[Floats], made: Floats, links: Ints, along: Floats
-) -> tuple[Tracks, list[Ints]]:
+) -> tuple[Floats, list[Ints]]:
     """Nodes by continuity, and how a symmetric lattice may be labelled otherwise.
 
     Parameters
@@ -333,13 +331,14 @@ def label_frames(
 
     Returns
     -------
-    Tracks, and orders (n,) of nodes: its own, and those of symmetric placements
+    (f, n, 2) points, and orders (n,) of nodes: their own, and those of symmetric
+    placements
     """
     fits = placements(made, frames[0], links)
     first = fits[0].order
-    tracks = carry_labels(frames, links, first, along)
     node = np.argsort(first)
-    return tracks, [node[fit.order] for fit in fits]
+    points = carry_labels(frames, links, first, along)
+    return points, [node[fit.order] for fit in fits]
 
 
 def place_on_model(points: Floats, orders: Sequence[Ints], model: Floats) -> Placed:
@@ -350,21 +349,18 @@ def place_on_model(points: Floats, orders: Sequence[Ints], model: Floats) -> Pla
     points, model : (f, n, 2) labelled nodes, and those of the model, at the same frames
     """
     tried = [_aligned(points[:, order], model) for order in orders]
-    rms = np.array([_rms(moved - model) for moved, _ in tried])
+    rms = np.array([_rms(moved - model) for moved in tried])
     best = int(np.argmin(rms))
-    return Placed(*tried[best], best, len(orders), rms)
+    return Placed(tried[best], best, len(orders), rms)
 
 
-def _aligned(points: Floats, model: Floats) -> tuple[Floats, Bools]:
-    """Every frame (n, 2) moved onto the model's, of one hand for all or the other."""
-    moved, mirrored = [], []
+def _aligned(points: Floats, model: Floats) -> Floats:
+    """Every frame (n, 2) moved onto the model's, of one hand or the other."""
+    moved = []
     for x, y in zip(points, model, strict=True):
-        motions = [fit_planar_motion(x, y, hand) for hand in (False, True)]
-        both = [motion(x) for motion in motions]
-        left = [_rms(one - y) for one in both]
-        mirrored.append(left[1] < left[0])
-        moved.append(both[int(mirrored[-1])])
-    return np.array(moved), np.array(mirrored, dtype=np.bool_)
+        both = [fit_planar_motion(x, y, hand)(x) for hand in (False, True)]
+        moved.append(min(both, key=lambda one: _rms(one - y)))
+    return np.array(moved)
 
 
 def in_own_frame(x: Floats, made: Floats) -> Floats:

@@ -38,7 +38,7 @@ import numpy as np
 from scipy.linalg import block_diag
 from scipy.optimize import brentq
 
-from analysis.spheres.detections import ErrorComponent, Excess, FusionBias, PickOptions
+from analysis.spheres.detections import Excess, FusionBias, PickOptions
 from analysis.spheres.form_deviation import form_ratios
 from analysis.spheres.sphere_criteria import SphereCandidate
 from analysis.spheres.thresholds import FUSED, PATCHES, SHARED
@@ -192,11 +192,10 @@ def of_fused_radii(
 
 
 class SharedErrors(NamedTuple):
-    """The covariance of all centres with shared errors, and its components."""
+    """The covariance of all centres with shared errors."""
 
     covariance: Floats  # (3 m, 3 m) mm^2
     excess: Excess | None  # its ratio to the covariance from single points
-    components: tuple[ErrorComponent, ...]
     radius_sd: float | None  # of the mean free radius of a merged cloud, mm
 
 
@@ -237,7 +236,7 @@ def with_shared_errors(
     apart = None if placed is None else of_views(placed.squares, placed.free)
     telling = largest(of_cells(accepted) + of_radii(accepted) + (apart or []))
     if telling is None:
-        return SharedErrors(plain, None, (), None)
+        return SharedErrors(plain, None, None)
     if origins is not None and len(accepted) >= PATCHES.fewest:
         cut = patches(accepted, *seen, origins)
         found = estimate(cut, _motions(cut, joint))
@@ -250,11 +249,11 @@ def with_shared_errors(
                 ratio = float(np.trace(covariance) / np.trace(plain))
                 excess = Excess("the residuals on spheres", ratio, 0.0)
                 sd = None if joint else _radius_sd(found, accepted)
-                return SharedErrors(covariance, excess, found.named, sd)
+                return SharedErrors(covariance, excess, sd)
     if telling.ratio >= SHARED.strong:
         forms = [x - c.fit.centre for c, x in zip(accepted, seen[0], strict=True)]
         telling = of_degree_1(accepted, forms) or telling
-    return SharedErrors(plain * telling.ratio, telling, (), None)
+    return SharedErrors(plain * telling.ratio, telling, None)
 
 
 def _motions(p: Patches, joint: tuple[Placement, Sums] | None) -> Floats:

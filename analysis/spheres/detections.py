@@ -201,14 +201,6 @@ class Excess:
 
 
 @dataclass(frozen=True)
-class ErrorComponent:
-    """A component of the errors of points, and how large it was found."""
-
-    name: str
-    sd_mm: float
-
-
-@dataclass(frozen=True)
 class FusionBias:
     """The common error of the radius of all spheres in a fused mesh."""
 
@@ -241,7 +233,6 @@ class Picks:
     seen: Bools = field(default_factory=lambda: np.zeros((0, 0), dtype=np.bool_))
     # (m, v) whether the sphere is seen in the view; empty where views are not known
     excess: Excess | None = None  # of the covariance over that by points
-    components: tuple[ErrorComponent, ...] = ()  # of the covariance
     fusion: FusionBias | None = None  # of a fused mesh
     # that all spheres have, and its sd with shared errors, mm; None where it is no more
     # than the mean of their own

@@ -156,7 +156,6 @@ def find_spheres(
         registrations=registrations(last, seen, numbers, options.radius_mm),
         seen=seen,
         excess=last.excess,
-        components=last.components,
         fusion=bias,
         joint_radius=last.radius,
     )

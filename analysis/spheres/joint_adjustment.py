@@ -23,7 +23,6 @@ from analysis.alignment import RigidMotion
 from analysis.spheres.centre_covariance import Seen, Sums, budget, with_shared_errors
 from analysis.spheres.centre_fit import BLIND, Fit, refine
 from analysis.spheres.detections import (
-    ErrorComponent,
     Excess,
     FusionBias,
     PickOptions,
@@ -158,14 +157,13 @@ def _reach(accepted: list[SphereCandidate], pivot: Floats) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Polished:
-    """The refitted spheres, the covariance of all, and its components."""
+    """The refitted spheres, and the covariance of all."""
 
     accepted: list[SphereCandidate]
     placed: Placement | None  # the views, where they are known
     covariance: Floats  # (3 m, 3 m) mm^2
     lost: list[Rejected]  # candidates that the last fit rejects
     excess: Excess | None
-    components: tuple[ErrorComponent, ...]
     radius: tuple[float, float] | None  # common to all spheres, and its sd, mm
 
 
@@ -221,9 +219,7 @@ def polish(
     if joint is not None:
         free = joint_radius(accepted, joint[0], scan.sums)
         radius = _radius_of_views(accepted, joint, free, shared.excess)
-    return Polished(
-        accepted, placed, covariance, lost, shared.excess, shared.components, radius
-    )
+    return Polished(accepted, placed, covariance, lost, shared.excess, radius)
 
 
 @dataclass(frozen=True, eq=False)

@@ -51,7 +51,6 @@ from scipy.optimize import nnls
 
 from analysis.spheres.cells_on_a_sphere import cells
 from analysis.spheres.centre_fit import seen_at
-from analysis.spheres.detections import ErrorComponent
 from analysis.spheres.sphere_criteria import SphereCandidate
 from analysis.spheres.thresholds import BIWEIGHT, PATCHES, VIEWPOINTS
 from sim.core.arrays import Floats, Ints
@@ -354,14 +353,6 @@ class Components:
         names = [own for own, _ in _each(self.patches.of(1), None)]
         others = np.array([own != name for own in names])
         return Components(self.patches, self.sizes * others)
-
-    @property
-    def named(self) -> tuple[ErrorComponent, ...]:
-        """How large they are, by name."""
-        names = [name for name, _ in _each(self.patches.of(1), None)]
-        typical = np.median(self.patches.white * self.patches.weight)
-        sd = np.sqrt(self.sizes * np.append(typical, np.ones(len(names) - 1)))
-        return tuple(map(ErrorComponent, names, sd.tolist()))
 
 
 def estimate(patches: Patches, known: Floats) -> Components | None:

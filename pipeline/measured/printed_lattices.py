@@ -150,15 +150,15 @@ class LatticeTracks(Experiment):
         at, frames = self.frames(record)
         made = triangle_lattice(ROWS, COLUMNS, self.spacing_mm)
         try:
-            tracks, orders = label_frames(frames, made.r[:, :2], made.links, at)
+            points, orders = label_frames(frames, made.r[:, :2], made.links, at)
         except AmbiguousLabelError as error:
             problem = FRAME.sub(lambda m: f"{m[0]} ({at[int(m[1])]:g} C)", str(error))
             problem = problem.replace("in the same unit", "in mm")
             raise InputError(f"{record.path}: {problem}") from error
         if at[0] <= COLD:
-            self._check_size(record, tracks.points[0], made.r[:, :2])
+            self._check_size(record, points[0], made.r[:, :2])
         model = nodes_of(predicted, len(made.r))
-        return at, place_on_model(tracks.points, orders, model)
+        return at, place_on_model(points, orders, model)
 
     def _check_size(self, record: FoundRecord, seen: Floats, design: Floats) -> None:
         """Refuse a cold lattice that is not as large as designed in both directions."""

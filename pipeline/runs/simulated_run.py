@@ -3,7 +3,6 @@
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,23 +20,19 @@ class SimulatedRun:
 
     Parameters
     ----------
-    key : of the run, or "" where it was made by hand
     r : (steps, n, 3) configurations, in the case's unit
     bodies : sets of nodes at constant distances
     rigid : the same, and the fixed nodes, which keep their distances as well
     target_vertices, target_edges : (p, 3), (q, 2) wireframe of the target
     table : steps.csv
-    result : the numbers it ended with
     """
 
-    key: str
     r: Floats
     bodies: tuple[tuple[int, ...], ...]
     rigid: tuple[tuple[int, ...], ...]
     target_vertices: Floats
     target_edges: Ints
     table: pd.DataFrame
-    result: dict[str, Any]
 
 
 def read_simulated(directory: Path) -> SimulatedRun:
@@ -69,12 +64,10 @@ def read_simulated(directory: Path) -> SimulatedRun:
     axes = Counter(int(row[0]) for row in structure.get("fix", []))
     fixed = tuple(node for node, held in sorted(axes.items()) if held == 3)
     return SimulatedRun(
-        str(record.get("key", "")),
         r,
         bodies,
         (*bodies, fixed) if len(fixed) > 1 else bodies,
         np.asarray(vertices, dtype=np.float64),
         np.asarray(edges, dtype=np.int64),
         pd.read_csv(steps) if steps.is_file() else pd.DataFrame(),
-        dict(record.get("result", {})),
     )

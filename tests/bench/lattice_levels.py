@@ -96,12 +96,8 @@ def opened() -> Bench:
         along, frames = model.frames(record)
         tracks, orders = label_frames(frames, made.r[:, :2], made.links, along)
         checks = check_tracks(tracks, made.links, along)
-        print(
-            f"{name}: {len(along)} temperatures, {len(orders)} placements, "
-            f"margin {np.nanmin(tracks.margin):.2f}, "
-            f"reach {np.nanmax(tracks.reach):.2f}; {checks}"
-        )
-        labelled[name] = (tracks.points, orders)
+        print(f"{name}: {len(along)} temperatures, {len(orders)} placements; {checks}")
+        labelled[name] = (tracks, orders)
     fixed = {i.name: i.value for i in at.inputs}
     return Bench(model, fixed, along, labelled)
 

@@ -9,7 +9,7 @@ from analysis.alignment import fit_planar_motion
 from analysis.labels.label_tracks import AmbiguousLabelError, carry_labels, placements
 from sim.core.arrays import Floats, Ints
 from sim.mechanism.named_structures import triangle_lattice
-from tests.analysis.labels.track_checks import check_tracks, triangles
+from tests.analysis.labels.track_checks import check_tracks, orders_of, triangles
 
 NOISE = 0.02  # mm, of finding a node
 LATTICE = triangle_lattice(9, 5, 3.0)
@@ -56,11 +56,11 @@ def found_anew(
     return Series(frames, node)
 
 
-def right(series: Series, order: Ints) -> bool:
+def right(series: Series, x: Floats) -> bool:
     """Whether node j has its own point in every frame."""
     return all(
         (node[points] == np.arange(len(points))).all()
-        for node, points in zip(series.node, order, strict=True)
+        for node, points in zip(series.node, orders_of(series.frames, x), strict=True)
     )
 
 
@@ -69,28 +69,23 @@ def test_nodes_keep_their_labels_in_frames_of_any_order_and_placement(rng, turne
     series = found_anew(rng, shapes(rng, 0.1), turned=turned)
     along = np.arange(FRAMES, dtype=float)
     tracks = carry_labels(series.frames, LINKS, series.first, along)
-    assert right(series, tracks.order)
-    assert np.nanmin(tracks.margin) > 1.25
-    assert tracks.mirrored.any() == turned
+    assert right(series, tracks)
     checks = check_tracks(tracks, LINKS, along)
     assert (checks.overturned, checks.backwards) == (0, 0)
     assert checks.link_step < 0.12
 
 
-def test_nodes_are_expected_where_their_own_motion_carries_them(rng):
+def test_nodes_that_move_each_by_itself_keep_their_labels(rng):
     speed = rng.normal(scale=0.15, size=MADE.shape)  # of each its own, and it stays
-    series = found_anew(rng, [MADE + k * speed for k in range(6)])
-    tracks = carry_labels(series.frames, LINKS, series.first, np.arange(6.0))
-    assert right(series, tracks.order)
-    # 2 x1 - x0 beside x2 in the plane: sqrt(2 (4 + 1 + 1)) = 3.5, and the neighbours'
-    assert np.nanmax(tracks.misfit[2:]) < 5.0 * NOISE
+    along = np.arange(9.0)
+    series = found_anew(rng, [MADE + k * speed for k in along])
+    assert right(series, carry_labels(series.frames, LINKS, series.first, along))
 
 
 def test_a_still_camera_tells_a_body_without_a_mark_of_its_own(rng):
     series = found_anew(rng, [MADE * (1 - 0.01 * k) for k in range(FRAMES)])
     tracks = carry_labels(series.frames, LINKS, series.first, np.arange(15.0))
-    assert right(series, tracks.order)
-    assert np.nanmin(tracks.margin) < 1.25
+    assert right(series, tracks)
 
 
 def test_a_turned_body_without_a_mark_of_its_own_is_not_told(rng):
@@ -133,7 +128,7 @@ def test_a_swap_of_two_nodes_shows_in_links_and_triangles(rng):
     series = found_anew(rng, shapes(rng, 0.1))
     along = np.arange(15.0)
     tracks = carry_labels(series.frames, LINKS, series.first, along)
-    tracks.points[9, [10, 11]] = tracks.points[9, [11, 10]]
+    tracks[9, [10, 11]] = tracks[9, [11, 10]]
     found = check_tracks(tracks, LINKS, along)
     assert found.overturned > 0
     assert found.link_step > 0.3

@@ -1,10 +1,12 @@
 """Whether carried labels can be: looked at apart from how they were found."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.spatial.distance import cdist
 
-from analysis.labels.label_tracks import Tracks, carry_labels, neighbours
+from analysis.labels.label_tracks import carry_labels, neighbours
 from sim.core.arrays import Floats, Ints
 
 
@@ -24,20 +26,31 @@ class TrackChecks:
     backwards: int
 
 
-def check_tracks(tracks: Tracks, links: Ints, along: Floats) -> TrackChecks:
-    """Links change steadily, no triangle turns over, and the way back is the same."""
-    x, n = tracks.points, tracks.points.shape[1]
+def orders_of(frames: Sequence[Floats], x: Floats) -> list[Ints]:
+    """(n,) the point of each frame that each node of (f, n, 2) is."""
+    return [
+        cdist(own, frame).argmin(axis=1) for own, frame in zip(x, frames, strict=True)
+    ]
+
+
+def check_tracks(x: Floats, links: Ints, along: Floats) -> TrackChecks:
+    """Links change steadily, no triangle turns over, and the way back is the same.
+
+    Parameters
+    ----------
+    x : (f, n, 2) nodes; a frame may be a mirror image of the first
+    """
+    n = x.shape[1]
     length = np.linalg.norm(x[:, links[:, 1]] - x[:, links[:, 0]], axis=-1)
     steps = np.abs(np.diff(np.log(length), axis=0))
     hand = np.sign(_areas(x, triangles(links, n)))
-    hand *= np.where(tracks.mirrored, -1.0, 1.0)[:, None]
+    hand *= np.sign((hand * hand[0]).sum(axis=1))[:, None]
     shuffled = [np.roll(frame, 1, axis=0) for frame in x[::-1]]
     back = carry_labels(shuffled, links, np.roll(np.arange(n), -1), -along[::-1])
-    ended = (back.order[-1] - 1) % n
     return TrackChecks(
         float(steps.max()),
         int((hand != hand[0]).sum()),
-        int((ended != np.arange(n)).sum()),
+        int((back[-1] != x[0]).any(axis=1).sum()),
     )
 
 
