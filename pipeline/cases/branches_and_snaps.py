@@ -55,25 +55,16 @@ class WayStep(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class BranchCase:
+class BranchCase(bifurcations.BranchOptions):
     """One of conf/case, built by Hydra: paths that cross at the initial configuration.
 
-    Attributes
-    ----------
-    step : along the tangent, over L
-    steps_each_way : from where branches meet
-    residual : largest violation of a constraint, dimensionless
-    seed : of the directions from which tangents are sought
+    See `sim.mechanism.bifurcations`.
     """
 
-    structure: Structure
-    step: float = 0.02
-    steps_each_way: int = 50
-    residual: float = 1e-10
-    seed: int = 0
+    structure: Structure = field(kw_only=True)
 
     def __post_init__(self) -> None:
-        _ = self.options
+        super().__post_init__()
         unknowns = 3 * len(self.structure.r0) + self.structure.constraints.multipliers
         if unknowns > LARGEST:
             raise ValueError(
@@ -83,17 +74,11 @@ class BranchCase:
         closed(system_of(self.structure), self.structure, self.residual)
 
     @cached_property
-    def options(self) -> bifurcations.BranchOptions:
-        return bifurcations.BranchOptions(
-            self.step, self.steps_each_way, self.residual, self.seed
-        )
-
-    @cached_property
     def crossing(self) -> bifurcations.Crossing:
-        return bifurcations.crossing(self.structure, self.options)
+        return bifurcations.crossing(self.structure, self)
 
     def steps(self) -> Iterator[WayStep]:
-        for step in bifurcations.branches(self.structure, self.options, self.crossing):
+        for step in bifurcations.branches(self.structure, self, self.crossing):
             numbers = {"residual": step.residual, "mobility": step.mobility}
             yield WayStep(step.s, step.branch, step.way, step.i, step.r, numbers)
 

@@ -161,7 +161,7 @@ def branches_of(case: Any, at: str) -> BranchCase | SaddleCase:
             case.solid, case.shape, tolerance, case.max_steps, case.residual
         )
     with refusing(ValueError):
-        return BranchCase(case.structure, residual=case.residual)
+        return BranchCase(structure=case.structure, residual=case.residual)
 
 
 def follow_branches(name: str, config: Mapping[str, Any], at: str, out: Path) -> None:

@@ -83,13 +83,13 @@ class BranchOptions(Checked):
     Attributes
     ----------
     step : along the tangent, over L
-    steps : each way
+    steps_each_way : from where branches meet
     residual : on the constraints of every configuration, dimensionless
     seed : of the directions from which tangents are sought
     """
 
     step: Annotated[Positive, within(0.0, 0.2, "between 0 and 0.2")] = 0.02
-    steps: Count = 50
+    steps_each_way: Count = 50
     residual: Positive = 1e-10
     seed: Whole = 0
 
@@ -123,7 +123,6 @@ class BranchStep(NamedTuple):
     way : 1 or -1, along its direction or against it; 0 where they meet
     i : steps from where they meet
     r : (n, 3)
-    lam : (k,)
     residual : of the constraints, dimensionless
     mobility : independent motions there, without the rigid ones
     """
@@ -133,7 +132,6 @@ class BranchStep(NamedTuple):
     way: int
     i: int
     r: Floats
-    lam: Floats
     residual: float
     mobility: int
 
@@ -283,7 +281,7 @@ def follow(
     A step after which eq. (12) fails, or that turns by more than 60 degrees, is
     halved; what is yielded lies no farther than h from the last.
     """
-    for _ in range(options.steps):
+    for _ in range(options.steps_each_way):
         size = h
         while True:
             try:
@@ -318,7 +316,7 @@ def _record(
 ) -> BranchStep:
     n, left = system.n, len(tangent(system, z).motions)
     residual = linearise(system, z).residual
-    return BranchStep(*at, unit * z[:n], z[n:, 0], residual, left)
+    return BranchStep(*at, unit * z[:n], residual, left)
 
 
 AWAY = 1e-2  # of L, displacement to either side of a saddle

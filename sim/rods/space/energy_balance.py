@@ -88,7 +88,6 @@ class StepStatistics:
 
     iterations: int = 0
     substeps: int = 0
-    error: float = 0.0
     left: tuple[SpaceState, SpaceElements, float] | None = None
 
     def stored(self, state: SpaceState, part: SpaceElements) -> float:

@@ -105,7 +105,6 @@ class SpaceMotionStep:
     ----------
     stretching, bending, twisting, kinetic, gravity : J
     iterations, substeps : since the last record
-    error : m, largest estimated error of a step since then, if adapted
     moving : to continue from
     """
 
@@ -117,7 +116,6 @@ class SpaceMotionStep:
     gravity: float
     iterations: int
     substeps: int
-    error: float
 
     @property
     def time(self) -> float:
@@ -238,7 +236,6 @@ class SpaceRodSimulator(MotionLoop[SpaceMotionStep]):
             error = self._error(now, after)
             h = min(next_length(trial, h, error, options.accuracy), options.h)
             if error <= options.accuracy:
-                self.effort.error = max(self.effort.error, error)
                 self.now = after._replace(step=now.step + 1, length=h)
                 return True
         return False
@@ -268,7 +265,6 @@ class SpaceRodSimulator(MotionLoop[SpaceMotionStep]):
             gravity=-float(world.pull[:n] @ now.state.x.ravel()),
             iterations=effort.iterations,
             substeps=effort.substeps,
-            error=effort.error,
         )
 
     def failure(self) -> NotConvergedError:

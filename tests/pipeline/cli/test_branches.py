@@ -96,7 +96,7 @@ def test_a_file_is_no_folder_to_write_into(tmp_path, refused):
 
 
 def test_tangents_of_a_run_are_kept_with_it():
-    case = BranchCase(structure_file(FLAT), steps_each_way=2)
+    case = BranchCase(structure=structure_file(FLAT), steps_each_way=2)
     _, recorder = recorded(case)
     assert case.crossing.kind is CrossingKind.BRANCHES
     assert recorder.fixed_arrays()["directions"].shape == (2, 4, 3)

@@ -30,7 +30,7 @@ from sim.mechanism.targets.target_interface import Goals
 from tests.sim.mechanism.linkages import four_bar, planar
 from tests.sim.mechanism.mechanisms import structure
 
-OPTIONS = BranchOptions(step=0.02, steps=60)
+OPTIONS = BranchOptions(step=0.02, steps_each_way=60)
 FLAT = [[0, 0], [2, 0], [3, 0], [1, 0]]  # a parallelogram folded flat
 
 
@@ -60,7 +60,7 @@ def test_a_flat_parallelogram_is_left_as_one_and_as_an_antiparallelogram():
     assert len(ways) == 4
     diagonals = []
     for own in ways.values():
-        assert len(own) == OPTIONS.steps
+        assert len(own) == OPTIONS.steps_each_way
         assert max(step.residual for step in own) <= 1e-10
         assert {step.mobility for step in own} == {1}
         diagonals.append([across(step.r) for step in own])
@@ -104,7 +104,7 @@ def test_two_flat_parallelograms_in_a_row_make_no_simple_bifurcation():
     """Each may go either way: two dimensions, of which samples are followed."""
     r = np.array([[0.0, 0], [2, 0], [3, 0], [1, 0], [4, 0], [2, 0]])
     links = [(1, 2), (2, 3), (3, 0), (2, 4), (4, 5), (5, 3)]
-    found, ways = followed(planar(r, links, [0, 1]), replace(OPTIONS, steps=5))
+    found, ways = followed(planar(r, links, [0, 1]), replace(OPTIONS, steps_each_way=5))
     assert found.kind is CrossingKind.CONE
     assert len(found.tangent.motions) == 4
     assert found.dimension == 2
@@ -212,7 +212,7 @@ def test_a_minimum_has_no_way_down():
     [
         ("step", 0.5, "step must be between 0 and 0.2"),
         ("step", 0.0, "step must be positive"),
-        ("steps", 0, "steps must be a whole number from 1 up"),
+        ("steps_each_way", 0, "steps_each_way must be a whole number from 1 up"),
         ("residual", -1.0, "residual must be positive"),
     ],
 )
