@@ -64,7 +64,7 @@ def write_page(directory: Path) -> Path:
     config = record["identity"]["config"]
     template = environment(lambda path: quote(path.name)).get_template("run.html")
     page = template.render(
-        name=f"{record['step']} {record['name']}",
+        name=run_title(record),
         told="; ".join(summary_lines(record)),
         style=(TEMPLATES / "report.css").read_text(encoding="utf-8"),
         scene=scene,

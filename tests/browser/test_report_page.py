@@ -1,12 +1,14 @@
 """The report in a real browser: it opens, moves, turns, tells the right numbers."""
 
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from analysis.labels.rigid_distances import Mechanism
+from pipeline.report.one_run import write_pictures
 from pipeline.runs.atomic_files import write_json
 from pipeline.runs.run_attempts import run_once
 from pipeline.runs.run_directory import Job
@@ -110,6 +112,29 @@ def test_the_numbers_that_follow_the_slider_are_those_of_the_table(page, report)
         assert said[:2] == ["step", str(step)]
         assert float(said[4]) == pytest.approx(float(rows[step]["E"]), rel=1e-5)
         assert float(said[7]) == pytest.approx(float(rows[step]["S"]), rel=1e-5)
+
+
+BLIND = """<head><script>const get = HTMLCanvasElement.prototype.getContext;
+HTMLCanvasElement.prototype.getContext = function (kind, ...more) {
+  return kind.includes("webgl") ? null : get.call(this, kind, ...more);
+};</script>"""
+
+
+@pytest.mark.slow
+def test_a_browser_without_webgl_shows_the_still_picture_of_a_run(report, tmp_path):
+    write_pictures(report[1])
+    shutil.copy(report[1] / "picture.png", tmp_path)
+    text = (report[1] / "run.html").read_text(encoding="utf-8")
+    (tmp_path / "run.html").write_text(text.replace("<head>", BLIND), encoding="utf-8")
+    with opened(tmp_path / "run.html") as blind:
+        width = blind.run(
+            f"""{SLEEP} {DRAWN.format(k=0)}
+            const still = scenes[0].view.querySelector("img");
+            await still.decode(); scenes[0].slider.value = 1; scenes[0].move();
+            return still.naturalWidth;"""
+        )
+        assert width > 500
+        assert blind.problems == []
 
 
 def view_once(page, place, wanted):

@@ -99,6 +99,8 @@ class Shown {
   }
 }
 
+const HAS_3D = Boolean(document.createElement("canvas").getContext("webgl"));
+
 class Scene extends Shown {
   constructor(section) {
     super(section);
@@ -247,10 +249,23 @@ class Scene extends Shown {
       return { name, links: pairs, buffers: lineBuffers(pairs) };
     });
     const options = { displayModeBar: false, responsive: true };
-    await Plotly.newPlot(this.view, this.traces(), this.layout(), options);
-    this.findSafely();
-    this.view.on("plotly_afterplot", () => this.findSafely());
+    if (HAS_3D) {
+      await Plotly.newPlot(this.view, this.traces(), this.layout(), options);
+      this.findSafely();
+      this.view.on("plotly_afterplot", () => this.findSafely());
+    } else {
+      this.showStill();
+    }
     await this.drawChart();
+  }
+
+  // A browser without WebGL has no view to turn.
+  showStill() {
+    const { still } = this.view.dataset;
+    const shown = document.createElement(still ? "img" : "p");
+    const text = "No view in three dimensions: this browser has no WebGL.";
+    Object.assign(shown, still ? { src: still, alt: text } : { textContent: text });
+    this.view.replaceChildren(shown);
   }
 
   // What has moved under the mouse since the library noted what is where, and the gaps of
@@ -325,7 +340,7 @@ class Scene extends Shown {
     this.missing.forEach((m, k) => {
       sets.push(this.missingAt(m, this.frame)); traces.push((this.goals ? 4 : 3) + k);
     });
-    if (!this.moveDirectly(sets, traces)) {
+    if (HAS_3D && !this.moveDirectly(sets, traces)) {
       const update = { x: sets.map((a) => a[0]), y: sets.map((a) => a[1]), z: sets.map((a) => a[2]) };
       Plotly.restyle(this.view, update, traces);
     }
@@ -364,7 +379,7 @@ class Scene extends Shown {
   }
 
   hide() {
-    Plotly.purge(this.view);
+    if (HAS_3D) Plotly.purge(this.view);
     Plotly.purge(this.chart);
   }
 }
