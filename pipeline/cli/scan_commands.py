@@ -5,7 +5,6 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import asdict
 from functools import partial
-from inspect import Parameter, Signature, getdoc
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -16,12 +15,11 @@ from pipeline.cli import options
 from pipeline.cli.options import folder
 from pipeline.steps.settings import (
     HELP,
-    ROLES,
-    STEPS,
     ComparisonSettings,
+    Deviation,
     Ingest,
+    InputUncertainty,
     SeriesComparison,
-    Step,
 )
 from pipeline.terminal import InputError, named_nodes
 
@@ -263,44 +261,51 @@ def compare_series(
     )
 
 
-def _add_command(name: str, step: Step) -> None:
-    """The command of a step whose options are what it reads, and its settings."""
+@command("input_uncertainty")
+@options.with_settings(InputUncertainty)
+def input_uncertainty(
+    simulated: options.Simulated,
+    out: options.Out,
+    settings: dict[str, Any],
+    scale_mm: options.ScaleMm = None,
+    planned: options.Planned = "",
+) -> None:
+    """Compute how printing errors change a simulated shape.
 
-    def made(out: Path, settings: dict[str, Any], planned: str, **reads: Any) -> None:
-        if "simulated" in reads:
-            run, scale = _printed(reads["simulated"], reads.pop("scale_mm"))
-            reads["simulated"], settings["scale_mm"] = run, scale
-        config, tags = asdict(step.kind(**settings)), {"comparison": out.name}
-        options.make_and_show(name, config, out, reads, tags=tags, planned=planned)
-
-    known = {"simulated": options.Simulated, "spheres": options.Spheres}
-    hints: dict[str, Any] = {
-        role: known.get(
-            role, Annotated[Path, folder(options.result_folder, f"Folder of {role}.")]
-        )
-        for role in (ROLES.get(one, one) for one in step.reads)
-    }
-    hints |= {"scale_mm": options.ScaleMm} if "simulated" in hints else {}
-    hints |= {
-        "out": options.Out,
-        "settings": dict[str, Any],
-        "planned": options.Planned,
-    }
-    defaults = {"scale_mm": None, "planned": ""}
-    asked = [
-        Parameter(name, Parameter.KEYWORD_ONLY, annotation=hint,
-                  default=defaults.get(name, Parameter.empty))
-        for name, hint in hints.items()
-    ]  # fmt: skip
-    made.__annotations__ = hints
-    made.__doc__ = str(getdoc(step.kind)).partition("\nParameters\n")[0]
-    made.__signature__ = Signature(asked)  # type: ignore[attr-defined]
-    command(name)(options.with_settings(step.kind)(made))
+    Runs the case of a finished simulation --draws times with other link lengths. Writes
+    the covariance of the last configurations, and of the distances of their nodes from
+    the target, to input_covariance.npz. morphtrack compare adds it to the uncertainty
+    budget.
+    """
+    run, scale = _printed(simulated, scale_mm)
+    config = asdict(InputUncertainty(scale, **settings))
+    reads, tags = {"simulated": run}, {"comparison": out.name}
+    options.make_and_show(
+        "input_uncertainty", config, out, reads, tags=tags, planned=planned
+    )
 
 
-for _name, _step in STEPS.items():
-    if _step.command:
-        _add_command(_name, _step)
+@command("deviation")
+@options.with_settings(Deviation)
+def deviation(
+    simulated: options.Simulated,
+    spheres: options.Spheres,
+    out: options.Out,
+    settings: dict[str, Any],
+    scale_mm: options.ScaleMm = None,
+    planned: options.Planned = "",
+) -> None:
+    """Measure how far a scan is from its target.
+
+    Finds the printed target among the scan's points, and the distance of every scanned
+    node from it. OUT receives target.json (pose, E with uncertainty), nodes.csv,
+    deviation.npz (points and their distance from the target's bars) and deviation.png.
+    """
+    run, scale = _printed(simulated, scale_mm)
+    config = asdict(Deviation(scale, **settings))
+    reads = {"simulated": run, "spheres": spheres}
+    tags = {"comparison": out.name}
+    options.make_and_show("deviation", config, out, reads, tags=tags, planned=planned)
 
 
 def _printed(simulated: str, scale_mm: float | None) -> tuple[Path, float]:

@@ -77,11 +77,7 @@ class Ingest:
 
 @dataclass(frozen=True)
 class Deviation(Checked):
-    """Measure how far a scan is from its target.
-
-    Finds the printed target among the scan's points, and the distance of every scanned
-    node from it. OUT receives target.json (pose, E with uncertainty), nodes.csv,
-    deviation.npz (points and their distance from the target's bars) and deviation.png.
+    """How the target of a scan is found.
 
     Parameters
     ----------
@@ -107,12 +103,7 @@ class Deviation(Checked):
 
 @dataclass(frozen=True)
 class InputUncertainty(Checked):
-    """Compute how printing errors change a simulated shape.
-
-    Runs the case of a finished simulation --draws times with other link lengths. Writes
-    the covariance of the last configurations, and of the distances of their nodes from
-    the target, to input_covariance.npz. morphtrack compare adds it to the uncertainty
-    budget.
+    """How printing errors are sampled.
 
     Parameters
     ----------
@@ -353,15 +344,12 @@ class Step:
         module of the step does
     section : of conf/workflow.yaml, whose entries name its results; "" for others
     reads : steps whose results it reads
-    command : whether what it reads and its settings are the options of its command, and
-        their docstring is its help; else pipeline.cli has a function for it
     """
 
     data: str
     settings: str = ""
     section: str = ""
     reads: tuple[str, ...] = ()
-    command: bool = False
 
     @property
     def kind(self) -> Any:
@@ -377,11 +365,9 @@ STEPS = {
     "virtual_scan": Step("", LAB, OF_SCAN, SIMULATED),
     "ingest": Step("spheres.csv", "Ingest", OF_SCAN, ("virtual_scan",)),
     "input_uncertainty": Step(
-        "input_covariance.npz", "InputUncertainty", OF_SCAN, SIMULATED, command=True
+        "input_covariance.npz", "InputUncertainty", OF_SCAN, SIMULATED
     ),
-    "deviation": Step(
-        "target.json", "Deviation", OF_SCAN, ("simulate", "ingest"), command=True
-    ),
+    "deviation": Step("target.json", "Deviation", OF_SCAN, ("simulate", "ingest")),
     "compare": Step(
         "comparison.csv",
         "ComparisonSettings",
@@ -397,4 +383,3 @@ STEPS = {
     "measured": Step("measured.csv", reads=("fit_measured", "predict")),
     "figure": Step("", "FigureConfig", "figures"),
 }
-ROLES = {"simulate": "simulated", "ingest": "spheres"}  # as which options a step reads
