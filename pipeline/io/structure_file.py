@@ -392,18 +392,13 @@ def structure_of(content: StructureFile) -> Structure:
             table = made.constraints
             bodies = table.nodes[table.kind == ConstraintKind.DIST, :2].tolist()
         made = replace(made, bodies=tuple(map(tuple, bodies)))
+    ranges, target = ranges_of(content, made, draft), content.target
     structure = OwnStructure(
-        made.r0,
-        made.constraints,
-        made.leading,
-        made.bodies,
-        made.goals,
-        solids_of(content),
-        ranges_of(content, made, draft),
-        None if content.target is None else content.target.shape,
-        content.unit or "",
-        draft.turns,
-        tuple(entry.made for entry in content.masses),
+        **vars(replace(made, solids=solids_of(content), ranges=ranges)),
+        target=None if target is None else target.shape,
+        unit=content.unit or "",
+        joints=draft.turns,
+        masses=tuple(entry.made for entry in content.masses),
         node_names=content.node_names,
     )
     mass_matrix(made.r0, structure.masses)  # refuses masses that do not fit

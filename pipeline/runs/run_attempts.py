@@ -37,7 +37,7 @@ from pipeline.runs.run_directory import (
     Job,
     Numbers,
     finished,
-    naming_nodes,
+    node_names,
     run_record,
 )
 from pipeline.terminal import (
@@ -48,6 +48,7 @@ from pipeline.terminal import (
     ShownError,
     lacks_machine,
     machine,
+    named_nodes,
     one_line,
 )
 
@@ -303,10 +304,13 @@ def record_run(directory: Path, job: Job, body: Body) -> dict[str, Any]:
     write_json(directory / "owner.json", record)
     wall, cpu = time.perf_counter(), time.process_time()
     try:
-        with naming_nodes(directory):
-            record["result"] = body(directory)
+        record["result"] = body(directory)
         record["status"] = "finished"
     except BaseException as error:
+        simulated = RESULTS / "runs" / str(job.needs.get("simulated"))
+        names = node_names(directory) or node_names(simulated)
+        words = (named_nodes(a, names) if isinstance(a, str) else a for a in error.args)
+        error.args = tuple(words)
         if is_refusal(error, job):
             shutil.rmtree(directory, ignore_errors=True)
             raise

@@ -12,7 +12,6 @@ import hashlib
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from numbers import Real
 from pathlib import Path
@@ -20,7 +19,7 @@ from typing import Any, NoReturn
 
 from pipeline.runs.atomic_files import point_to, read_json
 from pipeline.runs.run_keys import key_of
-from pipeline.terminal import InputError, is_failing_disk, named_nodes, no_such
+from pipeline.terminal import InputError, is_failing_disk, no_such
 
 RESULTS = Path("results")
 # What a record holds by name, by kind; of its identity, what pages show of a run.
@@ -31,11 +30,6 @@ KINDS: Mapping[type, tuple[str, ...]] = {
     Real: ("wall_s", "cpu_s"),
 }
 WITHIN = ("config", "versions", "upstream")
-ENDED = {  # runs without a result that are not damaged
-    "killed": "was interrupted (run the same command again)",
-    "failed": "failed",
-    "pruned": "was ended early by its search",
-}
 REMEDY = (
     "remove the damaged folder of results; its run is repeated when it is needed again"
 )
@@ -100,9 +94,10 @@ class RunRecord(dict[str, Any]):
         self._directory = directory
 
     def __missing__(self, entry: str) -> NoReturn:
-        if ended := ENDED.get(self.get("status", "")):
+        if self.get("status") in ("killed", "failed", "pruned"):
+            how = "was interrupted" if self["status"] == "killed" else "failed"
             why = self.get("reason", "")
-            raise InputError(f"{self._directory} has no {entry}: it {ended}: {why}")
+            raise InputError(f"{self._directory} has no {entry}: it {how}: {why}")
         raise InputError(f"{self._directory}/run.json has no {entry}: {REMEDY}")
 
 
@@ -145,18 +140,6 @@ def node_names(of: Path | Sequence[Path]) -> Sequence[str]:
     except InputError:
         return ()
     return structure.get("node_names", ()) if isinstance(structure, dict) else ()
-
-
-@contextmanager
-def naming_nodes(of: Path | Sequence[Path]) -> Iterator[None]:
-    """Name the nodes in the message of an error as the structure of a run does."""
-    try:
-        yield
-    except Exception as error:
-        if error.args and isinstance(error.args[0], str):
-            named = named_nodes(error.args[0], node_names(of))
-            error.args = (named, *error.args[1:])
-        raise
 
 
 def failed_attempts(key: str, results: Path = RESULTS) -> list[Path]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.runs.run_attempts import run_once
-from pipeline.runs.run_directory import RESULTS, Job, Needs, Numbers, naming_nodes
+from pipeline.runs.run_directory import RESULTS, Job, Needs, Numbers
 from pipeline.runs.run_keys import module_of_step
 from pipeline.runs.step_runs import link_files, planned_digest, step_job
 from pipeline.terminal import EditedError, InputError
@@ -59,8 +59,7 @@ def make_step(
     check_planned(first, planned)
 
     def body(folder: Path) -> Numbers:
-        with naming_nodes((reads or {}).get("simulated", out)):
-            numbers = perform(first, reads or {}, folder)
+        numbers = perform(first, reads or {}, folder)
         if job().identity != first.identity:
             raise EditedError(f"an input of {step} {name}")
         return numbers

@@ -46,7 +46,7 @@ def test_an_entry_that_was_cut_out_is_named(tmp_path):
 @pytest.mark.parametrize(
     ("status", "said"),
     [
-        ("killed", "was interrupted .run the same command again.: gone"),
+        ("killed", "was interrupted: gone"),
         ("failed", "failed: gone"),
         ("finished", "remove the damaged folder"),
     ],
