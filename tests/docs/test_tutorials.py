@@ -3,6 +3,7 @@
 import contextlib
 import io
 import re
+import runpy
 import shlex
 import sys
 from pathlib import Path
@@ -24,17 +25,22 @@ SHELL = console.typed
 
 
 def typed(command: str, folder: Path, *, logged: bool = True) -> str:
-    """The output of a command; morphtrack runs in this process, which has imported."""
-    if not command.startswith("morphtrack ") or " make " in command:
+    """The output of a command; what it can, this process does, which has imported."""
+    program, *typed = shlex.split(command.replace("\\\n", " "))
+    if program not in ("morphtrack", "python") or "make" in typed:
         return SHELL(command, folder, logged=logged)
     words: list[str] = []
-    for word in shlex.split(command.replace("\\\n", " "))[1:]:
+    for word in typed:
         files = sorted(map(str, Path().glob(word))) if "*" in word else []
         words += files or [word]
-    output = io.StringIO()
-    with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
-        status = called(words)
-    assert status == 0, output.getvalue()
+    output, script = io.StringIO(), program == "python"
+    errors = io.StringIO() if script else output
+    with contextlib.redirect_stdout(output), contextlib.redirect_stderr(errors):
+        if script:
+            runpy.run_path(*words)
+        else:
+            status = called(words)
+            assert status == 0, output.getvalue()
     return output.getvalue()
 
 

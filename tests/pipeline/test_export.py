@@ -6,11 +6,13 @@ import shutil
 import subprocess
 import sys
 import zipfile
+from contextlib import chdir
 from pathlib import Path
 
 import pytest
 import yaml
 
+from pipeline.cli.app import called
 from pipeline.runs.step_runs import content_digest
 from tests.pipeline.conftest import command_in, furnish
 
@@ -22,9 +24,10 @@ def made_and_archived(folder: Path, workflow: dict[str, object]) -> Path:
     """A folder in which a workflow has run; its archive."""
     furnish(folder)
     (folder / "conf" / "workflow.yaml").write_text(yaml.safe_dump(workflow))
-    for name in ("make", "archive"):
-        done = command_in(folder)(name)
-        assert done.returncode == 0, done.stdout + done.stderr
+    done = command_in(folder)("make")
+    assert done.returncode == 0, done.stdout + done.stderr
+    with chdir(folder):
+        assert called(["archive"]) == 0
     return folder / ARCHIVE
 
 
