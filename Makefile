@@ -162,16 +162,18 @@ test-long: $(READY_DEV)
 # root: apt-get install postgresql.
 test-faults: $(READY_DEV)
 	@$(call needed,initdb mount,postgresql)
-	$(RUN) pytest tests/faults tests/pipeline/workflow/test_guarantees.py -m "slow$(if $(SMALL), and not long)" -s
+	$(RUN) pytest tests/faults tests/pipeline/tracking tests/pipeline/workflow/test_guarantees.py \
+	  -m "slow$(if $(SMALL), and not long)" -s
 
 # A Slurm of one node; on Debian, as root: apt-get install slurm-wlm munge
 test-cluster: $(READY_DEV)
 	@$(call needed,munged slurmctld slurmd sbatch,slurm-wlm munge)
 	$(RUN) pytest tests/cluster -m "slow or not slow"
 
-# What make figures makes, in a copy: counts, links, traces, and the archive that rebuilds it.
+# What make figures makes, in a copy: counts, links, traces, and the archive that rebuilds
+# it; the shell lines of the shipped workflow.
 test-shipped: $(READY_DEV)
-	$(RUN) pytest tests/shipped -m "slow or not slow"
+	$(RUN) pytest tests/shipped tests/pipeline/workflow/test_shell_lines.py -m "slow or not slow"
 
 # Readers of LAS, LAZ, E57, C3D and DXF, added to the environment.
 formats: $(READY)

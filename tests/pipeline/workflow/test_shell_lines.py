@@ -2,7 +2,7 @@
 
 A line carries the planned digest, the rest of it gives the configuration: a command
 whose own digest differs refuses to run. Of the shipped workflow these are all entries,
-and of its figures one of each kind; `make test-shipped` runs every line.
+and of its figures one of each kind; `make test-shipped` runs this and every line.
 """
 
 import re
@@ -23,6 +23,8 @@ from pipeline.runs.run_keys import identity
 from pipeline.workflow.plan import Plan
 from tests.pipeline.conftest import ROOT, furnish
 from tests.pipeline.workflow.conftest import snakemake
+
+pytestmark = [pytest.mark.slow, pytest.mark.together]
 
 SHELL = re.compile(r"^Shell command: morphtrack (.*) > results/log/\S+ 2>&1$", re.M)
 COMPUTES = (
