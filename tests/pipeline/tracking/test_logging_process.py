@@ -1,4 +1,7 @@
-"""One logging process a command or session: started, killed, left to itself."""
+"""One logging process a command or session: started, killed, left to itself.
+
+`make test-faults` runs what is slow here.
+"""
 
 import json
 import os
@@ -70,7 +73,9 @@ LONG = (
 )
 
 
-@pytest.mark.parametrize("store", ["there", "absent"])
+@pytest.mark.parametrize(
+    "store", ["there", pytest.param("absent", marks=pytest.mark.slow)]
+)
 def test_the_run_of_a_command_is_in_mlflow_when_it_ends(
     tracked, monkeypatch, capfd, store
 ):
@@ -98,6 +103,7 @@ def test_a_command_that_made_nothing_new_imports_and_leaves_nothing(project):
     assert not (project / "results").exists()
 
 
+@pytest.mark.slow
 def test_a_command_does_not_wait_for_a_slow_store(tracked, monkeypatch):
     with sleeping_server() as (uri, wake):
         patient = {"MLFLOW_HTTP_REQUEST_TIMEOUT": "600"}  # whatever the run takes
@@ -136,6 +142,7 @@ def sleeping_server() -> Iterator[tuple[str, threading.Event]]:
         server.server_close()
 
 
+@pytest.mark.slow
 def test_a_command_says_that_its_run_waits_for_an_absent_server(tracked):
     done = start(ONE, MLFLOW_TRACKING_URI="http://127.0.0.1:9")
     output, errors = done.communicate()
@@ -197,6 +204,7 @@ def test_a_session_has_one_logging_process_for_all_jobs(tracked):
     assert len(runs_in(tracked, "simulate")) == 2
 
 
+@pytest.mark.slow
 def test_a_session_that_is_killed_is_logged_all_the_same(tracked):
     killed = start(SESSION + "os.kill(os.getpid(), 9)")
     killed.communicate()
@@ -205,6 +213,7 @@ def test_a_session_that_is_killed_is_logged_all_the_same(tracked):
     assert len(runs_in(tracked, "simulate")) == 2
 
 
+@pytest.mark.slow
 def test_the_runs_of_two_commands_at_once_are_there_once(tracked):
     both = [start(ONE.replace("1", n)) for n in "34"]
     for command in both:

@@ -189,6 +189,7 @@ def test_another_store_that_the_environment_names_gets_all_runs(tracked, monkeyp
     assert len(runs_in(tracked)) == 1
 
 
+@pytest.mark.slow  # quick: the second maker takes the database of the first
 def test_two_makers_make_one_database(project):
     file = project / "mlflow.db"
     code = (
