@@ -22,7 +22,7 @@ from tests.analysis.spheres.scenes import Parts, Scanner, VirtualScan, scan, tre
 from tests.helpers.detection_errors import shape_error
 
 OPTIONS = PickOptions(radius_mm=6.0)
-SCANNER = Scanner(views=3, pixels=(320, 240))
+SCANNER = Scanner(views=3, pixels=(240, 180))
 
 
 def saved(rng: np.random.Generator, seen: VirtualScan, folder: Path) -> list[Path]:
