@@ -91,10 +91,8 @@ def turning_points(x: Floats, least: float = TURN) -> Ints:
     return np.array([*found, extreme if way else len(x) - 1])
 
 
-def loops_of(
-    closing: Floats, force: Floats, at: Floats = PLACES, over: float = 0.0
-) -> Loops:
-    """Branches of a record at places.
+def loops_of(closing: Floats, force: Floats, over: float = 0.0) -> Loops:
+    """Branches of a record at `PLACES`.
 
     Parameters
     ----------
@@ -110,7 +108,7 @@ def loops_of(
     reach: dict[int, list[float]] = {1: [], -1: []}
     for a, b in pairwise(turning_points(closing)):
         way = 1 if closing[b] > closing[a] else -1
-        ways[way].append(_branch(closing[a : b + 1], force[a : b + 1], at, over))
+        ways[way].append(_branch(closing[a : b + 1], force[a : b + 1], PLACES, over))
         reach[way].append(float(way * closing[b]))
     for way, rows in ways.items():
         if not rows:
@@ -120,7 +118,7 @@ def loops_of(
             )
         if len(rows) > 1 and max(reach[way][1:]) >= reach[way][0] - SHORT:
             del rows[0]
-    return Loops(at, np.array(ways[1]), np.array(ways[-1]))
+    return Loops(PLACES, np.array(ways[1]), np.array(ways[-1]))
 
 
 def _branch(x: Floats, force: Floats, at: Floats, over: float) -> Floats:
@@ -190,28 +188,13 @@ EVEN = 1e-6  # relative difference of time steps up to which they are the same
 SLOWEST = 8.0  # samples a period, at least
 
 
-@dataclass(frozen=True)
-class Ringing:
-    """How something rings.
-
-    Parameters
-    ----------
-    period : s
-    damping_ratio : of critical damping
-    """
-
-    period: float
-    damping_ratio: float
-
-
-def ringing(time: Floats, height: Floats, rest: float, halves: int = HALVES) -> Ringing:
-    """Period and damping ratio of a height from the last held frame on.
+def ringing(time: Floats, height: Floats, rest: float) -> tuple[float, float]:
+    """Period, s, and damping ratio of a height from the last held frame on.
 
     Parameters
     ----------
     time, height : (n,) evenly sampled, the first one still held
     rest : where it comes to rest
-    halves : half periods that are looked at
 
     Raises
     ------
@@ -226,20 +209,20 @@ def ringing(time: Floats, height: Floats, rest: float, halves: int = HALVES) -> 
             f"{step.max(initial=0.0):.3g} s"
         )
     when, away = extrema(time, height - rest)
-    if len(when) <= halves:
+    if len(when) <= HALVES:
         raise ValueError(
-            f"{len(when) - 1} extrema after the release, {halves} are needed: give "
+            f"{len(when) - 1} extrema after the release, {HALVES} are needed: give "
             "a longer series"
         )
-    period = 2.0 * float(when[halves] - when[0]) / halves
+    period = 2.0 * float(when[HALVES] - when[0]) / HALVES
     if period < SLOWEST * step[0]:
         raise ValueError(
             f"a period of {period:.3g} s is sampled every {step[0]:.3g} s: too few "
             "samples to tell its extrema from noise; sample faster"
         )
-    k = np.arange(1, halves + 1)
+    k = np.arange(1, HALVES + 1)
     decay = -float(np.polyfit(k, np.log(np.abs(away[k])), 1)[0])
-    return Ringing(period, decay / float(np.hypot(np.pi, decay)))
+    return period, decay / float(np.hypot(np.pi, decay))
 
 
 def extrema(time: Floats, away: Floats) -> tuple[Floats, Floats]:
@@ -309,13 +292,12 @@ class Placed:
     Attributes
     ----------
     aligned : (f, n, 2) measured nodes, moved rigidly onto the model frame by frame
-    placement, of : which symmetric placement was chosen, of how many
-    rms : (of,) distance of all nodes and frames from the model in each of them
+    placement : which symmetric placement was chosen
+    rms : (k,) distance of all nodes and frames from the model in each of them
     """
 
     aligned: Floats
     placement: int
-    of: int
     rms: Floats
 
 
@@ -351,7 +333,7 @@ def place_on_model(points: Floats, orders: Sequence[Ints], model: Floats) -> Pla
     tried = [_aligned(points[:, order], model) for order in orders]
     rms = np.array([_rms(moved - model) for moved in tried])
     best = int(np.argmin(rms))
-    return Placed(tried[best], best, len(orders), rms)
+    return Placed(tried[best], best, rms)
 
 
 def _aligned(points: Floats, model: Floats) -> Floats:

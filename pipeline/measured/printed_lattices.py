@@ -139,7 +139,7 @@ class LatticeTracks(Experiment):
         _, placed = self._placed(record, predicted)
         return {
             "placement": placed.placement,
-            "of": placed.of,
+            "of": len(placed.rms),
             "rms_mm": placed.rms.tolist(),
         }
 

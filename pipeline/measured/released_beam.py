@@ -236,9 +236,9 @@ def _rest(rod: ThickRod, above: float, hold: Hold, seconds: float) -> float:
 
 def _of_series(time: Floats, height: Floats, rest: float) -> Quantities:
     """Period, damping ratio and height, mm, of a tip; the first frame is still held."""
-    rung = ringing(time, height, rest)
+    period, damping_ratio = ringing(time, height, rest)
     return {
-        "period": one_value(rung.period),
-        "damping_ratio": one_value(rung.damping_ratio),
+        "period": one_value(period),
+        "damping_ratio": one_value(damping_ratio),
         "tip_height": curve(time[1:], MM * height[1:]),
     }

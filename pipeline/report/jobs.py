@@ -139,18 +139,17 @@ def _entries(
 ) -> dict[str, Any]:
     identity = record.get("identity") or {}
     words = {name: str(record.get(name, "")) for name in WORDS}
+    roles = {
+        role: [keys] if isinstance(keys, str) else list(keys)
+        for role, keys in (record.get("needs") or {}).items()
+    }
     return {
         **words,
         "called": words["name"],
         "status": status,
         "directory": directory,
-        "needs": run_directory.needed_keys(run_directory.job_of_record(record))
-        if identity
-        else [],
-        "roles": {
-            role: [keys] if isinstance(keys, str) else list(keys)
-            for role, keys in (record.get("needs") or {}).items()
-        },
+        "needs": [key for keys in roles.values() for key in keys],
+        "roles": roles,
         "paths": list(record.get("paths") or ()),
         "files": list(identity.get("files", [])),
         "versions": dict(identity.get("versions", {})),
@@ -162,7 +161,6 @@ def _entries(
         "edits": edits(directory) if directory and status == "finished" else [],
         "wall_s": record.get("wall_s"),
         "git_dirty": bool(record.get("git_dirty", False)),
-        "result": dict(record.get("result") or {}),
     }
 
 

@@ -53,22 +53,19 @@ class PronySeries:
     time: Floats
 
 
-def prony(
-    law: Relaxation,
-    *,
-    shortest: float = 1e-7,
-    longest: float = 1e5,
-    per_decade: int = 2,
-) -> PronySeries:
-    """The law as a Prony series with times from `shortest` to `longest`, s.
+SHORTEST, LONGEST = 1e-7, 1e5  # s
+
+
+def prony(law: Relaxation, *, per_decade: int = 2) -> PronySeries:
+    """The law as a Prony series with times from `SHORTEST` to `LONGEST`.
 
     Of what relaxes, two terms a decade leave a ripple of 2 |Gamma(m + 2 pi i / h)| /
     Gamma(m), h = ln 10 / 2: below 0.2 % for m from 0.1 to 0.5. Terms slower than
-    `longest` count as equilibrium, faster ones are left out.
+    `LONGEST` count as equilibrium, faster ones are left out.
     """
     m, step = law.exponent, np.log(10.0) / per_decade
-    count = round(np.log(longest / shortest) / step)
-    time = longest * np.exp(-step * np.arange(count + 1))
+    count = round(np.log(LONGEST / SHORTEST) / step)
+    time = LONGEST * np.exp(-step * np.arange(count + 1))
     scale = law.modulus * law.share * step / gamma(m)
-    slower = scale * longest**-m / np.expm1(m * step)
+    slower = scale * LONGEST**-m / np.expm1(m * step)
     return PronySeries(law.modulus + slower, scale * time**-m, time)

@@ -22,23 +22,23 @@ def ring(period: float, ratio: float) -> Floats:
 @pytest.mark.parametrize("ratio", [0.02, 0.055])
 def test_period_and_damping_of_a_damped_oscillation(period, ratio):
     found = ringing(TIME, ring(period, ratio), 47.0)
-    assert found.period == pytest.approx(period, rel=5e-4)
-    assert found.damping_ratio == pytest.approx(ratio, rel=2e-3)
+    assert found[0] == pytest.approx(period, rel=5e-4)
+    assert found[1] == pytest.approx(ratio, rel=2e-3)
 
 
 def test_noise_and_a_shift_change_neither(rng):
     plain = ringing(TIME, ring(0.234, 0.05), 47.0)
     noisy = ring(0.234, 0.05) + rng.normal(0.0, 0.003, len(TIME))
     found = ringing(TIME + 3.0, noisy + 20.0, 67.0)
-    assert found.period == pytest.approx(plain.period, rel=2e-3)
-    assert found.damping_ratio == pytest.approx(plain.damping_ratio, rel=1e-2)
+    assert found[0] == pytest.approx(plain[0], rel=2e-3)
+    assert found[1] == pytest.approx(plain[1], rel=1e-2)
 
 
 def test_a_wait_before_the_release_is_in_the_first_half_period():
     """Ten half periods of 0.1 s and 0.03 s of waiting: T = 0.2 + 0.03 / 5."""
     whole = ring(0.2, 0.05)
     late = np.concatenate([np.full(3, whole[0]), whole[:-3]])
-    assert ringing(TIME, late, 47.0).period == pytest.approx(0.206, rel=1e-3)
+    assert ringing(TIME, late, 47.0)[0] == pytest.approx(0.206, rel=1e-3)
 
 
 def test_of_several_extrema_on_one_side_the_farthest_counts():
@@ -52,7 +52,7 @@ def test_of_several_extrema_on_one_side_the_farthest_counts():
 def test_it_follows_a_series_without_jumps():
     """Periods a hundredth of a frame apart, over a whole frame: none jumps."""
     periods = 0.234 + 1e-4 * np.arange(100) / 5
-    found = [ringing(TIME, ring(T, 0.05), 47.0).period for T in periods]
+    found = [ringing(TIME, ring(T, 0.05), 47.0)[0] for T in periods]
     assert np.diff(found) == pytest.approx(np.full(99, 2e-5), abs=1.5e-5)
 
 
