@@ -14,17 +14,16 @@ has moved, the energy, whether it is stable, in how many ways the energy falls f
 and its barriers.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
 from pipeline.cases import record
 from pipeline.io.structure_file import aim_of, document
-from sim.core.arrays import Floats
 from sim.mechanism import bifurcations
+from sim.mechanism.bifurcations import BranchStep
 from sim.mechanism.constraint_projection import closed
 from sim.mechanism.constraint_system import system_of
 from sim.mechanism.mobility import LARGEST
@@ -36,22 +35,6 @@ from sim.mechanism.statics.equilibrium import EquilibriumOptions
 from sim.mechanism.statics.loaded_structure import LoadedStructure
 from sim.mechanism.structure import Structure
 from sim.mechanism.targets.target_interface import Target
-
-
-class WayStep(NamedTuple):
-    """A configuration on one way of a branch; branch -1 and way 0 where they meet.
-
-    Attributes
-    ----------
-    numbers : of it alone: residual, mobility or E
-    """
-
-    s: int
-    branch: int
-    way: int
-    i: int
-    r: Floats
-    numbers: Mapping[str, float]
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,10 +60,8 @@ class BranchCase(bifurcations.BranchOptions):
     def crossing(self) -> bifurcations.Crossing:
         return bifurcations.crossing(self.structure, self)
 
-    def steps(self) -> Iterator[WayStep]:
-        for step in bifurcations.branches(self.structure, self, self.crossing):
-            numbers = {"residual": step.residual, "mobility": step.mobility}
-            yield WayStep(step.s, step.branch, step.way, step.i, step.r, numbers)
+    def steps(self) -> Iterator[BranchStep]:
+        return bifurcations.branches(self.structure, self, self.crossing)
 
     def recorder(self) -> "WayRecorder":
         return WayRecorder(self)
@@ -89,7 +70,7 @@ class BranchCase(bifurcations.BranchOptions):
         n = len(self.structure.r0)
         return {"directions": self.crossing.directions[:, :n]}
 
-    def ends(self, ways: list[WayStep]) -> record.Summary:
+    def ends(self, ways: list[BranchStep]) -> record.Summary:
         found = self.crossing
         crosses = found.kind is bifurcations.CrossingKind.BRANCHES
         return {
@@ -140,7 +121,7 @@ class SaddleCase:
     def saddle(self) -> bifurcations.Saddle:
         return bifurcations.stationary(self.structure, self.shape, self.options)
 
-    def steps(self) -> Iterator[WayStep]:
+    def steps(self) -> Iterator[BranchStep]:
         yield _way(0, -1, 0, self.saddle.end)
         ends = bifurcations.descents(
             self.structure, self.shape, self.options, self.saddle
@@ -156,7 +137,7 @@ class SaddleCase:
         directions = self.saddle.motions[:, :n]
         return {"directions": directions, **record.wires(self.shape, self.structure.r0)}
 
-    def ends(self, ways: list[WayStep]) -> record.Summary:
+    def ends(self, ways: list[BranchStep]) -> record.Summary:
         found = self.saddle
         return {
             "stop": "gradient",
@@ -171,10 +152,10 @@ class SaddleCase:
         }
 
 
-class WayRecorder(record.WholeRecorder[BranchCase | SaddleCase, WayStep]):
+class WayRecorder(record.WholeRecorder[BranchCase | SaddleCase, BranchStep]):
     """Records the ways from one configuration, with what the case says of it."""
 
-    def row(self, step: WayStep) -> record.Row:
+    def row(self, step: BranchStep) -> record.Row:
         L, meeting = characteristic_length(self.case.structure.r0), self.seen[0].r
         moved = np.square(step.r - meeting).sum() / len(meeting)
         return {
@@ -185,10 +166,10 @@ class WayRecorder(record.WholeRecorder[BranchCase | SaddleCase, WayStep]):
             **step.numbers,
         }
 
-    def arrays(self, step: WayStep) -> record.Arrays:
+    def arrays(self, step: BranchStep) -> record.Arrays:
         return {"r": step.r}
 
-    def progress(self, step: WayStep) -> str:
+    def progress(self, step: BranchStep) -> str:
         return f"branch {step.branch}"
 
     def documents(self) -> record.Documents:
@@ -223,9 +204,9 @@ class WayRecorder(record.WholeRecorder[BranchCase | SaddleCase, WayStep]):
         return self.case.ends(self.seen)
 
 
-def _way(s: int, branch: int, way: int, step: MorphStep) -> WayStep:
+def _way(s: int, branch: int, way: int, step: MorphStep) -> BranchStep:
     numbers = {"E": step.E, "gradient": step.gradient, "residual": step.residual}
-    return WayStep(s, branch, way, step.s, step.r, numbers)
+    return BranchStep(s, branch, way, step.s, step.r, numbers)
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,7 +18,7 @@ eigenvalues; along each of them, and against it, a morph goes on to where it end
 such motion leads to the two branches of a simple bifurcation.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Annotated, NamedTuple
 
@@ -123,8 +123,8 @@ class BranchStep(NamedTuple):
     way : 1 or -1, along its direction or against it; 0 where they meet
     i : steps from where they meet
     r : (n, 3)
-    residual : of the constraints, dimensionless
-    mobility : independent motions there, without the rigid ones
+    numbers : residual of the constraints, dimensionless; on a branch mobility,
+        independent motions there without the rigid ones; of a morph E and gradient
     """
 
     s: int
@@ -132,8 +132,7 @@ class BranchStep(NamedTuple):
     way: int
     i: int
     r: Floats
-    residual: float
-    mobility: int
+    numbers: Mapping[str, float]
 
 
 def crossing(structure: Structure, options: BranchOptions) -> Crossing:
@@ -314,9 +313,9 @@ def _advances(moved: Floats, v: Floats, size: float) -> bool:
 def _record(
     system: ConstraintSystem, z: Floats, unit: float, at: tuple[int, int, int, int]
 ) -> BranchStep:
-    n, left = system.n, len(tangent(system, z).motions)
-    residual = linearise(system, z).residual
-    return BranchStep(*at, unit * z[:n], residual, left)
+    left, residual = len(tangent(system, z).motions), linearise(system, z).residual
+    numbers = {"residual": residual, "mobility": left}
+    return BranchStep(*at, unit * z[: system.n], numbers)
 
 
 AWAY = 1e-2  # of L, displacement to either side of a saddle

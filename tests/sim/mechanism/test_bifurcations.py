@@ -61,8 +61,8 @@ def test_a_flat_parallelogram_is_left_as_one_and_as_an_antiparallelogram():
     diagonals = []
     for own in ways.values():
         assert len(own) == OPTIONS.steps_each_way
-        assert max(step.residual for step in own) <= 1e-10
-        assert {step.mobility for step in own} == {1}
+        assert max(step.numbers["residual"] for step in own) <= 1e-10
+        assert {step.numbers["mobility"] for step in own} == {1}
         diagonals.append([across(step.r) for step in own])
         a, b = own[-1].r[2] - own[-1].r[0], own[-1].r[3] - own[-1].r[1]
         if diagonals[-1][-1] > 1e-9:  # diagonals of an antiparallelogram are parallel
@@ -109,7 +109,7 @@ def test_two_flat_parallelograms_in_a_row_make_no_simple_bifurcation():
     assert len(found.tangent.motions) == 4
     assert found.dimension == 2
     assert len(found.directions) > 1
-    assert max(s.residual for own in ways.values() for s in own) <= 1e-10
+    assert max(s.numbers["residual"] for own in ways.values() for s in own) <= 1e-10
 
 
 def test_a_row_that_is_there_twice_is_no_bifurcation():
