@@ -26,7 +26,7 @@ from sim.mechanism import bifurcations
 from sim.mechanism.bifurcations import BranchStep
 from sim.mechanism.constraint_projection import closed
 from sim.mechanism.constraint_system import system_of
-from sim.mechanism.mobility import LARGEST
+from sim.mechanism.mobility import refuse_many
 from sim.mechanism.morph_problem import NewtonOptions
 from sim.mechanism.projection_morph import MorphStep
 from sim.mechanism.shape_measures import characteristic_length, shape_factor
@@ -48,12 +48,8 @@ class BranchCase(bifurcations.BranchOptions):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        unknowns = 3 * len(self.structure.r0) + self.structure.constraints.multipliers
-        if unknowns > LARGEST:
-            raise ValueError(
-                f"the structure has {unknowns} unknowns, but at most {LARGEST} are "
-                "supported: use fewer nodes"
-            )
+        structure = self.structure
+        refuse_many(3 * len(structure.r0) + structure.constraints.multipliers)
         closed(system_of(self.structure), self.structure, self.residual)
 
     @cached_property

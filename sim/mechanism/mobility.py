@@ -135,17 +135,22 @@ def modes(structure: Structure) -> Floats:
     return np.asarray(U.reshape(-1, len(structure.r0), 3))
 
 
+def refuse_many(unknowns: int) -> None:
+    """Refuse more unknowns than have a dense null space."""
+    if unknowns > LARGEST:
+        raise ValueError(
+            f"the structure has {unknowns} unknowns, but at most {LARGEST} are "
+            "supported: use fewer nodes"
+        )
+
+
 def _motions(structure: Structure, z: Floats, rank: int) -> Floats:
     """(f, 3n) independent motions of the nodes at the state z, from a dense null space.
 
     Together with the change of their multipliers they are orthonormal.
     """
     system = system_of(structure)
-    unknowns = 3 * system.n + system.k
-    if unknowns > LARGEST:
-        raise ValueError(
-            f"{unknowns} unknowns are above the limit of {LARGEST}: use fewer nodes"
-        )
+    refuse_many(3 * system.n + system.k)
     linear = linearise(system, z)
     J = unit_rows(linear)[:, _used(system.n, system.k)]
     _, _, rows = np.linalg.svd(J)
@@ -277,11 +282,7 @@ class Tangent:
 
 def tangent(system: ConstraintSystem, z: Floats) -> Tangent:
     """At the state z (n + k, 3)."""
-    unknowns = 3 * system.n + system.k
-    if unknowns > LARGEST:
-        raise ValueError(
-            f"{unknowns} unknowns are above the limit of {LARGEST}: use fewer nodes"
-        )
+    refuse_many(3 * system.n + system.k)
     J, used = dense_jacobian(system, z)
     left, sizes, right = np.linalg.svd(J)
     rank = _rank(sizes)
