@@ -6,7 +6,7 @@ prediction.csv, left_out.csv, parameters.csv, unfitted.csv.
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -45,21 +45,6 @@ OF_FIT = ("left_out.csv", "parameters.csv")
 DESCRIPTION = {"title", "source", "licence", "variants_tried", "k", "unfitted"}
 
 
-@dataclass(frozen=True, eq=False)
-class Chosen:
-    """Which prediction each record is compared with.
-
-    Parameters
-    ----------
-    table : rows of all of them
-    by : name of each record: committed, made, or why there is none
-    """
-
-    table: pd.DataFrame
-    by: Mapping[str, Prediction]
-    refused: Mapping[str, str]
-
-
 def perform(job: Job, needs: Needs, out: Path) -> Numbers:
     """Compare the records of a job."""
     at, fit = at_hand(job.config["set"]), needs.get("fit")
@@ -82,16 +67,21 @@ def run_step(
     out.mkdir(parents=True, exist_ok=True)
     before = committed(at.folder)
     records = records_in(at, folder)
-    chosen = choose(records.inputs, before, made)
-    series = {name: one.quantities(name) for name, one in chosen.by.items()}
+    by, unpredicted = choose(records.inputs, before, made)
+    predicted = stacked([one.of(name) for name, one in by.items()], COLUMNS)
+    series = {name: one.quantities(name) for name, one in by.items()}
     rows, unread = measured_rows(at, records, series)
     read = {name: own for name, own in series.items() if name not in unread}
-    table = prediction_verdicts.compared(rows, chosen.table)
+    table = prediction_verdicts.compared(rows, predicted)
     for name in OF_FIT:
         if (there := shipped_as(fit / name)).is_file():
             write_text(out / name, unpacked(there).decode())
     write_rows(out / "measured.csv", table)
-    shown = shown_rows(chosen, before, made)
+    whole = before or made
+    others = whole.table[~whole.table["record"].isin(by)] if whole else predicted[:0]
+    shown = pd.concat(
+        [predicted, others], ignore_index=True
+    )  # of all predicted records
     write_rows(out / "prediction.csv", shown)
     if at.of.unfitted:
         write_rows(out / "unfitted.csv", unfitted_rows(at, records, list(read)))
@@ -99,7 +89,7 @@ def run_step(
     shipped = {**own.inputs, **held_out_records(at, own.found).inputs}
     whose = members(at, shown, {**shipped, **records.inputs})
     apart = out / "left_out.csv" if folder == at.folder else None
-    fitted = fitted_among(at, folder, chosen, table, before)
+    fitted = fitted_among(at, folder, by, table, before)
     parts = parts_of(table, [*fitted], apart)
     inputs = {PREDICTED: records.inputs, FITTED: records.inputs, LEFT_OUT: shipped}
     judged = [
@@ -111,7 +101,7 @@ def run_step(
     ]
     verdicts = stacked(judged, ())
     write_rows(out / "verdict.csv", verdicts)
-    refused = {**records.refused, **chosen.refused, **unread}
+    refused = {**records.refused, **unpredicted, **unread}
     placing = at.experiment.placing
     placed = {name: placing(records.found[name], own) for name, own in read.items()}
     verdict = {
@@ -120,7 +110,7 @@ def run_step(
         "families": families_of(at, whose),
         "groups": shown_groups(at, {**own.found, **records.found}, whose),
         "prediction": _prediction_of(before, made),
-        "compared_with": {n: chosen.by[n].key for n in read},
+        "compared_with": {n: by[n].key for n in read},
         "inside": inside(parts),
         "placed": {name: one for name, one in placed.items() if one},
         "refused": refused,
@@ -174,8 +164,11 @@ def unfitted_rows(
 
 def choose(
     inputs: Mapping[str, Any], before: Prediction | None, made: Prediction | None
-) -> Chosen:
-    """Of each record the prediction committed before, if its inputs are the same."""
+) -> tuple[dict[str, Prediction], dict[str, str]]:
+    """Of each record its prediction, or why there is none.
+
+    That which was committed before is taken, if its inputs are the same.
+    """
     by: dict[str, Prediction] = {}
     refused = {}
     for name, one in inputs.items():
@@ -185,19 +178,7 @@ def choose(
         else:
             reason = made.refused.get(name) if made else None
             refused[name] = reason or "it has no prediction from these inputs"
-    tables = [one.of(name) for name, one in by.items()]
-    return Chosen(stacked(tables, COLUMNS), by, refused)
-
-
-def shown_rows(
-    chosen: Chosen, before: Prediction | None, made: Prediction | None
-) -> pd.DataFrame:
-    """The compared rows, and predictions of records without a measurement."""
-    whole = before or made
-    if whole is None:
-        return chosen.table
-    others = whole.table[~whole.table["record"].isin(chosen.by)]
-    return pd.concat([chosen.table, others], ignore_index=True)
+    return by, refused
 
 
 def reproduced(before: Prediction, made: Prediction) -> float:
@@ -211,7 +192,7 @@ def reproduced(before: Prediction, made: Prediction) -> float:
 def fitted_among(
     at: SetAtHand,
     folder: Path,
-    chosen: Chosen,
+    by: Mapping[str, Prediction],
     table: pd.DataFrame,
     before: Prediction | None,
 ) -> dict[str, str]:
@@ -220,7 +201,7 @@ def fitted_among(
     In another folder their values tell: a name may be old or new there.
     """
     if folder == at.folder or table.empty:
-        return {name: name for name, one in chosen.by.items() if name in one.fitted}
+        return {name: name for name, one in by.items() if name in one.fitted}
 
     def predicted(one: RecordInputs) -> Quantities:
         if before is not None and before.holds(one):
