@@ -445,21 +445,15 @@ def _aims(content: StructureFile) -> tuple[list[int] | None, Floats | None]:
     return leading, None if goals is None else np.array(goals).reshape(-1, 3)
 
 
-def _goal(
-    content: StructureFile, node: int, a: float, b: float, c: float | None
-) -> tuple[float, float, float]:
+def _goal(content: StructureFile, node: int, *at: float | None) -> Any:
     """A node's goal; of two coordinates, its own is the one that `planar` keeps."""
-    if c is not None:
-        return a, b, c
-    if not content.planar:
-        raise ValueError(
-            f"target.nodes has two coordinates for node {node}, {a:g} and {b:g}: give "
-            "three, or state `planar`"
-        )
-    goal, axis = [a, b], "xyz".index(content.planar)
-    goal.insert(axis, content.nodes[node][axis])
-    x, y, z = goal
-    return x, y, z
+    goal = [x for x in at if x is not None]
+    if len(goal) == 2:
+        if not content.planar:
+            raise ValueError(f"target.nodes: node {node} needs x, y, z, or `planar`")
+        axis = "xyz".index(content.planar)
+        goal.insert(axis, content.nodes[node][axis])
+    return goal
 
 
 def _check_leading(content: StructureFile) -> None:
@@ -510,12 +504,10 @@ def document(structure: Structure) -> dict[str, object]:
     content["bodies"] = [list(body) for body in structure.bodies]
     if owners:
         content["owners"] = owners
-    if isinstance(structure, OwnStructure) and structure.unit:
-        content["unit"] = structure.unit
-    if isinstance(structure, OwnStructure) and structure.masses:
-        content["masses"] = masses_document(structure.masses)
-    if isinstance(structure, OwnStructure) and structure.node_names:
-        content["node_names"] = structure.node_names
+    own = vars(structure)
+    content |= {key: own[key] for key in ("unit", "node_names") if own.get(key)}
+    if own.get("masses"):
+        content["masses"] = masses_document(own["masses"])
     return content | volume_document(structure.solids, structure.ranges)
 
 
