@@ -114,7 +114,6 @@ class Outcome:
     u : (P,) standard uncertainties, inf where there is none
     covariance, correlation : (P, P) of those determined, nan elsewhere
     dof : m - P
-    chance : probability of a chi2 as large from the stated u; nan without them
     enlarged : factor on u, 1 where the stated u explain the residuals
     determined : (P,)
     predicted_u : (m,) of the model's values, from the parameters
@@ -124,7 +123,6 @@ class Outcome:
     covariance: Floats
     correlation: Floats
     dof: int
-    chance: float
     enlarged: float
     determined: Bools
     predicted_u: Floats
@@ -155,7 +153,7 @@ def fit(
     for s in range(max_steps + 1):
         scale = np.maximum(np.abs(values), 1e-3 * np.abs(start))
         r, A = _weighted(predicted, slope, scale, data)
-        near = _Linearised(float(r @ r), *_decomposed(A, r)[1:])
+        near = _Linearised.of(r, A)
         stop = near.stop(dof)
         yield FitStep(s, values, predicted, slope, near.chi2, stop)
         if stop is not None:
@@ -187,6 +185,8 @@ def fit(
 class _Linearised(NamedTuple):
     """The fit part about one set of parameters, by the singular values of A.
 
+    Those that are none are left out.
+
     Attributes
     ----------
     sizes, across : (k,), (k, P) singular values and right singular vectors
@@ -197,6 +197,13 @@ class _Linearised(NamedTuple):
     sizes: Floats
     across: Floats
     along: Floats
+
+    @classmethod
+    def of(cls, r: Floats, A: Floats) -> "_Linearised":
+        left, sizes, across = np.linalg.svd(A, full_matrices=False)
+        known = sizes > NULL * max(float(sizes.max(initial=0.0)), 1e-300)
+        left, sizes, across = left[:, known], sizes[known], across[known]
+        return cls(float(r @ r), sizes, across, left.T @ r)
 
     @property
     def fall(self) -> float:
@@ -244,14 +251,6 @@ def _weighted(
     return r, slope[data.used] * scale * w[:, None]
 
 
-def _decomposed(A: Floats, r: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-    """The singular values that are none left out, and the residual along the others."""
-    left, sizes, across = np.linalg.svd(A, full_matrices=False)
-    known = sizes > NULL * max(float(sizes.max(initial=0.0)), 1e-300)
-    left, sizes, across = left[:, known], sizes[known], across[known]
-    return left, sizes, across, left.T @ r
-
-
 def outcome(step: FitStep, data: Measurements, *, vague: float = 1.0) -> Outcome:
     """What the parameters of the last step are worth.
 
@@ -262,9 +261,8 @@ def outcome(step: FitStep, data: Measurements, *, vague: float = 1.0) -> Outcome
     P = len(step.p)
     scale = np.abs(step.p)
     r, A = _weighted(step.predicted, step.slope, scale, data)
-    _, sizes, across, _ = _decomposed(A, r)
+    chi2, sizes, across, _ = _Linearised.of(r, A)
     dof = len(r) - P
-    chi2 = float(r @ r)
     chance = float(chdtrc(dof, chi2)) if data.stated and dof > 0 else float("nan")
     enlarged = 1.0
     if dof > 0 and not chance >= CHANCE:
@@ -283,7 +281,6 @@ def outcome(step: FitStep, data: Measurements, *, vague: float = 1.0) -> Outcome
         covariance=known * np.outer(scale, scale),
         correlation=known / np.outer(spread, spread),
         dof=dof,
-        chance=chance,
         enlarged=enlarged,
         determined=determined,
         predicted_u=np.linalg.norm(predicted, axis=1),

@@ -14,7 +14,7 @@ half-Cauchy distribution with the family's aim as scale (Gelman 2006), the param
 that are fitted integrated out.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 import numpy as np
@@ -112,24 +112,20 @@ def estimate(
     records = len({int(k) for r in residuals for k in r.record})
     if start.kind is Departure.SCATTER and records:
         at, sd = _local_deviation(residuals, start)
-        return _with(start, at, sd, records)
+        return replace(start, at=at, sd=sd, records=records)
     tried = aim * 2.0**SPAN
     logs = np.array([_log_posterior(residuals, start, s, aim, known) for s in tried])
     weight = np.exp(logs - logs.max())
     share = np.cumsum(weight) / weight.sum()
     median = float(np.exp(np.interp(0.5, share, np.log(tried))))
-    return _with(start, np.zeros(1), np.array([median]), records)
-
-
-def _with(of: ModelError, at: Floats, sd: Floats, records: int) -> ModelError:
-    return ModelError(of.kind, of.length, of.relative, at, sd, records)
+    return replace(start, at=np.zeros(1), sd=np.array([median]), records=records)
 
 
 def _log_posterior(
     residuals: list[Residuals], kind: ModelError, sd: float, aim: float, known: Floats
 ) -> float:
     """Log density over log sd, of the restricted likelihood and the prior."""
-    error = _with(kind, np.zeros(1), np.array([sd]), 0)
+    error = replace(kind, at=np.zeros(1), sd=np.array([sd]))
     information = known.copy()
     total = float(np.log(sd)) - float(np.log1p((sd / aim) ** 2))
     for r in residuals:

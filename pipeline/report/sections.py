@@ -67,8 +67,8 @@ def scan_over(
     return {
         "spheres": packed(seen[shown]),
         "node": np.flatnonzero(shown).tolist(),
-        "distance_mm": _numbers(nodes["distance_mm"][shown]),
-        "u_mm": _numbers(nodes["u_mm"][shown]),
+        "distance_mm": nodes["distance_mm"][shown].tolist(),
+        "u_mm": nodes["u_mm"][shown].tolist(),
         "points": packed(points) if len(points) else None,
         "deviation": _deviation(deviation, back, scale),
         "S": float(row["S_scanned"]),
@@ -94,10 +94,6 @@ def _deviation(
         "mm": packed_numbers(gap),
         "most_mm": float(np.percentile(np.abs(gap), 95.0)),
     }
-
-
-def _numbers(column: "pd.Series[Any]") -> list[float | None]:
-    return [None if pd.isna(v) else float(v) for v in column]
 
 
 def _points(

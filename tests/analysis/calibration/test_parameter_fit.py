@@ -98,7 +98,6 @@ def test_residuals_beyond_the_stated_u_enlarge_it(rng):
         data = _data(value, u)
         *_, last = fit(_decay, np.array([2.0, 0.6]), data, positive=BOTH)
         ends.append(outcome(last, data))
-    assert ends[0].chance < 1e-6
     assert ends[0].enlarged > 5.0
     assert_allclose(ends[0].u, ends[1].u, rtol=1e-3)  # the residuals alone decide
 
