@@ -304,14 +304,12 @@ class Strut:
     Attributes
     ----------
     stretch : (l,) length of the free material over that when it was made, lambda
-    modulus : (l,) E, force / length^2
-    area : of the cross-section, length^2
+    modulus : (l,) E, of cross-sections of area 1
     node_diameter : () or (l,) d, the length of a strut that nodes take
     """
 
     stretch: Floats
     modulus: Floats
-    area: float = 1.0
     node_diameter: Floats | float = 0.0
 
     def __post_init__(self) -> None:
@@ -319,11 +317,8 @@ class Strut:
             for i in np.flatnonzero(~(np.isfinite(values) & (values > 0.0)))[:1]:
                 raise ValueError(f"{name} {values[i]:g} of strut {i} must be positive")
         d = np.ravel(self.node_diameter)
-        if not ((d >= 0.0) & (d < np.inf)).all() or not 0.0 < self.area < np.inf:
-            raise ValueError(
-                f"node_diameter {d.min():g} must be 0 or more, and area {self.area:g} "
-                "positive"
-            )
+        if not ((d >= 0.0) & (d < np.inf)).all():
+            raise ValueError(f"node_diameter {d.min():g} must be 0 or more")
 
 
 def thermal_links(r: Floats, links: Ints, struts: Strut) -> Elastic:
@@ -342,7 +337,7 @@ def thermal_links(r: Floats, links: Ints, struts: Strut) -> Elastic:
         ),
     )
     free = (L - d) * struts.stretch
-    stiffness = struts.modulus * struts.area / free
+    stiffness = struts.modulus / free
     return replace(
         Elastic.none(), links=links, link_stiffness=stiffness, rest_length=d + free
     )

@@ -25,7 +25,7 @@ BARRED = BarredLattice.of(LATTICE.r, LATTICE.links, HELD, BAR)
 
 def struts(stretch: Floats | float, modulus: Floats | float, d: float = 0.0) -> Strut:
     count = np.ones(len(LATTICE.links))
-    return Strut(stretch * count, modulus * count, 0.0625, d)
+    return Strut(stretch * count, modulus * count, d)
 
 
 def shape(made: Strut, shrunk: float = 0.0) -> Floats:
@@ -64,10 +64,10 @@ def test_two_struts_in_line_share_their_length_by_stiffness():
 
 def test_a_node_takes_its_part_of_the_strain():
     r = np.array([[0.0, 0.0, 0.0], [3.0, 0.0, 0.0]])
-    made = Strut(np.array([0.5]), np.array([2.0]), 0.25, 0.75)
+    made = Strut(np.array([0.5]), np.array([2.0]), 0.75)
     elastic = thermal_links(r, np.array([[0, 1]]), made)
     assert_allclose(elastic.rest_length, [0.75 + 2.25 * 0.5])
-    assert_allclose(elastic.link_stiffness, [2.0 * 0.25 / (2.25 * 0.5)])
+    assert_allclose(elastic.link_stiffness, [2.0 / (2.25 * 0.5)])
     strain = 1.0 - elastic.rest_length / 3.0
     assert_allclose(strain, (1.0 - 0.75 / 3.0) * (1.0 - 0.5))
 
