@@ -341,7 +341,6 @@ class FacingFit:
     centre : (3,) mm
     radius : mm, held or fitted
     covariance : (3, 3), or (4, 4) with the radius, mm^2, correlation counted
-    rms : of the residuals, mm
     points : used
     effective : how many independent ones they are worth
     """
@@ -349,7 +348,6 @@ class FacingFit:
     centre: Floats
     radius: float
     covariance: Floats
-    rms: float
     points: int
     effective: float
 
@@ -401,8 +399,7 @@ def _settled(
     dof = max(len(e) - own.shape[1], 1)
     square = float(e @ e) / dof
     covariance = square * np.linalg.inv(own.T @ own) * len(e) / effective
-    rms = float(np.sqrt(np.mean(e**2)))
-    return FacingFit(theta[:3], float(theta[3]), covariance, rms, len(e), effective)
+    return FacingFit(theta[:3], float(theta[3]), covariance, len(e), effective)
 
 
 def _facing(
