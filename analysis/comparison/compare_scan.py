@@ -35,7 +35,6 @@ from analysis.comparison.verdict_and_budget import (
 )
 from analysis.labels.assign_labels import Labels
 from analysis.labels.rigid_bodies import (
-    MovedBody,
     ScannedNodes,
     axes_of,
     complete_rigidly,
@@ -272,7 +271,7 @@ def _moved_bodies(
     scan: LabelledScan,
     compared: Comparison,
     pairs: RigidPairs,
-) -> list[MovedBody]:
+) -> list[list[int]]:
     """Bodies that no label reaches and that are elsewhere than simulated."""
     if len(pairs.u_mm) == 0:
         return []

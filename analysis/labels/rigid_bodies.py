@@ -106,20 +106,6 @@ def _collinear(x: Floats) -> bool:
     return bool(extent[1] < BODY.slender * extent[0])
 
 
-@dataclass(frozen=True)
-class MovedBody:
-    """A body, its nodes without a label, and the spheres that keep their lengths.
-
-    Parameters
-    ----------
-    expected : how many such matches chance alone leads to expect
-    """
-
-    nodes: tuple[int, ...]
-    spheres: tuple[int, ...]
-    expected: float
-
-
 def moved_bodies(
     mechanism: Mechanism,
     labels: Labels,
@@ -127,8 +113,8 @@ def moved_bodies(
     places_mm: Floats,
     length_u_mm: float,
     in_place_mm: float,
-) -> list[MovedBody]:
-    """Bodies whose free nodes have their lengths among loose spheres, away from home.
+) -> list[list[int]]:
+    """Free nodes of a body that have their lengths among loose spheres, away from home.
 
     Parameters
     ----------
@@ -151,11 +137,10 @@ def moved_bodies(
             match = _match(mechanism, (own, body), loose, apart, width)
             if match is None:
                 continue
-            spheres, lengths, tries = match
+            lengths, tries = match
             near = 2 * width / float(apart.max())  # share of distances so near
-            expected = tries * near**lengths
-            if expected < BODY.rare:
-                found.append(MovedBody(tuple(own), spheres, expected))
+            if tries * near**lengths < BODY.rare:
+                found.append(own)
                 break
     return found
 
@@ -171,8 +156,8 @@ def _match(
     loose: Ints,
     apart: Floats,
     width: float,
-) -> tuple[tuple[int, ...], int, float] | None:
-    """Spheres that keep a part's lengths, how many those are, and how many were tried.
+) -> tuple[int, float] | None:
+    """How many lengths of a part spheres keep, and of how many that were tried.
 
     Parameters
     ----------
@@ -183,13 +168,13 @@ def _match(
     hung = [j for j in body if j not in own]
     for spheres in _tuples(apart, loose, _distances(mechanism.nodes_mm, own), width):
         if len(own) > 2 or not hung:
-            return spheres, lengths, tries
+            return lengths, tries
         to_joint = _distances(mechanism.nodes_mm, [hung[0], *own])[0, 1:]
         off = np.abs(apart[:, list(spheres)] - to_joint)
         near: Bools = np.asarray((off <= width).all(axis=1))
         near[list(spheres)] = False  # the joints on which the spheres may hang
         if near.any():
-            return spheres, lengths + 2, tries * len(apart)
+            return lengths + 2, tries * len(apart)
     return None
 
 
@@ -218,9 +203,9 @@ def _tuples(
                 open_ones.append((*some, int(s)))
 
 
-def describe_moved(bodies: Sequence[MovedBody]) -> str:
-    """Which bodies are elsewhere, in words."""
-    names = ["-".join(map(str, body.nodes)) for body in bodies]
+def describe_moved(bodies: Sequence[Sequence[int]]) -> str:
+    """Which bodies are elsewhere, in words, by their nodes."""
+    names = ["-".join(map(str, nodes)) for nodes in bodies]
     return (
         f"nodes {', '.join(names)} keep their distances but have moved: is a body on "
         "the wrong joint?"
