@@ -1,6 +1,6 @@
 """What MkDocs writes into the site from the code: commands, keys, schemas, Python.
 
-A page asks for it by a line of its own, <!-- generated: NAME ARGUMENT -->.
+A page asks for it by a line of its own, `make docs` adds: NAME ARGUMENT
 """
 
 import csv
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[2]
-MARK = re.compile(r"^<!-- generated: (\w+) ?(\S*) -->$", re.M)
+MARK = re.compile(r"^`make docs` adds: (\w+) ?(\S*)$", re.M)
 DEFAULT = "default"
 API = "pipeline.api."  # classes of which all members are for users
 SECTION = re.compile(

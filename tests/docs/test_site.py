@@ -64,7 +64,7 @@ def test_all_commands_and_their_options_are_on_the_page():
     assert re.findall(r"^### morphtrack (\w+)$", page, re.M) == COMMANDS
     assert "| `--sphere-radius-mm` | R |  | Radius of the printed spheres. |" in page
     assert "| `--scan-scale-sd` | float | 0.001 |" in page
-    assert "generated:" not in page
+    assert "make docs` adds:" not in page
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_every_key_of_a_file_is_explained(kind, page):
 
 
 def test_the_form_of_a_file_is_that_of_its_schema():
-    page = hooks.on_page_markdown("<!-- generated: schema robot -->")
+    page = hooks.on_page_markdown("`make docs` adds: schema robot")
     assert "| `material` | [material](#material) | required |" in page
     assert "### material\n" in page
     assert "| `modulus` | number > 0 | required |" in page
