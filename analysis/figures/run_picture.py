@@ -41,8 +41,8 @@ LEAST_STRAIN = 1e-4  # that has a colour
 MOUNTAIN, VALLEY = "#c1121f", "#1d4ed8"  # as in crease patterns
 MISSED = "missed"  # in the names of creases that are dashed
 PENS = ("#000000", SHAPE)
-MISSING = ("#009E73", "#D55E00", "#CC79A7", "#000000")  # by reason, of Okabe and Ito
-# The same behind creases: pale bands that neither red nor blue is lost on.
+DOUBLED = "#D55E00"  # of Okabe and Ito
+# Behind creases, by reason: pale bands that neither red nor blue is lost on.
 BANDS = ("#ffd60a", "#c4c4c4", "#b7e4a0", "#e8c39e")
 
 
@@ -185,15 +185,14 @@ def draw_shape(axes: Any, drawing: Drawing) -> None:
         axes.add_collection3d(Poly3DCollection(list(drawing.last[faces]), **look))
     plain = FAINT if drawing.folds else SHAPE
     add(drawing.last[links], colors=plain, linewidths=0.6 if drawing.folds else 1.0)
-    pens, width = (BANDS, 6.0) if drawing.folds else (MISSING, 2.0)
-    for (name, pairs), pen in zip(drawing.missing.items(), pens, strict=False):
-        look = {"colors": pen, "linewidths": width, "zorder": 3}
+    for (name, pairs), pen in zip(drawing.missing.items(), BANDS, strict=False):
+        look = {"colors": pen, "linewidths": 6.0, "zorder": 3}
         add(drawing.last[pairs], label=literal(f"off, {name}"), **look)
     for name, pairs in drawing.folds.items():
         look = {**_pen(name), "linewidths": 1.6, "zorder": 4}
         add(drawing.last[pairs], label=name, **look)
     if len(drawing.doubled):
-        look = {"colors": MISSING[1], "linewidths": 3.0, "alpha": 0.5}
+        look = {"colors": DOUBLED, "linewidths": 3.0, "alpha": 0.5}
         add(drawing.last[drawing.doubled], label="bodies that coincide", **look)
     if len(drawing.aims):
         look = {"marker": "x", "s": 16, "linewidths": 0.8, "label": "target of a node"}
@@ -263,8 +262,17 @@ def _frame(axes: Any, drawing: Drawing) -> None:
     low, high = middle - 0.52 * span, middle + 0.52 * span
     axes.set(xlim=(low[0], high[0]), ylim=(low[2], high[2]))
     axes.set_aspect("equal")
-    for name, put in (("x", axes.set_xlabel), ("y", axes.set_ylabel)):
-        put(f"{name} ({drawing.unit})" if drawing.unit else name)
+    times, unit = _written(drawing)
+    for name, axis in (("x", axes.xaxis), ("y", axes.yaxis)):
+        axis.set_label_text(f"{name} ({unit})" if unit else name)
+        if times != 1.0:
+            axis.set_major_formatter(lambda x, _: f"{times * x:.6g}")
+
+
+def _written(drawing: Drawing) -> tuple[float, str]:
+    """By what lengths are multiplied and their unit: mm of what is smaller than 1 m."""
+    small = drawing.unit == "m" and np.ptp(drawing.box, axis=0).max() < 1.0
+    return (1e3, "mm") if small else (1.0, drawing.unit)
 
 
 def _frame_in_space(axes: Any, drawing: Drawing) -> None:
@@ -305,7 +313,8 @@ def _draw_axes(axes: Any, drawing: Drawing, low: Floats, reach: float) -> None:
         end = corner + size * along
         axes.plot(*np.stack([corner, end]).T, color=FAINT, linewidth=0.8)
         axes.text(*(corner + 1.2 * size * along), name, fontsize=6, ha="center")
-    text = " ".join(["axes", f"{size:g}", *drawing.unit.split(), "long"])
+    times, unit = _written(drawing)
+    text = " ".join(["axes", f"{times * size:.6g}", *unit.split(), "long"])
     axes.text2D(0.01, 0.01, text, transform=axes.transAxes, fontsize=6)
 
 

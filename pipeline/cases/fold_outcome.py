@@ -99,13 +99,11 @@ class FoldOutcome:
             f"{off.sum()} of {len(off)} creases more than {self.tolerance:g} "
             f"degrees from their target: {over_and_short(over, ' degrees')}"
         )
-        if report.verdict is FoldVerdict.FOLDED:
+        if report.verdict in (FoldVerdict.FOLDED, FoldVerdict.FAR):
             pattern, folds = self.sheet.mesh.pattern, (report.asked, report.reached)
-            text = f"{text}; {worst_crease(pattern, *folds, off)}"
-        closed = report.verdict in (FoldVerdict.FOLDED, FoldVerdict.FAR)
-        return {
-            "fold_off": text + ("; rigid panels cannot come closer" if closed else "")
-        }
+            text += f"; {worst_crease(pattern, *folds, off)}; rigid panels cannot come "
+            text += "closer"
+        return {"fold_off": text}
 
     def summary(self) -> record.Summary:
         report = self._report

@@ -245,7 +245,7 @@ def _verdict(
     if soft.any():
         return FoldVerdict.OPEN, f"{worst(soft)}, limited by compliance"
     if (missing > NEAR * np.abs(asked))[np.nan_to_num(asked) != 0.0].all():
-        return FoldVerdict.FAR, worst(missing > 0)
+        return FoldVerdict.FAR, ""
     return FoldVerdict.FOLDED, ""
 
 

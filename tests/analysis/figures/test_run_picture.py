@@ -75,8 +75,13 @@ def test_a_picture_in_space_has_axes_of_a_round_length():
     said = [text.get_text() for text in axes.texts]
     assert said == ["x", "y", "z", "axes 0.02 long"]
     (axes,) = run_picture(replace(drawing, unit="m"), {}, "").axes
-    assert axes.texts[-1].get_text() == "axes 0.02 m long"
-    (axes,) = run_picture(replace(drawing, unit="m", flat=True), {}, "").axes
+    assert axes.texts[-1].get_text() == "axes 20 mm long"
+    flat = replace(drawing, unit="m", flat=True)
+    (axes,) = run_picture(flat, {}, "").axes
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("x (mm)", "y (mm)")
+    ticks = axes.xaxis.get_major_formatter().format_ticks([0.0, 0.05, 0.1])
+    assert ticks == ["0", "50", "100"]
+    (axes,) = run_picture(replace(flat, box=10.0 * box), {}, "").axes
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("x (m)", "y (m)")
 
 
