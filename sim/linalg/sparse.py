@@ -41,14 +41,13 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import coo_array
 
 from sim.core.arrays import Floats, Ints
 from sim.linalg.elimination_order import (
     elimination_tree,
     front_rows,
     front_sizes,
-    nested_dissection,
+    minimum_degree,
     postorder,
     stack_size,
     supernodes,
@@ -162,7 +161,7 @@ def analyse(
     order : (n,) order of elimination, where the caller knows a good one
     """
     if order is None:
-        order = elimination_order(n, rows, cols)
+        order = minimum_degree(n, rows, cols)
     start, row, _ = _triangle(n, order, rows, cols, upper=True)
     parent, count = elimination_tree(start, row)
     after = postorder(parent)  # columns of a front become neighbours
@@ -186,11 +185,6 @@ def analyse(
     return SparsityPattern(n, fronts, [])
 
 
-def elimination_order(n: int, rows: Ints, cols: Ints) -> Ints:
-    """(n,) the order that `analyse` takes by default: nested dissection."""
-    return nested_dissection(*_adjacency(n, rows, cols))
-
-
 def factorise(
     pattern: SparsityPattern,
     values: Floats,
@@ -210,15 +204,6 @@ def factorise(
     L, pivot = pattern.memory()
     factorise_fronts(pattern.fronts, values, drop, L, pivot, definite)
     return Factor(pattern, L, pivot)
-
-
-def _adjacency(n: int, rows: Ints, cols: Ints) -> tuple[Ints, Ints]:
-    """The graph of A by rows, as `sim.linalg.elimination_order` wants it."""
-    own = np.arange(n)
-    i, j = np.concatenate([rows, cols, own]), np.concatenate([cols, rows, own])
-    graph = coo_array((np.ones(len(i), dtype=np.int8), (i, j)), shape=(n, n)).tocsr()
-    graph.sum_duplicates()
-    return graph.indptr.astype(np.int64), graph.indices.astype(np.int64)
 
 
 def _triangle(

@@ -32,11 +32,11 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from sim.core.arrays import Bools, Floats, Ints
+from sim.linalg.elimination_order import minimum_degree
 from sim.linalg.sparse import (
     Factor,
     SparsityPattern,
     analyse,
-    elimination_order,
     factorise,
     lower_places,
     sorted_places,
@@ -350,7 +350,7 @@ def hessian_pattern_with(topology: Topology, nodes: Ints) -> HessianPattern:
     )
     one, other = layout.block_node[p], layout.block_node[q]
     a, b = np.tril_indices(4, -1)
-    order = elimination_order(
+    order = minimum_degree(
         size, np.append(one, nodes[:, a]), np.append(other, nodes[:, b])
     )
     curved = curved_terms(layout, topology.k)

@@ -20,7 +20,7 @@ import numpy as np
 
 from sim.core.arrays import Bools, Floats, Ints
 from sim.core.numba_kernels import kernel
-from sim.linalg.elimination_order import nested_dissection
+from sim.linalg.elimination_order import minimum_degree
 
 
 class BlockPattern(NamedTuple):
@@ -57,7 +57,7 @@ def analyse(n: int, edges: Ints, bends: Ints) -> BlockPattern:
     """Order n nodes for elimination, and find all places once."""
     pairs = np.vstack([edges, bends[:, :2], bends[:, 1:], bends[:, ::2]])
     place = np.empty(n, dtype=np.int64)
-    place[_order(n, pairs)] = np.arange(n)
+    place[minimum_degree(n, *pairs.T)] = np.arange(n)
     columns = _fill(n, place[pairs])
     start = np.concatenate([[0], np.cumsum([len(c) for c in columns])])
     row = np.concatenate([*map(np.asarray, columns)]).astype(np.int64)
@@ -89,15 +89,6 @@ def analyse(n: int, edges: Ints, bends: Ints) -> BlockPattern:
         bend_slot=np.column_stack([slots for slots, _ in bend]),
         bend_flip=np.column_stack([flips for _, flips in bend]),
     )
-
-
-def _order(n: int, pairs: Ints) -> Ints:
-    own = np.arange(n)
-    i = np.concatenate([pairs[:, 0], pairs[:, 1], own])
-    j = np.concatenate([pairs[:, 1], pairs[:, 0], own])
-    i, neighbours = np.divmod(np.unique(i * n + j), n)
-    start = np.concatenate([[0], np.cumsum(np.bincount(i, minlength=n))])
-    return nested_dissection(start, neighbours)
 
 
 def _fill(n: int, pairs: Ints) -> list[list[int]]:

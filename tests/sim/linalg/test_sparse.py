@@ -53,7 +53,7 @@ def test_order_holds_every_unknown_once_whatever_the_graph():
     assert_array_equal(np.sort(analyse(n, rows, cols).order), np.arange(n))
 
 
-def test_dissection_keeps_fill_far_below_that_of_the_natural_order():
+def test_minimum_degree_keeps_fill_far_below_that_of_the_natural_order():
     n, rows, cols = lattice(40, 40, 1)
     natural = analyse(n, rows, cols, order=np.arange(n)).fill
     assert analyse(n, rows, cols).fill < natural / 3
