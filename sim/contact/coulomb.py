@@ -122,7 +122,8 @@ def _newton_step(J: Floats, r: Floats) -> Floats:
         return np.full_like(r, np.inf)
 
 
-def coulomb_in_space(
+@kernel
+def coulomb_forces(
     W: Floats, b: Floats, mu: float, p: Floats, allowed: float
 ) -> tuple[Floats, float]:
     """Forces (c, 3) at contacts, and the residual that they leave.
@@ -134,15 +135,6 @@ def coulomb_in_space(
     p : (c, 3) N, a first guess
     allowed : m, residual at which to stop
     """
-    W, b, p = (np.ascontiguousarray(given) for given in (W, b, p))
-    return coulomb_forces(W, b, mu, p, allowed)
-
-
-@kernel
-def coulomb_forces(
-    W: Floats, b: Floats, mu: float, p: Floats, allowed: float
-) -> tuple[Floats, float]:
-    """As `coulomb_in_space`, from arrays that are contiguous."""
     found, size = p, np.inf
     if p.max() > 0.0:
         found, size = _forces_from(W, b, mu, p, allowed, WARM)

@@ -61,7 +61,6 @@ from sim.optimize.curvature import Spectrum
 ROTATION_WEIGHT = 3e-2  # in the damping at the beginning; adapts
 SHIFT = 0.1  # of K, relative to the projected gradient, which counts as 0.1 at most
 LOCAL = 0.3  # gradient / error below which curvature is taken as it is
-SWEEPS = 10  # of rotations, more than three numbers off a diagonal ever need
 
 
 @dataclass(frozen=True)
@@ -91,56 +90,11 @@ class StepDamping:
     radius: float = 0.1
 
 
-@kernel
 def positive_part(W: Floats) -> Floats:
-    """The closest positive semidefinite matrices to W (n, 3, 3), symmetric.
-
-    Where one is negative, its eigenvectors are found by Jacobi's rotations (Golub and
-    Van Loan, Matrix Computations, 2013, sect. 8.5).
-    """
-    convex, A, V = W.copy(), np.empty((3, 3)), np.empty((3, 3))
-    for j in range(len(W)):
-        if not _may_be_negative(W[j]):
-            continue
-        A[:], V[:] = W[j], np.eye(3)
-        for _ in range(SWEEPS):
-            if A[0, 1] ** 2 + A[0, 2] ** 2 + A[1, 2] ** 2 == 0.0:
-                break
-            for p, q in ((0, 1), (0, 2), (1, 2)):
-                _rotate(A, V, p, q)
-        for e in range(3):
-            for a in range(3):
-                for b in range(3):
-                    convex[j, a, b] -= V[a, e] * V[b, e] * min(A[e, e], 0.0)
-    return convex
-
-
-@kernel
-def _rotate(A: Floats, V: Floats, p: int, q: int) -> None:
-    """Turn A <- R^T A R, V <- V R so that A[p, q] vanishes."""
-    if abs(A[p, q]) <= 1e-18 * (abs(A[p, p]) + abs(A[q, q])):
-        A[p, q] = A[q, p] = 0.0
-        return
-    slant = 0.5 * (A[q, q] - A[p, p]) / A[p, q]
-    t = (1.0 if slant >= 0.0 else -1.0) / (abs(slant) + np.sqrt(slant**2 + 1.0))
-    c = 1.0 / np.sqrt(t**2 + 1.0)
-    for k in range(3):
-        A[k, p], A[k, q] = c * (A[k, p] - t * A[k, q]), c * (t * A[k, p] + A[k, q])
-    for k in range(3):
-        A[p, k], A[q, k] = c * (A[p, k] - t * A[q, k]), c * (t * A[p, k] + A[q, k])
-        V[k, p], V[k, q] = c * (V[k, p] - t * V[k, q]), c * (t * V[k, p] + V[k, q])
-    A[p, q] = A[q, p] = 0.0
-
-
-@kernel
-def _may_be_negative(M: Floats) -> bool:
-    """Not where the leading minors of M + tiny I are all positive."""
-    tiny = 1e-12 * (abs(M[0, 0]) + abs(M[1, 1]) + abs(M[2, 2]))
-    a = M[0, 0] + tiny
-    b = M[1, 1] + tiny - M[1, 0] * M[0, 1] / a
-    c = M[2, 1] - M[2, 0] * M[0, 1] / a
-    d = M[2, 2] + tiny - M[2, 0] * M[0, 2] / a - c * c / b
-    return not (a > 0.0 and b > 0.0 and d > 0.0)
+    """The closest positive semidefinite matrices to W (n, 3, 3), symmetric."""
+    values, V = np.linalg.eigh(W)
+    below = V * np.sqrt(np.maximum(-values, 0.0))[:, None, :]
+    return np.asarray(W + np.einsum("nae,nbe->nab", below, below))
 
 
 @once_per_owner

@@ -10,8 +10,9 @@ from collections import deque
 from dataclasses import replace
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
-from sim.core.arrays import Bools, Floats, Ints, cross
+from sim.core.arrays import Bools, Floats, Ints
 from sim.origami.fold_and_load_phases import Fold, Phase
 from sim.origami.folding.equilibrium import FoldingProblem, farthest, safe_step_length
 from sim.origami.folding.sheet import Rules, Sheet, SheetState, StartError, hinge_angles
@@ -19,7 +20,6 @@ from sim.origami.model.mesh import BarHingeMesh
 from sim.origami.pattern.pattern import CreasePattern
 from sim.origami.pattern.rigid_folding import PARTS, RigidSheet
 
-EYE = np.eye(3)
 ALIGNMENTS = 8  # Newton steps of a rigid motion towards what is held
 
 
@@ -70,8 +70,7 @@ def _about(
         a, b = b, a
     x, y = pattern.vertices[a], pattern.vertices[b]
     u = (x - y) / np.sqrt((x - y) @ (x - y))  # valleys rise along the panel's normal
-    about = cross(EYE, u)
-    turn = EYE + np.sin(fold) * about + (1 - np.cos(fold)) * about @ about
+    turn = Rotation.from_rotvec(fold * u).as_matrix()
     return turn, x - turn @ x
 
 
@@ -116,19 +115,9 @@ def held_in_place(x: Floats, rest: Floats, held: Bools) -> Floats:
         shifts = np.broadcast_to(np.eye(3), (len(x), 3, 3))
         slopes = np.concatenate([shifts, turns], axis=-1)[nodes, axes]
         motion = np.linalg.lstsq(slopes, (rest - x)[nodes, axes], rcond=1e-9)[0]
-        x = x + motion[:3] + turned_by(x - middle, motion[3:])
+        turned = Rotation.from_rotvec(motion[3:]).apply(x - middle)
+        x = middle + motion[:3] + turned
     return x
-
-
-def turned_by(x: Floats, turn: Floats) -> Floats:
-    """(n, 3) move of x (n, 3) when it is turned by a rotation vector, rad."""
-    angle = float(np.linalg.norm(turn))
-    if angle == 0.0:
-        return np.zeros_like(x)
-    u = turn / angle
-    across = np.cross(u, x)
-    move: Floats = np.sin(angle) * across + (1 - np.cos(angle)) * np.cross(u, across)
-    return move
 
 
 MOST_HALVINGS = 30  # of the first folds, until nodes stay within the skin

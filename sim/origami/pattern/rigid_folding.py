@@ -291,7 +291,7 @@ class RigidSheet:
         rows, columns, values = [], [], []
         for fans in self._fans:
             rotation, axes = _around(folds[fans.crease], fans.sector)
-            out[fans.row] = _rotation_vector(rotation)
+            out[fans.row] = Rotation.from_matrix(rotation).as_rotvec()
             for c in range(3):
                 rows.append(np.broadcast_to(3 * fans.row[:, None] + c, axes.shape[:2]))
                 columns.append(fans.crease)
@@ -299,7 +299,7 @@ class RigidSheet:
         for i, hole in enumerate(self._holes):
             first = len(self._around) + 2 * i
             R, out[first + 1], slopes = hole.carried(folds)
-            out[first] = _rotation_vector(R[None])
+            out[first] = Rotation.from_matrix(R).as_rotvec()
             of_first = 3 * first + np.arange(6)[:, None]
             rows.append(np.broadcast_to(of_first, slopes.shape))
             columns.append(np.broadcast_to(hole.crease, slopes.shape))
@@ -480,15 +480,3 @@ def _turned(rotation: Floats, angle: Floats, a: int, b: int) -> Floats:
     out[:, :, a] = c * rotation[:, :, a] + s * rotation[:, :, b]
     out[:, :, b] = c * rotation[:, :, b] - s * rotation[:, :, a]
     return out
-
-
-def _rotation_vector(rotation: Floats) -> Floats:
-    """(m, 3) axis times angle of rotations (m, 3, 3)."""
-    R = rotation
-    twice = np.column_stack(
-        [R[:, 2, 1] - R[:, 1, 2], R[:, 0, 2] - R[:, 2, 0], R[:, 1, 0] - R[:, 0, 1]]
-    )
-    sine = 0.5 * np.linalg.norm(twice, axis=1)
-    angle = np.arctan2(sine, 0.5 * (np.trace(R, axis1=1, axis2=2) - 1.0))
-    scale = np.where(sine > 1e-12, angle / np.maximum(sine, 1e-300), 1.0)
-    return np.asarray(0.5 * scale[:, None] * twice)

@@ -34,7 +34,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from sim.core.arrays import Bools, Floats, Ints
+from sim.core.arrays import Bools, Floats, Ints, connected
 from sim.core.options import Checked, NotNegative, Positive, Requirement, is_finite
 
 PoissonRatio = Annotated[
@@ -345,7 +345,7 @@ def _refuse_double_edges(edges: Ints) -> None:
 
 
 def _refuse_broken_chain(n: int, edges: Ints, count: int) -> None:
-    pieces, piece = _components(n, edges)
+    pieces, piece = connected(edges, n)
     if count > 1 and pieces != count:
         raise ValueError(f"rod: the edges form {pieces} separate rods, not {count}")
     if pieces > count:
@@ -356,23 +356,9 @@ def _refuse_broken_chain(n: int, edges: Ints, count: int) -> None:
         )
 
 
-def _components(n: int, edges: Ints) -> tuple[int, Ints]:
-    """Each piece takes the least number of its neighbours, and trees are cut short."""
-    piece, before = np.arange(n), np.full(n, -1)
-    i, j = edges.T
-    while not np.array_equal(piece, before):
-        before = piece.copy()
-        least = np.minimum(piece[i], piece[j])
-        np.minimum.at(piece, before[i], least)
-        np.minimum.at(piece, before[j], least)
-        piece = piece[piece]
-    named, piece = np.unique(piece, return_inverse=True)
-    return len(named), piece
-
-
 def pieces_of(n: int, edges: Ints) -> int:
     """How many rods the edges (m, 2) make of n nodes."""
-    return _components(n, edges)[0]
+    return connected(edges, n)[0]
 
 
 def _refuse_bad_bends(edges: Ints, bends: Ints) -> None:

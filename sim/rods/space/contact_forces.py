@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim.contact.coulomb import coulomb_forces, coulomb_in_space, largest_left
+from sim.contact.coulomb import coulomb_forces, largest_left
 from sim.contact.distance import closest_on_edges
 from sim.core.arrays import Bools, Floats, Ints
 from sim.core.numba_kernels import kernel
@@ -581,7 +581,7 @@ def end_of_step_impulse(
     J = rows.columns(world.system.number).T
     W = J @ (J / world.inertia[world.system.free]).T
     speed = rows.along(v) - rows.carried / h - (W @ before.ravel()).reshape(-1, 3)
-    found, left = coulomb_in_space(h * W, h * speed, mu, before, allowed)
+    found, left = coulomb_forces(h * W, h * speed, mu, before, allowed)
     kick[some] = found - before
     return kick.ravel(), left
 

@@ -9,7 +9,7 @@ function, by projection onto the cone itself, which the solver does not use.
 import numpy as np
 import pytest
 
-from sim.contact.coulomb import coulomb_in_space
+from sim.contact.coulomb import coulomb_forces
 from sim.core.arrays import Floats
 
 
@@ -65,7 +65,7 @@ def test_towers_of_cubes_are_solved_to_rounding_in_the_form_of_fclib(cubes, mu):
     for side in (0.1, 0.4, 1.5):
         f = M @ np.tile([side, 0.1 * side, -1.0, 0.0, 0.0, 0.1 * side], cubes)
         q = (H.T @ np.linalg.solve(M, f)).reshape(-1, 3)
-        r, left = coulomb_in_space(W, q, mu, np.zeros_like(q), 1e-12)
+        r, left = coulomb_forces(W, q, mu, np.zeros_like(q), 1e-12)
         assert left <= 1e-12
         assert _merit(W, q.ravel(), mu, r) <= 1e-11
         u = q + (W @ r.ravel()).reshape(-1, 3)
@@ -78,5 +78,5 @@ def test_towers_of_cubes_are_solved_to_rounding_in_the_form_of_fclib(cubes, mu):
 def test_what_cannot_be_moved_is_told_as_unsolved():
     """The matrix of Newton's method is singular there, and nothing is raised."""
     inside = np.array([[-1e-3, 0.0, 0.0]])
-    _, left = coulomb_in_space(np.zeros((3, 3)), inside, 0.2, np.ones((1, 3)), 1e-12)
+    _, left = coulomb_forces(np.zeros((3, 3)), inside, 0.2, np.ones((1, 3)), 1e-12)
     assert not left <= 1e-12

@@ -5,13 +5,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 from sim.core.arrays import Floats
 from sim.origami.fold_and_load_phases import Fold, Load, over_and_short, over_folds
 from sim.origami.folding.flat_state_branching import (
     held_in_place,
     placed_nodes,
-    turned_by,
 )
 from sim.origami.folding.fold_simulation import run
 from sim.origami.folding.outcome import (
@@ -173,7 +173,7 @@ def test_nodes_are_placed_where_the_folds_are_those_given(whole):
     held = np.zeros_like(x, dtype=bool)
     for node, *axes in held_at(mesh):
         held[node] = np.array(axes) != 0
-    turned = x + turned_by(x, np.array([0.1, -0.2, 0.3])) + 0.003
+    turned = Rotation.from_rotvec([0.1, -0.2, 0.3]).apply(x) + 0.003
     assert held_in_place(turned, mesh.rest, held) == pytest.approx(x, abs=1e-9)
 
 

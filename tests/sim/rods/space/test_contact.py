@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from sim.contact.coulomb import coulomb_in_space
+from sim.contact.coulomb import coulomb_forces
 from sim.core.arrays import Floats
 from sim.core.options import NotConvergedError
 from sim.rods.plane.options import Integrator, StepOptions
@@ -247,7 +247,7 @@ def test_coulomb_problems_are_solved_to_rounding(rng):
             b = (rows @ rng.normal(size=9)).reshape(6, 3)
             b[:, 0] += 2.0 * np.abs(b[:, 0])
             b[0, 0] = -0.1
-        p, left = coulomb_in_space(W, b, MU, np.zeros((6, 3)), 1e-11)
+        p, left = coulomb_forces(W, b, MU, np.zeros((6, 3)), 1e-11)
         assert left <= 1e-11
         assert max(_residual(W, b, p)) <= 1e-9 * max(1.0, np.abs(p).max())
         for one in p:
