@@ -46,7 +46,6 @@ from sim.origami.mechanics import (
     eigenmodes,
     folded_cells,
     plate_of,
-    smallest_eigenvalues,
     stiffness_along,
 )
 from sim.origami.model.mesh import (
@@ -253,8 +252,8 @@ class OrigamiRecorder(record.Recorder[OrigamiCase, OrigamiStep]):
         """The smallest eigenvalues, and the stiffness along probes, where asked for."""
         case, phase, found = self.case, self.case.phases[step.phase], record.Row()
         if case.eigenvalues:
-            values = smallest_eigenvalues(case.sheet, phase, step, case.eigenvalues)
-            found |= {f"eigenvalue_{i}": value for i, value in enumerate(values)}
+            soft = eigenmodes(case.sheet, phase, step, case.eigenvalues)
+            found |= {f"eigenvalue_{i}": value for i, value in enumerate(soft.values)}
         for i, probe in enumerate(case.probes):
             found[f"stiffness_{i}"] = stiffness_along(case.sheet, phase, step, probe)
         return found

@@ -34,6 +34,7 @@ from sim.core.options import (
     Whole,
     within,
 )
+from sim.mechanism.constrained_newton import modes_along
 from sim.mechanism.constraint_forces import constraint_forces
 from sim.mechanism.constraint_projection import closed, satisfy_constraints
 from sim.mechanism.constraint_system import ConstraintSystem, linearise, system_of
@@ -41,9 +42,7 @@ from sim.mechanism.mobility import (
     LARGEST,
     LOST,
     Tangent,
-    dense_jacobian,
     in_own_unit,
-    null_space,
     own_unit,
     tangent,
 )
@@ -359,13 +358,10 @@ def stationary(structure: Structure, target: Target, options: NewtonOptions) -> 
             f"the morph; at most {LARGEST} coordinates can be followed from there, but "
             f"this structure has {3 * len(z)}: use fewer nodes"
         )
-    J, used = dense_jacobian(problem.system, z)
-    null = null_space(J)
-    H = dense_curvature(problem, point, forces)[np.ix_(used, used)]
-    values, vectors = np.linalg.eigh(null @ H @ null.T)
+    H = dense_curvature(problem, point, forces)
+    values, basis = modes_along(problem.system, z, H)
     chosen = np.flatnonzero(values < -FLAT)[:FOLLOWED]
-    motions = np.zeros((len(chosen), z.size))
-    motions[:, used] = vectors[:, chosen].T @ null
+    motions = basis[chosen]
     largest = np.abs(motions).argmax(axis=1)[:, None]
     motions *= np.sign(np.take_along_axis(motions, largest, axis=1))
     return Saddle(end, negative, values[chosen], motions.reshape(-1, *z.shape))

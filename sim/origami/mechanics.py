@@ -1,8 +1,8 @@
 """What designers ask of a folded sheet: stability, modes, stiffness as a plate.
 
 A state of a run: is its equilibrium stable and its material still elastic
-(`smallest_eigenvalues`, `bending_strain`), what are its softest modes (`eigenmodes`),
-how stiff is it along a way (`stiffness_along`)?
+(`eigenmodes`, `bending_strain`), what are its softest modes, how stiff is it along a
+way (`stiffness_along`)?
 
 A folded sheet that repeats, as the plate that it is from afar (`plate_of`): nodes x of
 the sheet, whose periods lie in the plane of x and y, move by
@@ -23,7 +23,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import eigh, eigvalsh
+from scipy.linalg import eigh
 from scipy.sparse import csc_array
 from scipy.sparse.linalg import eigsh, spsolve
 
@@ -66,24 +66,6 @@ def tangent_at(
     near = near_at(problem, step.x, problem.skin)
     system = assemble(problem.model, near.pairs, problem.ke, step.x, step.angles)
     return problem, stiffness_matrix(system)
-
-
-def smallest_eigenvalues(
-    sheet: Sheet, phase: Phase, step: OrigamiStep, count: int
-) -> Floats:
-    """(count,) of the tangent stiffness, ascending, N/m.
-
-    One that falls to zero announces a limit point or a bifurcation; below zero the
-    equilibrium is unstable.
-    """
-    _, K = tangent_at(sheet, phase, step)
-    if K.shape[0] <= DENSE_UP_TO:
-        return np.asarray(
-            eigvalsh(K.toarray(), subset_by_index=(0, min(count, K.shape[0]) - 1))
-        )
-    start = np.ones(K.shape[0])
-    found = eigsh(K, k=count, sigma=0.0, v0=start, return_eigenvectors=False)
-    return np.sort(found)
 
 
 def bending_strain(mesh: BarHingeMesh, material: SheetMaterial, x: Floats) -> float:
@@ -156,8 +138,9 @@ class Probe:
 
 
 def eigenmodes(sheet: Sheet, phase: Phase, step: OrigamiStep, count: int) -> Eigenmodes:
-    """The eigenvectors of `smallest_eigenvalues`, each with its largest move positive.
+    """The smallest eigenvalues of the tangent stiffness, ascending, N/m, and vectors.
 
+    A stable equilibrium has none below zero. The largest move of each is positive.
     As all nodes count alike, values hang on the mesh; where a mode turns about creases
     alone its shape does not.
     """
