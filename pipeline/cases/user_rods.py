@@ -44,9 +44,9 @@ from sim.rods.plane.world import (
     DistributedLoad,
     FollowerForce,
     NodeLoad,
-    TurningEnd,
     World,
 )
+from sim.rods.prescribed_motion import TurningEdge
 from sim.rods.space.contact_detection import OverlapError
 from sim.rods.space.from_plane import OF_THE_PLANE, half_thickness, in_space
 from sim.rods.space.statics import SpaceSetting, followed
@@ -190,7 +190,7 @@ class OwnRodCase(UserRod):
     fluid: Fluid | None = None
     distributed_loads: Sequence[DistributedLoad] = ()
     follower_forces: Sequence[FollowerForce] = ()
-    turning: Sequence[TurningEnd] = ()
+    turning: Sequence[TurningEdge] = ()
     duration: Positive = 1.0
 
     def __post_init__(self) -> None:

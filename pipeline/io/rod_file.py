@@ -20,8 +20,7 @@ from pipeline.io.rod_space import DrawnInSpace, SpaceRobot
 from sim.rods.plane.builders import RodDraft
 from sim.rods.plane.ground import Ground, GroundPlane
 from sim.rods.plane.rod import GRAVITY, RodMaterial, RoundSection, Section
-from sim.rods.plane.world import TurningEnd
-from sim.rods.prescribed_motion import UP, PrescribedMotion
+from sim.rods.prescribed_motion import UP, PrescribedMotion, TurningEdge
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -107,13 +106,15 @@ class _Drawing(RodPlaces):
         x, y = self.place(at)
         return self.draft.node((x, y))
 
-    def _turning(self) -> tuple[TurningEnd, ...]:
-        """The ends behind clamps, which come after all nodes of rods."""
-        first, found = len(self.draft.points), []
+    def _turning(self) -> tuple[TurningEdge, ...]:
+        """The edges behind clamps, which come after all edges of rods."""
+        first, found = len(self.draft.edges), []
         for k, clamp in enumerate(self.content.clamps):
-            about, way = self.draft.clamps[k][0], self.way(f"clamps[{k}]", clamp)
+            x, y = self.draft.points[self.draft.clamps[k][0]]
+            way = self.way(f"clamps[{k}]", clamp)
             if way is not None:
-                found.append(TurningEnd(first + k, about, *way))
+                motion = PrescribedMotion((x, y, 0.0), UP, *way)
+                found.append(TurningEdge(first + k, motion))
         return tuple(found)
 
     def _driven(self) -> Iterator[tuple[int, PrescribedMotion]]:

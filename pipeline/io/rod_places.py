@@ -237,8 +237,8 @@ class RodPlaces:
         return [self.m * value for value in at]
 
     def way(self, where: str, driven: DrivenEntry) -> Tables | None:
-        """Times, s, and angles, rad, of a clamp or a body, and rows of 3 or 4 of time,
-        s, and way, m; None where it stays.
+        """Times, s, and angles, rad, of a clamp or a body, and rows of 4 of time, s,
+        and way, m; None where it stays.
         """
         if driven.turns is None and driven.moves is None:
             return None
@@ -248,6 +248,7 @@ class RodPlaces:
         times, degrees = np.array(driven.turns or [(0.0, 0.0)]).T
         refuse_table(f"{where}.turns", times, degrees[:, None], "degrees")
         refuse_table(f"{where}.moves", ways[:, 0], ways[:, 1:], "m")
+        ways = np.pad(ways, ((0, 0), (0, 3 - dimension)))
         return times.tolist(), np.radians(degrees).tolist(), ways.tolist()
 
     def markers(self, nodes: Floats, edges: Ints) -> RodMarkers:

@@ -21,7 +21,7 @@ from pipeline.io.rod_places import DrawnFile, RodPlaces, Tables
 from sim.core.arrays import Floats, Ints
 from sim.rods.plane.builders import NEAR, node_near, shown
 from sim.rods.plane.rod import GRAVITY, PASSIVE
-from sim.rods.prescribed_motion import PrescribedMotion
+from sim.rods.prescribed_motion import PrescribedMotion, TurningEdge
 from sim.rods.space.contact_detection import (
     ContactModel,
     LevelGround,
@@ -58,7 +58,7 @@ from sim.rods.space.rod import (
     tube,
 )
 from sim.rods.space.tendons import Tendon
-from sim.rods.space.world import TurningClamp, TurningClamps
+from sim.rods.space.world import TurningClamps
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -223,11 +223,9 @@ class DrawnInSpace(RodPlaces):
             if way is None:
                 continue
             ends, at = rod.nodes[rod.edges[edge]], self.place(clamp.at)
-            about = int(np.argmin(np.linalg.norm(ends - at, axis=1)))
-            one = TurningClamp(
-                edge, int(rod.edges[edge, about]), clamp.axis or UP, *way
-            )
-            found.append(one)
+            about = ends[np.argmin(np.linalg.norm(ends - at, axis=1))]
+            motion = PrescribedMotion(about, clamp.axis or UP, *way)
+            found.append(TurningEdge(edge, motion))
         return TurningClamps(rod, found) if found else None
 
     def _way(self, where: str, driven: DrivenEntry) -> Tables | None:

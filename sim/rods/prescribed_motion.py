@@ -1,11 +1,13 @@
 """Rigid motions by tables of turns and ways: of ends, clamps and bodies.
 
 `PrescribedMotion` turns about an axis that keeps its direction, through a point that is
-moved. Between two times of a table it goes evenly, and after the last it stays.
+moved. Between two times of a table it goes evenly, and after the last it stays. A
+`TurningEdge` is carried by one, in the plane as in space with z = 0.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -121,3 +123,15 @@ class PrescribedMotion:
         return np.stack(
             [after - before - np.cross(r, [0.5 * (before + after), after]), r], axis=1
         )
+
+
+class TurningEdge(NamedTuple):
+    """A held edge and its way, from where the rod has it."""
+
+    edge: int
+    motion: PrescribedMotion
+
+    def refuse_unless(self, held: bool) -> None:
+        """A ValueError unless both nodes, and in space the frame, are held."""
+        if not held:
+            raise ValueError(f"turns: edge {self.edge} is not held: clamp it")

@@ -30,7 +30,7 @@ from sim.rods.plane.state import (
     work_space,
 )
 from sim.rods.plane.time_loop import make_steps
-from sim.rods.plane.world import World
+from sim.rods.plane.world import World, places_of
 
 
 class RodSimulator(MotionLoop[RodStep]):
@@ -45,7 +45,7 @@ class RodSimulator(MotionLoop[RodStep]):
                 "need a fixed step: set accuracy to 0"
             )
         for turn in world.turning:
-            turn.motion(world.rod.nodes).refuse_far(options.h)
+            turn.motion.refuse_far(options.h)
         super().__init__(options, world.schedule)
         self.world = world
         self.model = rod_model(world)
@@ -113,9 +113,9 @@ class RodSimulator(MotionLoop[RodStep]):
         """Set out with the ends that turn to their places at the end of the step."""
         rod, x, v = self.world.rod, self.state.x, self.state.v
         for turn in self.world.turning:
-            nodes = [turn.about, turn.node]
+            nodes = rod.edges[turn.edge]
             before = v[nodes]
-            v[nodes] = (turn.places(rod.nodes, self.time + h) - x[nodes]) / h
+            v[nodes] = (places_of(turn, rod, self.time + h) - x[nodes]) / h
             gained = np.sum(v[nodes] ** 2 - before**2, axis=1)
             self.give(0.5 * float(rod.mass[nodes] @ gained))
         if self.world.driven:

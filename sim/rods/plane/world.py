@@ -3,7 +3,7 @@
 Loads are forces at nodes, forces spread along a rod, loads that turn with it, and drag
 in a fluid (`sim.rods.fluid_drag`).
 
-`TurningEnd` moves and turns an end in time: two held nodes, carried by tables. The
+A `TurningEdge` moves and turns in time: two held nodes, carried by tables. The
 velocity of both is set before each step to the mean one that takes them to their
 places at its end: so they are there at every step, to rounding. What their own kinetic
 energy gains by that is given by the support.
@@ -16,7 +16,7 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from sim.core.arrays import Bools, Floats, Ints
+from sim.core.arrays import Floats, Ints
 from sim.core.numba_kernels import kernel
 from sim.core.options import (
     Checked,
@@ -38,7 +38,7 @@ from sim.rods.plane.actuation import (
 from sim.rods.plane.contact_geometry import EdgeContact, refuse_start_inside
 from sim.rods.plane.ground import Ground, gaps
 from sim.rods.plane.rod import GRAVITY, PASSIVE, Rod
-from sim.rods.prescribed_motion import UP, PrescribedMotion
+from sim.rods.prescribed_motion import PrescribedMotion, TurningEdge
 
 ALWAYS = (0.0, np.inf)
 FOLDED = 150.0  # degrees, of a driven hinge, from straight
@@ -186,55 +186,21 @@ def end_edge(rod: Edged, node: int) -> int:
     return int(at[0])
 
 
-@dataclass(frozen=True, eq=False)
-class TurningEnd:
-    """A held node that turns about another held node, from where the rod has them.
+def places_of(turn: TurningEdge, rod: Rod, time: float) -> Floats:
+    """(2, 2) m, where both nodes of an edge are at a time."""
+    ends = np.pad(rod.nodes[rod.edges[turn.edge]], ((0, 0), (0, 1)))
+    return turn.motion.placed(ends, time)[:, :2]
 
-    Attributes
-    ----------
-    times : s, rising
-    angles : rad, to the left, 0 first; evenly from one time to the next, and constant
-        after the last
-    moves : rows of time, s, and the way of both nodes along x and y, m, likewise
-    """
 
-    node: int
-    about: int
-    times: list[float]
-    angles: list[float]
-    moves: Sequence[Sequence[float]] = ((0.0, 0.0, 0.0),)
-
-    def __post_init__(self) -> None:
-        if any(len(row) != 3 for row in self.moves):
-            raise ValueError("moves: give one or more rows of time, x and y")
-        self.motion(np.zeros((1 + max(self.about, 0), 2)))
-
-    def motion(self, nodes: Floats) -> PrescribedMotion:
-        """About the axis z, in space, through one of the nodes (n, 2) at first."""
-        moves = [(*row, 0.0) for row in self.moves]
-        about = (*nodes[self.about], 0.0)
-        return PrescribedMotion(about, UP, self.times, self.angles, moves)
-
-    def refuse_unheld(self, held: Bools) -> None:
-        """A ValueError unless both nodes are held."""
-        for node in (self.node, self.about):
-            if not (0 <= node < len(held) and held[node].all()):
-                raise ValueError(f"turns: node {node} is not held: clamp or pin it")
-
-    def refuse_in_ground(self, nodes: Floats, ground: Ground) -> None:
-        """A ValueError if either of both comes to be below the ground; (n, 2) nodes."""
-        for time in self.motion(nodes).finely.tolist():
-            low = float(gaps(ground, self.places(nodes, time)).min())
-            if low < -1e-6 * float(np.ptp(nodes, axis=0).max()):
-                raise ValueError(
-                    f"ground: a moving clamp or its edge is {-low:.3g} m below the "
-                    f"ground at {time:.3g} s: lift the clamp"
-                )
-
-    def places(self, nodes: Floats, time: float) -> Floats:
-        """(2, 2) m, where both are at a time, `about` first; nodes (n, 2) at first."""
-        both = np.column_stack([nodes[[self.about, self.node]], np.zeros(2)])
-        return self.motion(nodes).placed(both, time)[:, :2]
+def _refuse_in_ground(turn: TurningEdge, rod: Rod, ground: Ground) -> None:
+    """A ValueError if either node comes to be below the ground."""
+    for time in turn.motion.finely.tolist():
+        low = float(gaps(ground, places_of(turn, rod, time)).min())
+        if low < -1e-6 * float(np.ptp(rod.nodes, axis=0).max()):
+            raise ValueError(
+                f"ground: a moving clamp or its edge is {-low:.3g} m below the "
+                f"ground at {time:.3g} s: lift the clamp"
+            )
 
 
 @dataclass(frozen=True)
@@ -308,7 +274,7 @@ class World(Checked):
     fluid: Fluid | None = None
     distributed_loads: tuple[DistributedLoad, ...] = ()
     follower_forces: tuple[FollowerForce, ...] = ()
-    turning: tuple[TurningEnd, ...] = ()
+    turning: tuple[TurningEdge, ...] = ()
     driven: tuple[tuple[int, PrescribedMotion], ...] = ()  # hinges whose springs turn
     edge_contact: EdgeContact | None = None  # without it, nodes feel the ground alone
     velocity: Floats | None = None  # (n, 2) m/s at the start; held nodes keep it
@@ -333,9 +299,9 @@ class World(Checked):
                     f"limit of {FOLDED:g}: reduce them"
                 )
         for turn in self.turning:
-            turn.refuse_unheld(self.rod.held)
+            turn.refuse_unless(bool(self.rod.held[self.rod.edges[turn.edge]].all()))
             if self.ground is not None:
-                turn.refuse_in_ground(self.rod.nodes, self.ground)
+                _refuse_in_ground(turn, self.rod, self.ground)
 
     def _refuse_missing_limbs(self) -> None:
         """The contact limb is chosen among all limbs by their edges."""

@@ -13,12 +13,12 @@ from sim.core.arrays import Bools, Floats, Ints
 from sim.rods.plane.elastic_energy import elements
 from sim.rods.plane.ground import GroundPlane
 from sim.rods.plane.rod import END, Rod, RodMaterial, Section, edges_by_nodes
-from sim.rods.plane.world import DistributedLoad, TurningEnd, World
+from sim.rods.plane.world import DistributedLoad, World
 from sim.rods.space.contact_detection import ContactModel, LevelGround
 from sim.rods.space.frames import edge_tangents
 from sim.rods.space.joints import STIFF
 from sim.rods.space.rod import RodSection, SpaceMaterial, SpaceRod, rectangle, tube
-from sim.rods.space.world import SpaceLimbs, SpaceWorld, TurningClamp, TurningClamps
+from sim.rods.space.world import SpaceLimbs, SpaceWorld, TurningClamps
 
 SHEAR = SpaceMaterial(1.0, 1.0).shear  # G / E of rubber
 
@@ -265,7 +265,7 @@ def in_space(world: World, sections: Section | Sequence[Section]) -> SpaceWorld:
         schedule=world.schedule,
         load=world.load,
         fluid=world.fluid,
-        drive=_drive(rod, world.turning),
+        drive=TurningClamps(rod, world.turning) if world.turning else None,
         distributed_loads=tuple(_spread(rod, world)),
         follower_forces=world.follower_forces,
         velocity=velocity,
@@ -282,19 +282,6 @@ def _spread(rod: SpaceRod, world: World) -> Iterator[DistributedLoad]:
             along, across = way * load.along, way * load.across
             if edges:
                 yield replace(load, edges=edges, along=along, across=across)
-
-
-def _drive(rod: SpaceRod, turning: Sequence[TurningEnd]) -> TurningClamps | None:
-    """Ends that turn to the left, about z."""
-    edge_of = edges_by_nodes(rod.edges)
-    clamps = [
-        TurningClamp(
-            edge_of[frozenset((end.node, end.about))], end.about, (0.0, 0.0, 1.0),
-            end.times, end.angles, [(*row, 0.0) for row in end.moves],
-        )
-        for end in turning
-    ]  # fmt: skip
-    return TurningClamps(rod, clamps) if clamps else None
 
 
 def half_thickness(rod_edges: int, sections: Section | Sequence[Section]) -> Floats:

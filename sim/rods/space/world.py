@@ -32,7 +32,7 @@ from sim.rods.plane.world import (
     overlap,
     refuse_unfitting,
 )
-from sim.rods.prescribed_motion import PrescribedMotion
+from sim.rods.prescribed_motion import PrescribedMotion, TurningEdge
 from sim.rods.space.contact_detection import (
     REACHED,
     ContactModel,
@@ -99,60 +99,34 @@ class SpaceLimbs:
 
 
 @dataclass(frozen=True, eq=False)
-class TurningClamp:
-    """A held edge on its way, from where the rod has it.
-
-    Attributes
-    ----------
-    edge, about : of the rod, and its node that it turns about
-    axis : of any length
-    times, angles : s, rising, and rad by the right hand, 0 first
-    moves : rows of time, s, and the way along x, y and z, m, 0 first
-    """
-
-    edge: int
-    about: int
-    axis: Sequence[float]
-    times: Sequence[float] = (0.0,)
-    angles: Sequence[float] = (0.0,)
-    moves: Sequence[Sequence[float]] = ((0.0, 0.0, 0.0, 0.0),)
-
-    def __post_init__(self) -> None:
-        self.motion(np.zeros(3))
-
-    def motion(self, about: Floats) -> PrescribedMotion:
-        """About a point (3,), m."""
-        return PrescribedMotion(about, self.axis, self.times, self.angles, self.moves)
-
-    def placed(self, rod: SpaceRod, time: float) -> tuple[Floats, Floats]:
-        """(2, 3) m of tail and head, and (3,) d1, at a time."""
-        motion, ends = self.motion(rod.nodes[self.about]), rod.edges[self.edge]
-        d1 = motion.turned(rod.directors[[self.edge]], time)[0]
-        return motion.placed(rod.nodes[ends], time), d1
-
-
-@dataclass(frozen=True, eq=False)
 class TurningClamps:
     """All clamps of a rod that turn or move."""
 
     rod: SpaceRod
-    clamps: Sequence[TurningClamp]
+    clamps: Sequence[TurningEdge]
 
     def __post_init__(self) -> None:
         for clamp in self.clamps:
             held = self.rod.held[self.rod.edges[clamp.edge]].all()
-            if not (held and self.rod.held_frames[clamp.edge]):
-                raise ValueError(f"turns: edge {clamp.edge} is not held: clamp it")
+            clamp.refuse_unless(bool(held and self.rod.held_frames[clamp.edge]))
 
     @cached_property
     def _edges(self) -> list[int]:
         return [clamp.edge for clamp in self.clamps]
 
+    def _ends(self, clamp: TurningEdge, time: float) -> Floats:
+        """(2, 3) m of tail and head."""
+        ends = self.rod.nodes[self.rod.edges[clamp.edge]]
+        return clamp.motion.placed(ends, time)
+
     def _at(self, time: float) -> SpaceState:
         """Their edges alone, two nodes each."""
-        placed = [clamp.placed(self.rod, time) for clamp in self.clamps]
-        x, d = (np.array([one[k] for one in placed]) for k in (0, 1))
-        return SpaceState(x.reshape(-1, 3), d, np.empty(0))
+        x = [self._ends(clamp, time) for clamp in self.clamps]
+        d = [
+            clamp.motion.turned(self.rod.directors[[clamp.edge]], time)
+            for clamp in self.clamps
+        ]
+        return SpaceState(np.concatenate(x), np.concatenate(d), np.empty(0))
 
     def moved(self, time: float, h: float) -> tuple[Floats, Floats]:
         """(n, 3) m, (m,) rad, in a step of h seconds."""
@@ -167,14 +141,13 @@ class TurningClamps:
         """A ValueError if a node of one comes to be within a plane or a body."""
         allowed = REACHED * float(model.radius.min())
         for clamp in self.clamps:
-            own = clamp.motion(self.rod.nodes[clamp.about])
-            both = own, *(body.motion for body in model.moved)
+            both = clamp.motion, *(body.motion for body in model.moved)
             times = np.unique(np.concatenate([one.finely for one in both]))
             radius = float(model.radius[clamp.edge])
             found = [
                 (radius - float(gap.min()), time, name)
                 for time in times.tolist()
-                for x in [clamp.placed(self.rod, time)[0]]
+                for x in [self._ends(clamp, time)]
                 for name, gap in _gaps(model.at(time), x)
             ]
             low, at, name = max(found, default=(0.0, 0.0, ""))
@@ -258,7 +231,7 @@ class SpaceWorld:
         """Of clamps and bodies."""
         clamps = self.drive.clamps if isinstance(self.drive, TurningClamps) else ()
         bodies = self.contact.moved if self.contact else ()
-        own = [clamp.motion(self.rod.nodes[clamp.about]) for clamp in clamps]
+        own = [clamp.motion for clamp in clamps]
         return own + [body.motion for body in bodies]
 
     @cached_property

@@ -218,13 +218,12 @@ def test_loads_that_are_spread_or_turn_and_ends_that_turn_are_read(tmp_path):
     )
     world = RodFileCase(str(path)).world
     (turn,) = world.turning
-    assert world.rod.nodes[turn.node] == pytest.approx([-0.005, 0.0])
-    assert world.rod.nodes[turn.about] == pytest.approx([0.0, 0.0])
-    assert turn.moves == [
-        [1.0, 0.0, 0.0],
-        [2.0, pytest.approx(5e-3), pytest.approx(-1e-3)],
-    ]
-    assert (turn.times, turn.angles) == ([0.0, 2.0], [0.0, pytest.approx(0.5 * np.pi)])
+    ends, way = world.rod.nodes[world.rod.edges[turn.edge]], turn.motion
+    assert ends == pytest.approx(np.array([[-0.005, 0.0], [0.0, 0.0]]))
+    assert way.about == pytest.approx((0.0, 0.0, 0.0))
+    moves = np.array([[1.0, 0.0, 0.0, 0.0], [2.0, 5e-3, -1e-3, 0.0]])
+    assert np.array(way.moves) == pytest.approx(moves)
+    assert (way.times, way.angles) == ([0.0, 2.0], [0.0, pytest.approx(0.5 * np.pi)])
     (load,), (follower,) = world.distributed_loads, world.follower_forces
     assert load.edges == list(range(10))  # not that behind the clamp
     assert (load.force, load.start, load.duration) == ((0.0, -2.0), 0.0, 0.5)

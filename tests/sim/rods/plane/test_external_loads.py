@@ -1,5 +1,6 @@
 """Drag, loads that spread or turn, and ends that move in time, against closed forms."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -19,9 +20,9 @@ from sim.rods.plane.world import (
     Fluid,
     FollowerForce,
     NodeLoad,
-    TurningEnd,
     World,
 )
+from sim.rods.prescribed_motion import UP, PrescribedMotion, TurningEdge
 from tests.sim.rods.known import SOFT, straight, turned_tip
 
 LENGTH, FREE = 0.1, (0.0, 0.0)
@@ -205,10 +206,21 @@ def _clamped(edges: int, *, pinned: bool = False) -> Rod:
     return draft.rod()
 
 
+def _turning(
+    edge: int,
+    times: Sequence[float],
+    angles: Sequence[float],
+    moves: Sequence[Sequence[float]] = ((0.0, 0.0, 0.0),),
+) -> TurningEdge:
+    """About the origin, where clamps are."""
+    ways = [(*row, 0.0) for row in moves]
+    return TurningEdge(edge, PrescribedMotion((0.0,) * 3, UP, times, angles, ways))
+
+
 def _turned(world: World, degrees: float, options: StepOptions = KEEPING) -> RodStep:
     """Turned in 2 s, and left alone for as long."""
-    last = len(world.rod.nodes) - 1
-    turn = TurningEnd(last, 0, [0.0, 2.0], [0.0, float(np.radians(degrees))])
+    last = len(world.rod.edges) - 1
+    turn = _turning(last, [0.0, 2.0], [0.0, float(np.radians(degrees))])
     *_, end = simulate(replace(world, turning=(turn,)), options, 4.0, every=10**6)
     return end
 
@@ -230,7 +242,7 @@ def test_moving_a_clamp_across_a_beam_on_a_pin_takes_the_work_of_its_spring():
     for across, moved in ((True, world), (False, replace(world, rod=_clamped(20)))):
         way = 1e-4
         moves = [[0.0, 0.0, 0.0], [2.0, 0.0 if across else way, way]]
-        turn = TurningEnd(21, 0, [0.0], [0.0], moves)
+        turn = _turning(20, [0.0], [0.0], moves)
         *_, end = simulate(replace(moved, turning=(turn,)), KEEPING, 4.0, every=10**6)
         work = 1.5 * EI / LENGTH**3 * way**2
         found = end.stretching + end.bending
@@ -245,7 +257,7 @@ def test_moving_a_clamp_across_a_beam_on_a_pin_takes_the_work_of_its_spring():
 def test_the_end_is_where_the_table_has_it_after_every_step(integrator):
     rod = _clamped(10)
     moves = [[0.02, 0.0, 0.0], [0.03, 0.002, -0.001]]
-    turn = TurningEnd(11, 0, [0.01, 0.033, 0.05], [0.0, 0.3, -0.1], moves)
+    turn = _turning(10, [0.01, 0.033, 0.05], [0.0, 0.3, -0.1], moves)
     world = World(rod, gravity=FREE, turning=(turn,))
     options = replace(KEEPING, integrator=integrator, h=4e-3)
     for step in simulate(world, options, 0.07):
@@ -260,22 +272,20 @@ def test_the_end_is_where_the_table_has_it_after_every_step(integrator):
 
 def test_what_cannot_turn_is_refused():
     rod = _clamped(10)
-    world = World(rod, turning=(TurningEnd(11, 0, [0.0], [0.0]),))
-    with pytest.raises(ValueError, match="node 5 is not held: clamp or pin it"):
-        replace(world, turning=(TurningEnd(5, 0, [0.0], [0.0]),))
+    world = World(rod, turning=(_turning(10, [0.0], [0.0]),))
+    with pytest.raises(ValueError, match="edge 5 is not held: clamp it"):
+        replace(world, turning=(_turning(5, [0.0], [0.0]),))
     with pytest.raises(ValueError, match="1 s follows 2 s: times must increase"):
-        TurningEnd(11, 0, [0.0, 2.0, 1.0], [0.0, 0.1, 0.2])
+        _turning(10, [0.0, 2.0, 1.0], [0.0, 0.1, 0.2])
     with pytest.raises(ValueError, match="begin with the value 0"):
-        TurningEnd(11, 0, [0.0, 1.0], [0.1, 0.2])
-    with pytest.raises(ValueError, match="moves: the first row is 0 m and 1 m"):
-        TurningEnd(11, 0, [0.0], [0.0], [[0.0, 0.0, 1.0]])
-    with pytest.raises(
-        ValueError, match="moves: give one or more rows of time, x and y"
-    ):
-        TurningEnd(11, 0, [0.0], [0.0], [[0.0, 0.0]])
+        _turning(10, [0.0, 1.0], [0.1, 0.2])
+    with pytest.raises(ValueError, match="moves: the first row is 0 m and 1 m and 0 m"):
+        _turning(10, [0.0], [0.0], [[0.0, 0.0, 1.0]])
+    with pytest.raises(ValueError, match="moves: give one or more rows of time, x, y"):
+        _turning(10, [0.0], [0.0], [[0.0, 0.0]])
     for down in (
-        TurningEnd(11, 0, [0.0], [0.0], [[0.0, 0.0, 0.0], [1.0, 0.0, -0.01]]),
-        TurningEnd(11, 0, [0.0, 1.0], [0.0, 2.5]),
+        _turning(10, [0.0], [0.0], [[0.0, 0.0, 0.0], [1.0, 0.0, -0.01]]),
+        _turning(10, [0.0, 1.0], [0.0, 2.5]),
     ):
         with pytest.raises(
             ValueError, match=r"ground: a moving clamp .* below the ground"
@@ -284,7 +294,7 @@ def test_what_cannot_turn_is_refused():
     with pytest.raises(ValueError, match="`turns` and `moves` work in motions only"):
         solve_static(world)
     for last, told in ((2.0 * np.pi, "360"), (-0.6 * np.pi, "108")):
-        round_a_step = TurningEnd(11, 0, [0.0, 0.3, 0.3 + KEEPING.h], [0.0, 0.0, last])
+        round_a_step = _turning(10, [0.0, 0.3, 0.3 + KEEPING.h], [0.0, 0.0, last])
         fast = replace(world, turning=(round_a_step,))
         with pytest.raises(ValueError, match=f"turns by {told} degrees in a step of 0"):
             next(simulate(fast, KEEPING, 0.1))

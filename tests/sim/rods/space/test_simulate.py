@@ -1,6 +1,7 @@
 """Motion in space: what is kept, waves, drag, clamps that move, and the plane."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,14 +11,15 @@ from sim.core.options import NotConvergedError
 from sim.rods.plane.options import Integrator, StepOptions
 from sim.rods.plane.rod import GRAVITY, RodMaterial, chain, hold
 from sim.rods.plane.simulate import simulate
-from sim.rods.plane.world import Damping, Fluid, TurningEnd, World
+from sim.rods.plane.world import Damping, Fluid, World
+from sim.rods.prescribed_motion import UP, PrescribedMotion, TurningEdge
 from sim.rods.space.contact_detection import ContactModel, LevelGround
 from sim.rods.space.frames import turning
 from sim.rods.space.from_plane import in_space, lifted
 from sim.rods.space.joints import clamped_end
 from sim.rods.space.rod import SpaceMaterial, StretchLaw, clamped, disc, through
 from sim.rods.space.simulate import SpaceMotionStep, simulate_in_space
-from sim.rods.space.world import SpaceWorld, TurningClamp, TurningClamps
+from sim.rods.space.world import SpaceWorld, TurningClamps
 from tests.sim.rods.known import SOFT
 from tests.sim.rods.plane.test_external_loads import _clamped
 from tests.sim.rods.space.made import (
@@ -297,8 +299,9 @@ KEEPING = StepOptions(h=5e-3, integrator=Integrator.ENERGY_MOMENTUM, tolerance=1
 
 @pytest.mark.parametrize("integrator", list(Integrator))
 def test_an_end_of_the_plane_that_turns_and_moves_does_so_in_space(integrator):
-    rod, ways = _clamped(10), [[0.0, 0.0, 0.0], [0.1, 0.01, -0.02]]
-    turn = TurningEnd(len(rod.nodes) - 1, 0, [0.0, 0.1], [0.0, 1.0], ways)
+    rod, ways = _clamped(10), [[0.0, 0.0, 0.0, 0.0], [0.1, 0.01, -0.02, 0.0]]
+    way = PrescribedMotion((*rod.nodes[0], 0.0), UP, [0.0, 0.1], [0.0, 1.0], ways)
+    turn = TurningEdge(len(rod.edges) - 1, way)
     world = World(
         rod, gravity=(0.0, -9.81), damping=Damping(alpha=1.0, beta=0.01),
         turning=(turn,),
@@ -312,19 +315,20 @@ def test_an_end_of_the_plane_that_turns_and_moves_does_so_in_space(integrator):
     assert np.abs(raised.x[:, 2]).max() < 1e-12
 
 
-def _driven(*clamps: TurningClamp) -> SpaceWorld:
+def _driven(edge: int, *way: Any, **more: Any) -> SpaceWorld:
+    """An edge that goes by tables about the first node, at the origin."""
     rod = clamped_end(along_x(0.1, 8, first=0.0), 0)
-    drive = TurningClamps(rod, clamps)
+    clamp = TurningEdge(edge, PrescribedMotion(rod.nodes[0], *way, **more))
+    drive = TurningClamps(rod, [clamp])
     return SpaceWorld(rod, (0, 0, 0), Damping(alpha=20.0, beta=0.01), drive=drive)
 
 
 def test_a_rod_comes_to_rest_where_its_clamp_was_turned_and_moved_to():
     """As one body, however far about: its frames by the rotation, its places too."""
     axis, way = np.array([1.0, -2.0, 0.5]), [0.02, -0.01, 0.03]
-    clamp = TurningClamp(
-        8, 0, axis, [0.0, 0.3, 0.6], [0.0, 2.5, 4.0], [[0.1, 0, 0, 0], [0.5, *way]]
+    world = _driven(
+        8, axis, [0.0, 0.3, 0.6], [0.0, 2.5, 4.0], [[0.1, 0, 0, 0], [0.5, *way]]
     )
-    world = _driven(clamp)
     rod, last = world.rod, _last(world, KEEPING, 3.0)
     turn = Rotation.from_rotvec(4.0 * axis / np.linalg.norm(axis)).as_matrix()
     assert np.abs(last.x - rod.nodes @ turn.T - way).max() < 1e-6
@@ -339,10 +343,10 @@ def test_a_rod_comes_to_rest_where_its_clamp_was_turned_and_moved_to():
 
 def test_a_clamp_that_turns_about_its_rod_twists_it():
     """By all of its turn, beyond half a turn too, where the other end is held."""
-    clamp = TurningClamp(8, 0, [-1.0, 0.0, 0.0], [0.0, 1.0], [0.0, 5.0])
-    world = _driven(clamp)
+    world = _driven(8, [-1.0, 0.0, 0.0], [0.0, 1.0], [0.0, 5.0])
     rod = clamped_end(world.rod, 8)
-    drive = TurningClamps(rod, [clamp])
+    assert isinstance(world.drive, TurningClamps)
+    drive = replace(world.drive, rod=rod)
     last = _last(replace(world, rod=rod, drive=drive), KEEPING, 1.5)
     assert last.moving.state.twist.sum() == pytest.approx(5.0, abs=1e-9)
     twisting = 0.5 * rod.twisting[0] * 25.0 / 0.1
@@ -351,15 +355,14 @@ def test_a_clamp_that_turns_about_its_rod_twists_it():
 
 def test_tables_that_no_clamp_follows_are_refused():
     with pytest.raises(ValueError, match="edge 3 is not held: clamp it"):
-        _driven(TurningClamp(3, 3, [0, 0, 1]))
-    fast = _driven(TurningClamp(8, 0, [0, 0, 1], [0.0, 0.01], [0.0, 4.0]))
+        _driven(3, [0, 0, 1])
+    fast = _driven(8, [0, 0, 1], [0.0, 0.01], [0.0, 4.0])
     with pytest.raises(ValueError, match=r"turns by 114\.592 degrees in a step"):
         _last(fast, KEEPING, 1.0)
 
 
 def test_a_clamp_that_goes_into_the_ground_is_refused_with_its_time():
-    down = TurningClamp(8, 0, [0, 0, 1], moves=[[0, 0, 0, 0], [1, 0, 0, -0.05]])
-    world = _driven(down)
+    world = _driven(8, [0, 0, 1], moves=[[0, 0, 0, 0], [1, 0, 0, -0.05]])
     model = ContactModel(np.full(9, 1e-3), 0.0, LevelGround(height=-0.03))
     words = "ground: a moving clamp or its edge penetrates it by 0.021 m"
     with pytest.raises(ValueError, match=words):

@@ -13,6 +13,7 @@ from sim.core.options import NotConvergedError
 from sim.rods.plane.motion_loop import state_arrays, state_from
 from sim.rods.plane.options import Integrator, StepOptions
 from sim.rods.plane.world import Damping
+from sim.rods.prescribed_motion import UP, PrescribedMotion, TurningEdge
 from sim.rods.space.joints import HingeAxis, joined
 from sim.rods.space.rod import (
     SpaceMaterial,
@@ -25,7 +26,7 @@ from sim.rods.space.simulate import SpaceMotionStep, simulate_in_space
 from sim.rods.space.state import SpaceMoving
 from sim.rods.space.tendon_hinge_friction import DryLaw, dry_forces
 from sim.rods.space.tendons import Tendon, routed, segments, tendon_lengths, turned
-from sim.rods.space.world import SpaceWorld, TurningClamp, TurningClamps
+from sim.rods.space.world import SpaceWorld, TurningClamps
 from tests.sim.rods.space.made import B, along_x
 
 LENGTH, EDGES, OFF, MU = 0.1, 10, 5e-4, 0.3
@@ -174,9 +175,9 @@ def test_a_clamp_that_moves_an_arm_with_friction_gives_what_it_takes(by):
     times = [0.0, 0.2, 0.4, 1.0]
     share = np.array([0.0, 1.0, -0.3, -0.3])
     rows = np.column_stack([times, 0.0 * share, way * share, 0.0 * share])
-    clamp = TurningClamp(
-        0, 0, (0, 0, 1), times, (angle * share).tolist(), rows.tolist()
-    )
+    angles, about = (angle * share).tolist(), world.rod.nodes[0]
+    motion = PrescribedMotion(about, UP, times, angles, rows.tolist())
+    clamp = TurningEdge(0, motion)
     driven = replace(
         world, damping=Damping(beta=0.01), drive=TurningClamps(world.rod, [clamp]),
         pulling=lambda time: np.array([min(1.0, 10.0 * time)]),
