@@ -16,6 +16,8 @@ with an old one, so it is renewed only where those are slow.
 """
 
 import numpy as np
+from scipy.optimize import least_squares
+from scipy.sparse import csr_array
 
 from sim.core.arrays import Floats, Ints
 from sim.core.numba_kernels import kernel
@@ -25,10 +27,8 @@ from sim.linalg.sparse import DROP, Factor
 from sim.mechanism import constraints, jacobian
 from sim.mechanism.constraint_system import (
     ConstraintSystem,
-    HessianTerms,
     LinearConstraints,
-    factorise_newton,
-    hessian_pattern_of,
+    coordinates,
     linearise,
     state,
 )
@@ -158,33 +158,20 @@ def closed(system: ConstraintSystem, structure: Structure, tolerance: float) -> 
         ) from None
 
 
-def least_violated(system: ConstraintSystem, z: Floats, steps: int = 200) -> Floats:
-    """The state of the least squares of the residuals, by Levenberg and Marquardt.
+def least_violated(system: ConstraintSystem, z: Floats) -> Floats:
+    """The state of the least squares of the residuals."""
+    row = system.block_row
+    places = np.repeat(row, 3), coordinates(system.block_node[:, None]).ravel()
 
-    Nocedal and Wright (2006), sect. 10.3: the shift grows where a step does not help.
-    """
-    pattern = hessian_pattern_of(system.topology)
-    weight = 1.0 / system.scale**2
-    nothing, no_forces = np.zeros((system.n, 3, 3)), np.zeros(system.m)
-    shift, linear = 1e-3, linearise(system, z)
-    value = float(weight @ linear.c**2)
-    for _ in range(steps):
-        terms = HessianTerms(nothing, no_forces, weight, shift * float(weight.max()))
-        slope = linear.transpose_times(weight * linear.c)
-        factor = factorise_newton(system, pattern, linear.B, z, terms)
-        dz = -factor.solve(slope.ravel()).reshape(-1, 3)
-        trial = linearise(system, z + dz)
-        reached = float(weight @ trial.c**2)
-        if reached >= value:
-            shift *= 10.0
-            if shift > 1e8:
-                break
-            continue
-        small = value - reached <= 1e-12 * value
-        z, linear, value, shift = z + dz, trial, reached, max(shift / 10.0, 1e-9)
-        if small:
-            break
-    return z
+    def rows(x: Floats) -> Floats:
+        return linearise(system, x.reshape(z.shape)).c / system.scale
+
+    def slopes(x: Floats) -> csr_array:
+        B = linearise(system, x.reshape(z.shape)).B / system.scale[row, None]
+        return csr_array((B.ravel(), places), shape=(system.m, z.size))
+
+    found = least_squares(rows, z.ravel(), slopes, ftol=1e-12, xtol=1e-12, gtol=1e-12)
+    return np.reshape(found.x, z.shape)
 
 
 def _names(system: ConstraintSystem, z: Floats) -> list[str]:

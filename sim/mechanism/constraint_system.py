@@ -401,23 +401,6 @@ class HessianTerms(NamedTuple):
     contacts: Floats = NOT_CURVED
 
 
-def factorise_newton(
-    system: ConstraintSystem,
-    pattern: HessianPattern,
-    B: Floats,
-    z: Floats,
-    terms: HessianTerms,
-) -> Factor:
-    """L D L^T of K.
-
-    Parameters
-    ----------
-    B : (blocks, 3) blocks of the Jacobian at `z` (n + k, 3)
-    """
-    values = assemble(system.layout, pattern, B, z, terms)
-    return factorise(pattern.factor, values, drop=0.0)
-
-
 def dense(pattern: HessianPattern, values: Floats) -> Floats:
     """All of K from the entries of its lower triangle."""
     K = np.zeros((pattern.factor.n, pattern.factor.n))

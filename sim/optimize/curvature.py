@@ -21,13 +21,12 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from scipy.optimize import brentq
 
 from sim.core.arrays import Floats
-from sim.core.numba_kernels import kernel
 from sim.linalg.sparse import Factor
 
 ITERATIONS = 30  # of inverse iteration
-BISECTIONS = 40  # of sigma
 
 
 class PositiveFactor(NamedTuple):
@@ -100,24 +99,13 @@ class Spectrum:
 
     def step(self, gradient: Floats, longest: float) -> Floats:
         """Against a gradient of u numbers, in its shape, no longer than `longest`."""
-        slope = self.basis @ gradient.ravel()
-        shift = _shift(self.size, slope, longest)
+        slope, shift = self.basis @ gradient.ravel(), 0.0
+
+        def beyond(shift: float) -> float:
+            return float(np.linalg.norm(slope / (self.size + shift))) - longest
+
+        if beyond(0.0) > 0.0:
+            most = float(np.linalg.norm(slope)) / longest
+            shift = brentq(beyond, 0.0, most, xtol=1e-12 * most)
         step: Floats = -(slope / (self.size + shift)) @ self.basis
         return step.reshape(gradient.shape)
-
-
-@kernel
-def _shift(size: Floats, slope: Floats, longest: float) -> float:
-    """sigma, with which slope / (size + sigma) is as long as `longest`, or shorter."""
-    low, middle = 0.0, 0.0
-    high: float = np.sqrt(np.sum(slope * slope)) / longest
-    for _ in range(1 + BISECTIONS):
-        square = 0.0
-        for i in range(len(size)):
-            square += (slope[i] / (size[i] + middle)) ** 2
-        if np.sqrt(square) > longest:
-            low = middle
-        else:
-            high = middle
-        middle = 0.5 * (low + high)
-    return high
