@@ -98,12 +98,6 @@ class SparsityPattern:
         return self.fronts.order
 
     @property
-    def work(self) -> int:
-        """Multiplications of a factorisation, about."""
-        sizes = np.diff(self.fronts.front_start)
-        return int(np.sum(np.diff(self.fronts.first) * sizes**2))
-
-    @property
     def fill(self) -> int:
         """Entries of L that are stored, zeros among them."""
         return int(self.fronts.panel[-1])

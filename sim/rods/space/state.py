@@ -97,7 +97,7 @@ class Workspace:
 
     def __init__(self, world: SpaceWorld) -> None:
         rod, system = world.rod, world.system
-        self.pattern = system.shortest_pattern
+        self.pattern = system.pattern
         n, m, b = len(rod.nodes), len(rod.edges), len(rod.bends)
         of_edge, of_bend = (k * (k + 1) // 2 for k in (OF_EDGE, OF_BEND))
         pairs, border = b + len(rod.hinges), m * of_edge

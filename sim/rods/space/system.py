@@ -150,25 +150,10 @@ class SpaceSystem:
 
     @cached_property
     def pattern(self) -> SparsityPattern:
-        return _analysed(self.count, *self._entries, b"")
-
-    @property
-    def _entries(self) -> tuple[bytes, bytes]:
         rows, cols, _ = self._places
         own = np.arange(self.count)
         both = np.concatenate([rows, own]), np.concatenate([cols, own])
-        return both[0].tobytes(), both[1].tobytes()
-
-    @cached_property
-    def shortest_pattern(self) -> SparsityPattern:
-        """`pattern`, or that of eliminating along the rod, whichever is less work."""
-        n = len(self.rod.nodes)
-        along = np.concatenate(
-            [np.repeat(np.arange(n), 3), self.rod.edges.mean(axis=1)]
-        )
-        order = np.argsort(along[self.free], kind="stable")
-        other = _analysed(self.count, *self._entries, order.tobytes())
-        return min(self.pattern, other, key=lambda pattern: pattern.work)
+        return _analysed(self.count, *(places.tobytes() for places in both))
 
     @property
     def count(self) -> int:
@@ -312,8 +297,7 @@ def _triangle(n: int) -> int:
 
 
 @lru_cache(maxsize=16)
-def _analysed(count: int, rows: bytes, cols: bytes, order: bytes) -> SparsityPattern:
-    """One for all rods that are joined and held alike; in a good order if none is."""
+def _analysed(count: int, rows: bytes, cols: bytes) -> SparsityPattern:
+    """One for all rods that are joined and held alike."""
     places = (np.frombuffer(own, dtype=np.int64) for own in (rows, cols))
-    given = np.frombuffer(order, dtype=np.int64) if order else None
-    return analyse(count, *places, order=given)
+    return analyse(count, *places)
