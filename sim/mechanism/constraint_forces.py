@@ -27,7 +27,6 @@ from functools import cached_property
 import numpy as np
 
 from sim.core.arrays import Bools, Floats, Ints
-from sim.core.numba_kernels import kernel
 from sim.linalg.sparse import Factor
 from sim.mechanism import jacobian
 from sim.mechanism.constraint_system import (
@@ -123,15 +122,7 @@ def constraint_forces(
 
 def inner(a: Floats, b: Floats) -> float:
     """Sum of a b without BLAS, whose threads cost more than they gain here."""
-    return _inner(a.ravel(), b.ravel())
-
-
-@kernel
-def _inner(a: Floats, b: Floats) -> float:
-    total = 0.0
-    for i in range(len(a)):
-        total += a[i] * b[i]
-    return total
+    return float(np.einsum("i,i->", a.ravel(), b.ravel()))
 
 
 def balanced(

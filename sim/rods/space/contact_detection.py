@@ -22,7 +22,7 @@ from scipy.sparse.csgraph import shortest_path
 
 from sim.contact.collisions import pair_step
 from sim.contact.distance import closest_on_edges
-from sim.contact.near_pairs import boxes, overlaps
+from sim.contact.near_pairs import boxes, gather, overlaps
 from sim.core.arrays import Bools, Floats, Ints
 from sim.core.numba_kernels import kernel
 from sim.core.options import Checked, Finite, NotNegative, Requirement
@@ -298,9 +298,7 @@ def _closest(
     y, apart = np.empty((4, 3)), np.empty(3)
     for k in range(len(pairs)):
         for i in range(2):
-            for j in range(2):
-                for a in range(3):
-                    y[2 * i + j, a] = x[edges[pairs[k, i], j], a]
+            gather(edges[pairs[k, i]], x, y[2 * i :])
         s, u = share[k, 0], share[k, 1]
         if not known:
             s, u = closest_on_edges(y)
@@ -320,10 +318,8 @@ def clear_way(pairs: Ints, edges: Ints, x: Floats, move: Floats, least: Floats) 
     y, v = np.empty((4, 3)), np.empty((4, 3))
     for k in range(len(pairs)):
         for i in range(2):
-            for j in range(2):
-                for a in range(3):
-                    y[2 * i + j, a] = x[edges[pairs[k, i], j], a]
-                    v[2 * i + j, a] = move[edges[pairs[k, i], j], a]
+            gather(edges[pairs[k, i]], x, y[2 * i :])
+            gather(edges[pairs[k, i]], move, v[2 * i :])
         if pair_step(y, v, 2, least[k], 1.0) < 1.0:
             return k
     return -1
