@@ -19,7 +19,6 @@ from pipeline.config.value_types import Coordinate, Entry, OneOf, Point, Rows, n
 from pipeline.io.structure_entries import Node, RigidMassEntry, masses_document
 from pipeline.io.structure_file import OwnStructure, document, drawing_of
 from sim.core.options import Checked, Count, Positive
-from sim.mechanism.constraints import DEGREE
 from sim.mechanism.dynamics.moving_mechanism import (
     Driver,
     DriverKind,
@@ -35,6 +34,7 @@ from sim.mechanism.dynamics.time_loop import (
     start_state,
 )
 from sim.mechanism.dynamics.time_step import Coordinates, Dampers
+from sim.mechanism.mobility import rescaled
 from sim.mechanism.statics.loaded_structure import GrowingStructure, LoadedStructure
 
 
@@ -49,18 +49,11 @@ def in_metres(body: LoadedStructure) -> LoadedStructure:
     structure = body.structure
     if not isinstance(structure, OwnStructure) or structure.metres == 1.0:
         return body
-    m, table, elastic = structure.metres, structure.constraints, body.elastic
-    made = replace(
-        structure,
-        r0=m * structure.r0,
-        constraints=replace(table, constant=table.constant * m ** DEGREE[table.kind]),
-        goals=None if structure.goals is None else m * structure.goals,
-        solids=structure.solids.scaled(m),
-        ranges=structure.ranges.scaled(m),
-        masses=tuple(_mass_in_metres(mass, m) for mass in structure.masses),
-        target=None,
-        unit="m",
-    )
+    m, elastic = structure.metres, body.elastic
+    made = rescaled(structure, 1.0 / m)
+    assert isinstance(made, OwnStructure)
+    masses = tuple(_mass_in_metres(mass, m) for mass in structure.masses)
+    made = replace(made, masses=masses, target=None, unit="m")
     taken = replace(
         elastic,
         link_stiffness=elastic.link_stiffness / m,
