@@ -66,22 +66,16 @@ def dist(r: Floats, a: int, b: int) -> Constraint:
     return Constraint(ConstraintKind.DIST, (a, b), float(d @ d))
 
 
-def dot(
-    r: Floats, a: int, b: int, p: int, q: int, constant: float | None = None
-) -> Constraint:
-    """Keep (r_b - r_a).(r_q - r_p), at its value in `r` (n, 3) by default."""
-    if constant is None:
-        constant = float((r[b] - r[a]) @ (r[q] - r[p]))
+def dot(r: Floats, a: int, b: int, p: int, q: int) -> Constraint:
+    """Keep (r_b - r_a).(r_q - r_p) at its value in `r` (n, 3)."""
+    constant = float((r[b] - r[a]) @ (r[q] - r[p]))
     return Constraint(ConstraintKind.DOT, (a, b, p, q), constant)
 
 
-def triple(
-    r: Floats, edges: tuple[int, int, int, int, int, int], constant: float | None = None
-) -> Constraint:
+def triple(r: Floats, edges: tuple[int, int, int, int, int, int]) -> Constraint:
     """Keep the volume spanned by ab, pq and st, edges = (a, b, p, q, s, t)."""
     a, b, p, q, s, t = edges
-    if constant is None:
-        constant = float((r[b] - r[a]) @ np.cross(r[q] - r[p], r[t] - r[s]))
+    constant = float((r[b] - r[a]) @ np.cross(r[q] - r[p], r[t] - r[s]))
     return Constraint(ConstraintKind.TRIPLE, edges, constant)
 
 
