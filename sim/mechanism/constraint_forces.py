@@ -25,6 +25,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from sim.core.arrays import Bools, Floats, Ints
 from sim.linalg.sparse import Factor
@@ -89,7 +90,7 @@ class ObstacleTerms:
     linear : the constraints with the further rows as the last ones
     pattern : of K with rows and pairs
     y, rho : (q,) forces of the further rows, and how these grow
-    pull : (n + k, 3) gradient of the potential of the pairs
+    node, slopes : (p, 4), (p, 4, 3) nodes of the pairs, and slopes of their potential
     curvature, convex : (p, 12, 12) of each pair, and a part that is never negative
     """
 
@@ -97,7 +98,8 @@ class ObstacleTerms:
     pattern: HessianPattern
     y: Floats
     rho: Floats
-    pull: Floats
+    node: Ints
+    slopes: Floats
     curvature: Floats
     convex: Floats
 
@@ -105,7 +107,23 @@ class ObstacleTerms:
         """(n + k, 3) gradient of what makes the forces."""
         rows = np.zeros(self.linear.system.m)
         rows[len(rows) - len(self.y) :] = self.y
-        return self.linear.transpose_times(rows) + self.pull
+        total = self.linear.transpose_times(rows)
+        np.add.at(total, self.node, self.slopes)
+        return total
+
+    def pushes(self) -> csr_array:
+        """(contacts, 3n) the slopes of each potential of its own in r."""
+        system, q, count = self.linear.system, len(self.y), len(self.node)
+        own = np.flatnonzero(system.block_row >= system.m - q)
+        bound = system.block_row[own] - (system.m - q)
+        of_bounds = self.y[bound, None] * self.linear.B[own]
+        slopes = np.concatenate([of_bounds, self.slopes.reshape(-1, 3)])
+        row = np.append(bound, q + np.repeat(np.arange(count), 4))
+        node = np.append(system.block_node[own], self.node.ravel())
+        columns = 3 * node[:, None] + np.arange(3)
+        places = np.repeat(row, 3), columns.ravel()
+        shape = (int(row.max(initial=-1)) + 1, 3 * system.n)
+        return csr_array((slopes.ravel(), places), shape=shape)
 
 
 def constraint_forces(

@@ -209,8 +209,9 @@ class MorphProblem:
         size = float(np.sqrt(inner(left, left) / self.system.n)) / self.L
         if self.obstacles is None or not self.tolerance < size < NOISE:
             return size
-        pushes = self.obstacles.pushes(point.z, self.barrier_parameter * self.L**2)
-        return unbalanced(self.system, point.z, left, pushes) / self.L
+        contacts = self.contacts(point)
+        assert contacts is not None
+        return unbalanced(self.system, point.z, left, contacts.pushes()) / self.L
 
     def first_step_length(self, point: MorphConfiguration, dz: Floats) -> float:
         """How much of a step is tried first."""

@@ -29,7 +29,6 @@ from functools import lru_cache, partial
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from sim.contact.bodies_that_may_meet import TOUCH, CollisionGeometry
 from sim.contact.collisions import largest_step
@@ -223,34 +222,12 @@ class Obstacles:
         linear, q = linearise(self.system, z), len(self.ranges)
         y, rho = np.empty(q), np.empty(q)
         bound_terms(linear.c[len(linear.c) - q :], self._bounds, kappa, y, rho)
-        pull = np.zeros_like(z)
         r = z[: len(self.structure.r0)].copy()
         pairs = felt_pairs(self._felt(r), r)
         pattern = self.pattern_with(pairs.node.tobytes())
         slopes, *curvature = pair_curvatures(pairs, kappa, r)
-        np.add.at(pull, pairs.node, slopes.reshape(-1, 4, 3))
-        return ObstacleTerms(linear, pattern, y, rho, pull, *curvature)
-
-    def pushes(self, z: Floats, kappa: float) -> csr_array:
-        """(contacts, 3n) the slopes of each potential of its own in r."""
-        linear, q = linearise(self.system, z), len(self.ranges)
-        y, rho = np.empty(q), np.empty(q)
-        first = len(linear.c) - q
-        bound_terms(linear.c[first:], self._bounds, kappa, y, rho)
-        chosen = np.flatnonzero(self.system.block_row >= first)
-        row = self.system.block_row[chosen] - first
-        node = self.system.block_node[chosen]
-        of_bounds = y[row, None] * linear.B[chosen]
-        r = z[: len(self.structure.r0)].copy()
-        pairs = felt_pairs(self._felt(r), r)
-        row = np.append(row, q + np.repeat(np.arange(len(pairs.node)), 4))
-        node = np.append(node, pairs.node.ravel())
-        of_pairs = pair_slopes(pairs, kappa, r).reshape(-1, 3)
-        slopes = np.concatenate([of_bounds, of_pairs])
-        columns = 3 * node[:, None] + np.arange(3)
-        places = np.repeat(row, 3), columns.ravel()
-        shape = (int(row.max(initial=-1)) + 1, 3 * len(self.structure.r0))
-        return csr_array((slopes.ravel(), places), shape=shape)
+        of_nodes = slopes.reshape(-1, 4, 3)
+        return ObstacleTerms(linear, pattern, y, rho, pairs.node, of_nodes, *curvature)
 
     def touching(self, z: Floats, kappa: float) -> list["Touch"]:
         """Everything that is felt at z, the strongest first."""

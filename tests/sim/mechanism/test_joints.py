@@ -74,7 +74,7 @@ def test_all_pushes_together_are_the_push(rng):
     bodies = solids(balls=[(2, 0.49 * apart), (4, 0.49 * apart)])
     obstacles = Obstacles.of(limited(r, [], bodies, felt))
     push = obstacles.contacts(r, 0.3).push()
-    each = obstacles.pushes(r, 0.3).toarray()
+    each = obstacles.contacts(r, 0.3).pushes().toarray()
     assert (np.abs(each).max(axis=1) > 0.0).sum() == 3
     assert_allclose(each.sum(axis=0), push.ravel(), rtol=1e-12)
 
