@@ -254,7 +254,16 @@ class ElementaryRows(Entry):
     __annotations__ = {kind.name.lower(): _rows_of(kind) for kind in ConstraintKind}
 
 
-class StructureFile(ElementaryRows, StructureEntries):
+NOTES = ("name", "description", "source", "evidence", "expected", "tolerance")
+
+
+class Notes(Entry):
+    """What a file may say about itself, which changes nothing."""
+
+    __annotations__ = dict.fromkeys(NOTES, Annotated[Any, Field(default=None)])
+
+
+class StructureFile(ElementaryRows, StructureEntries, Notes):
     """The content of a structure file."""
 
     nodes: Annotated[list[Point], Field(min_length=1), WithJsonSchema(PLACES)]
@@ -266,15 +275,8 @@ class StructureFile(ElementaryRows, StructureEntries):
     drawing_precision: Annotated[float, Field(ge=0.0)] | None = None
     owners: dict[str, list[OwnedRow]] | None = None
     node_names: list[str] = Field(default_factory=list)
-    name: Any = None
-    description: Any = None
-    source: Any = None
-    evidence: Any = None
-    expected: Any = None
-    tolerance: Any = None
 
 
-NOTES = ("name", "description", "source", "evidence", "expected", "tolerance")
 WORDS = {"planar", "unit", "owners", *NOTES}  # keys whose words are no nodes
 Content = TypeVar("Content", bound=StructureFile)
 
