@@ -10,7 +10,7 @@ from pipeline.steps.study_table import begin
 from pipeline.terminal import InputError
 from tests.pipeline.workflow.conftest import started
 
-CASE = "case=pentapod"
+CASE = "case=triangles_cylinder"
 
 
 def members(folder: Path) -> list[dict]:
@@ -27,7 +27,7 @@ def test_a_multirun_lists_its_runs_and_leaves_a_table_and_a_plot(
     launcher, command, process, project
 ):
     run = process if launcher else command  # joblib's needs a process of its own
-    words = [CASE, "case.target.radius=1.3,1.4", "case.max_steps=400", *launcher]
+    words = [CASE, "case.target.radius=2.0,2.2", "case.max_steps=400", *launcher]
     done = run("simulate", "--multirun", *words)
     assert done.returncode == 0, done.stderr
     (study,) = (project / "results/study").iterdir()
@@ -35,13 +35,13 @@ def test_a_multirun_lists_its_runs_and_leaves_a_table_and_a_plot(
     listed = {
         row["point"]["case.target.radius"]: row["key"] for row in members(project)
     }
-    assert set(listed) == {1.3, 1.4}
+    assert set(listed) == {2.0, 2.2}
     for radius, key in listed.items():
         record = json.loads((project / f"results/runs/{key}/run.json").read_text())
-        assert record["tags"] == {"case": "pentapod", "study": study.name}
+        assert record["tags"] == {"case": "triangles_cylinder", "study": study.name}
         assert record["config"]["case"]["target"]["radius"] == radius
     table = pd.read_csv(study / "table.csv")
-    assert sorted(table["case.target.radius"]) == [1.3, 1.4]
+    assert sorted(table["case.target.radius"]) == [2.0, 2.2]
     assert "case.max_steps" not in table
     assert (study / "effects.png").is_file()
     if not launcher:  # the same sweep is the same study, and computes nothing
