@@ -9,6 +9,16 @@ import pytest
 
 from tests.shares import in_share
 
+# Files and folders that the other workers test while the first one compiles.
+WITHOUT_KERNELS = (
+    "tests/analysis/figures",
+    "tests/docs/test_site.py",
+    "tests/pipeline/runs/test_carriers.py",
+    "tests/pipeline/test_export.py",
+    "tests/pipeline/tracking",
+    "tests/pipeline/workflow/test_plan.py",
+)
+
 
 @pytest.fixture
 def rng():
@@ -33,7 +43,8 @@ def _hung_up(*_: object) -> None:
 def pytest_collection_modifyitems(
     config: pytest.Config, items: list[pytest.Item]
 ) -> None:
-    """Of the tests chosen, the share K/N that LONG_SHARE asks for."""
+    """First what calls no kernel; of all, the share K/N that LONG_SHARE asks for."""
+    items.sort(key=lambda item: not item.nodeid.startswith(WITHOUT_KERNELS))
     if share := os.environ.get("LONG_SHARE"):
         others = [item for item in items if not in_share(drawn_by(item), share)]
         config.hook.pytest_deselected(items=others)
