@@ -3,15 +3,12 @@
 import re
 from pathlib import Path
 
-import pytest
-
 from tests.docs.prose import sentences, words
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(
     [*(ROOT / "docs").rglob("*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
 )
-NAMES = [str(path.relative_to(ROOT)) for path in PAGES]
 MOST_WORDS = 20_000  # with CHANGELOG.md
 LONGEST_MEAN = 18.0  # words a sentence
 PRIVATE = (  # of this software's past; the field has other words for all of them
@@ -26,16 +23,13 @@ def test_all_documents_together_are_short():
     assert sum(len(text.split()) for text in texts) <= MOST_WORDS
 
 
-@pytest.mark.parametrize("path", PAGES, ids=NAMES)
-def test_sentences_of_a_page_are_short(path):
-    found = [words(one) for one in sentences(path.read_text(encoding="utf-8"))]
-    assert not found or sum(found) / len(found) <= LONGEST_MEAN
-
-
-@pytest.mark.parametrize("path", PAGES, ids=NAMES)
-def test_a_page_has_no_private_words(path):
-    text = " ".join(sentences(path.read_text(encoding="utf-8"))).lower()
-    assert [one for one in PRIVATE if re.search(rf"\b{one}\b", text)] == []
+def test_a_page_has_short_sentences_and_no_private_words():
+    for path in PAGES:
+        found = sentences(path.read_text(encoding="utf-8"))
+        assert sum(map(words, found)) <= LONGEST_MEAN * len(found), path
+        text = " ".join(found).lower()
+        private = [one for one in PRIVATE if re.search(rf"\b{one}\b", text)]
+        assert (private, path) == ([], path)
 
 
 def test_a_sentence_ends_at_its_full_stop_and_not_at_an_abbreviation():
