@@ -1,6 +1,5 @@
 """The parts of a morphing case, printable: meshes, parts list, spaced lengths."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -179,15 +178,10 @@ def run_step(parts: Parts, case: Any, out: Path) -> dict[str, Any]:
         numbers["target_fragments"] = fragments(bars, parts.sizes.target_radius_mm)
     if late:
         numbers["warning"] = (
-            f"parts collide at the end of the morph: {_first_of(late)}: enlarge "
-            "scale_mm, or use thinner parts"
+            f"parts collide at the end of the morph: {'; '.join(late[:SHOWN])}: "
+            "enlarge scale_mm, or use thinner parts"
         )
     return numbers | _cost(case, made)
-
-
-def _first_of(clashes: Sequence[str]) -> str:
-    in_all = f" ({len(clashes)} overlaps in all)" * (len(clashes) > SHOWN)
-    return "; ".join(clashes[:SHOWN]) + in_all
 
 
 def _pieces(
@@ -198,9 +192,9 @@ def _pieces(
     whole = assembly(made.nodes_mm, structure.bodies, links_of_all(structure), sizes)
     if clashes := list(overlaps(whole, made.nodes_mm, sizes)):
         raise ValueError(
-            f"{_first_of(clashes)} where the mechanism is assembled: reduce "
-            "clamp_radius_mm and rod_radius_mm (--parts FILE); if a length is too "
-            "short, enlarge scale_mm"
+            f"parts overlap where the mechanism is assembled ({len(clashes)} times): "
+            f"{'; '.join(clashes[:SHOWN])}: reduce clamp_radius_mm and rod_radius_mm "
+            "(--parts FILE); if a length is too short, enlarge scale_mm"
         )
     found = pieces(whole, sizes, Clamps(parts.clamps), parts.sides)
     if parts.target:

@@ -139,7 +139,7 @@ def test_spacing_makes_links_differ_and_says_what_it_costs(tmp_path, capsys):
         (["case=miura"], {}, "has no links to print"),
         (["nowhere"], {}, "unknown run 'nowhere'"),
         (["case=pentapod"], {}, "the clamps of link-7-8 and link-7-9 overlap"),
-        (["case=pentapod"], {}, "needed (5 overlaps in all) where the mechanism"),
+        (["case=pentapod"], {}, "mechanism is assembled (5 times): the clamps of"),
     ],
 )
 def test_what_cannot_be_printed_is_refused_in_one_line(
