@@ -340,24 +340,19 @@ def comparison_summary(directory: Path) -> str:
         f"{row['verdict']}: {row['why']}\n"
         f"S simulated {numbers['S_simulated']:.5f}, scanned {numbers['S_scanned']:.5f} "
         f"+- {numbers['S_scanned_u']:.5f}; node rms {float(row['rms_mm']):.3f} mm; "
-        f"{row['labelled']} of {row['nodes']} nodes labelled{_left_out(directory)}; "
+        f"{row['labelled']} of {row['nodes']} nodes labelled{_left_out(row)}; "
         f"{'synthetic scan; ' if is_synthetic(row) else ''}tables in {directory}"
     )
 
 
-def _left_out(directory: Path) -> str:
-    """Nodes that are not compared, since no sphere and no body says where they are."""
-    path = directory / "nodes.csv"
-    if not path.is_file():
+def _left_out(row: Mapping[str, str]) -> str:
+    """Nodes without a sphere, and how many nodes are compared."""
+    if not (lost := row.get("without_sphere", "")):
         return ""
-    rows = _rows(path)
-    lost = [row["node"] for row in rows if row["basis"] == "missing"]
-    if not lost:
-        return ""
-    which = f"node {lost[0]}" if len(lost) == 1 else f"nodes {', '.join(lost)}"
+    which = f"nodes {lost}" if "," in lost else f"node {lost}"
     return (
-        f" (no sphere at {which}: S, E and distances of scan and simulation use the "
-        f"other {len(rows) - len(lost)} nodes)"
+        f" (no sphere at {which}: S, E and distances of scan and simulation use "
+        f"{int(row['nodes']) - int(row['missing'])} nodes)"
     )
 
 
