@@ -62,7 +62,7 @@ def here(monkeypatch):
     )
 
 
-def test_a_search_finds_the_best_of_its_trials_and_goes_on_from_them(project):
+def test_a_search_finds_the_best_of_its_trials_and_goes_on_from_them(project, request):
     write(project)
     result = searched()["result"]
     table, _ = study_rows(read_members("mine"))
@@ -74,6 +74,7 @@ def test_a_search_finds_the_best_of_its_trials_and_goes_on_from_them(project):
     assert best["case.structure.rows"] == result["best.case.structure.rows"]
     before = set((project / "results" / "runs").iterdir())
     write(project, samples=7)
+    request.getfixturevalue("here")  # another worker would import all again
     assert searched()["result"]["finished"] == 7
     new = set((project / "results" / "runs").iterdir()) - before
     steps = [run_record(directory)["step"] for directory in new]
