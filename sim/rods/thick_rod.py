@@ -125,7 +125,6 @@ class ThickRod(Checked):
 
     Parameters
     ----------
-    drag : 1/s, damping force by momentum, of air and whatever else is not the law's
     elements : along the length
     gravity : m/s^2
     """
@@ -135,7 +134,6 @@ class ThickRod(Checked):
     law: Relaxation
     clamp: Clamp = field(default_factory=Clamp)
     tip: TipMass = field(default_factory=TipMass)
-    drag: NotNegative = 0.0
     elements: Count = 8
     gravity: NotNegative = GRAVITY
 
@@ -292,7 +290,7 @@ class ThickNumbers(NamedTuple):
     hung : (2,) N/m of the spring that a mass hangs on, inf where the mass is rigid; s
     held : (n, 3) unknowns that stay
     clamp : N m/rad, inf where it does not give
-    tilt, size, gravity, drag : rad, m, m/s^2, 1/s
+    tilt, size, gravity : rad, m, m/s^2
     """
 
     stiffness: Floats
@@ -304,7 +302,6 @@ class ThickNumbers(NamedTuple):
     tilt: float
     size: float
     gravity: float
-    drag: float
 
 
 def parts(rod: ThickRod, *, tip_held: bool = False) -> ThickNumbers:
@@ -322,7 +319,6 @@ def parts(rod: ThickRod, *, tip_held: bool = False) -> ThickNumbers:
         clamp.tilt,
         rod.size,
         rod.gravity,
-        rod.drag,
     )
 
 
@@ -367,20 +363,17 @@ def tip_arm(part: ThickNumbers, now: SectionMotion) -> tuple[float, float]:
 def _add_tip(
     part: ThickNumbers, now: SectionMotion, scheme: NewmarkRates, to: Unbalanced
 ) -> None:
-    """Weight, inertia and drag of the mass on the last section."""
+    """Weight and inertia of the mass on the last section."""
     (force, band), mass, last = to, part.tip[0], len(now.q) - 1
     ux, uy = tip_arm(part, now)
     spin, turn = now.v[last, 2], now.a[last, 2]
     px = now.a[last, 0] - turn * uy - spin * spin * ux
-    py = now.a[last, 1] + turn * ux - spin * spin * uy
-    px += part.drag * (now.v[last, 0] - spin * uy)
-    py += part.drag * (now.v[last, 1] + spin * ux) + part.gravity
+    py = now.a[last, 1] + turn * ux - spin * spin * uy + part.gravity
     force[last, 0] += mass * px
     force[last, 1] += mass * py
     force[last, 2] += mass * (py * ux - px * uy)
-    rate = scheme.rate + part.drag * scheme.pace
+    rate, k = scheme.rate, 3 * last
     tilting = scheme.elastic * (py * uy + px * ux)
-    k = 3 * last
     band[k, 0] += mass * rate
     band[k + 1, 0] += mass * rate
     band[k + 2, 2] -= mass * rate * uy
@@ -446,10 +439,9 @@ def newton_step(
         force[0, 2] += part.clamp * (now.q[0, 2] + part.tilt)
         band[2, 0] += part.clamp
     band *= scheme.elastic
-    rate = scheme.rate + part.drag * scheme.pace
-    force += part.inertia * (now.a + part.drag * now.v)
+    force += part.inertia * now.a
     force[:, 1] += part.inertia[:, 1] * part.gravity
-    band[:, 0] += rate * part.inertia.ravel()
+    band[:, 0] += scheme.rate * part.inertia.ravel()
     if part.hung[0] < np.inf:
         _add_hung(part, now, scheme, to)
     else:

@@ -373,7 +373,7 @@ def test_a_relaxing_rod_remembers_that_it_was_lifted():
 
 def test_creep_by_few_long_steps_is_that_after_ringing_through():
     """Half a second of ringing, then creep, against ringing for three seconds."""
-    rod = ThickRod(BLOCK, Relaxation(2.0e5, 0.3, 0.28), tip=TipMass(0.02), drag=20.0)
+    rod = ThickRod(BLOCK, Relaxation(2.0e5, 0.3, 0.28), tip=TipMass(0.02))
     series = prony(rod.law)
     _, early = ringing_heights(rod, series, HOLD, 0.8, 2e-3)
     whole, late = ringing_heights(rod, series, HOLD, 3.0, 2e-3)
