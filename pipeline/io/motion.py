@@ -177,11 +177,6 @@ class MarkerMotion:
             )
         return found[seen]
 
-    @property
-    def step(self) -> float:
-        """s between two frames."""
-        return float(np.median(np.diff(self.time)))
-
 
 def read_motion(path: Path) -> MarkerMotion:
     """The markers of a CSV or C3D file.

@@ -259,11 +259,6 @@ class MeasuredSet(Entry):
                 return name, entry
         raise no_such("the set has no quantity", quantity, self.quantities)
 
-    @property
-    def free(self) -> list[str]:
-        """Names of the inputs that are fitted."""
-        return [name for name, one in self.inputs.items() if one.fitted]
-
 
 def set_names() -> list[str]:
     """The sets that conf/measured holds."""

@@ -91,12 +91,6 @@ class Spectrum:
     basis: Floats
     size: Floats
 
-    @classmethod
-    def of(cls, K: Floats, least: float) -> "Spectrum":
-        """Of a symmetric matrix (f, f); no curvature counts as less than `least`."""
-        values, V = np.linalg.eigh(K)
-        return cls(V.T, np.maximum(np.abs(values), least))
-
     def step(self, gradient: Floats, longest: float) -> Floats:
         """Against a gradient of u numbers, in its shape, no longer than `longest`."""
         slope, shift = self.basis @ gradient.ravel(), 0.0

@@ -89,7 +89,6 @@ def test_every_format_gives_the_same_motion(tmp_path, places, made):
     np.testing.assert_allclose(motion.time, TIME, atol=1e-9)
     np.testing.assert_allclose(motion.places, places / 1e3, atol=6e-6)
     np.testing.assert_allclose(motion.marker("base"), places[:, 1] / 1e3, atol=6e-6)
-    assert motion.step == pytest.approx(0.01)
 
 
 @pytest.mark.parametrize("made", [as_csv, as_c3d, as_motive])

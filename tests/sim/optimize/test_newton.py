@@ -158,7 +158,7 @@ def test_the_shift_makes_all_pivots_positive_and_finds_the_lowest_mode(lowest, r
 
 
 def test_steps_go_down_and_are_as_long_as_asked_for():
-    model = Spectrum.of(np.diag([2.0, -0.5, 1e-9]), 1e-3)
+    model = Spectrum(np.eye(3), np.array([2.0, 0.5, 1e-3]))
     slope = np.array([[1.0, -1.0, 0.2]])
     assert_allclose(model.step(slope, np.inf), [[-0.5, 2.0, -200.0]])
     short = model.step(slope, 0.1)
