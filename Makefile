@@ -163,7 +163,7 @@ test-long: $(READY_DEV)
 test-faults: $(READY_DEV)
 	@$(call needed,initdb mount,postgresql)
 	$(RUN) pytest tests/faults tests/pipeline/tracking tests/pipeline/workflow/test_guarantees.py \
-	  -m "slow$(if $(SMALL), and not long)" -s
+	  -m "slow$(if $(SMALL), and not long)" -n 2 --dist loadfile
 
 # A Slurm of one node; on Debian, as root: apt-get install slurm-wlm munge
 test-cluster: $(READY_DEV)
