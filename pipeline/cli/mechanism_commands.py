@@ -1,6 +1,7 @@
 """Commands of the groups Mechanism and Origami."""
 
 import shlex
+from collections.abc import Mapping
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -100,7 +101,23 @@ def parts(
     else:
         is_case = with_case(words)[0].lstrip("+").startswith("case")
     run = finished_case(words) if is_case else printable_run(words[0])
-    options.make_and_show("parts", settings, out, {"simulated": run}, planned=planned)
+    reads = {"simulated": run}
+    in_words = partial(_parts_in_words, out)
+    options.make_and_show("parts", settings, out, reads, in_words, planned=planned)
+
+
+def _parts_in_words(out: Path, found: Mapping[str, Any]) -> str:
+    text = (
+        f"{found['parts']} parts, {found['different_parts']} different, "
+        f"{found['volume_cm3']:.3g} cm3 at {found['scale_mm']:g} mm per unit\n"
+    )
+    if "E_spaced" in found:
+        text += (
+            f"lengths changed: {found['lengths_changed']}, by up to "
+            f"{found['largest_change_mm']:.3g} mm; E {found['E_as_drawn']:.3g} as "
+            f"drawn, {found['E_spaced']:.3g} spaced\n"
+        )
+    return f"{text}print {out}/print_1.3mf to print_{found['beds']}.3mf"
 
 
 @command("calibrate")
@@ -159,11 +176,26 @@ def calibrate(
         config = {**chosen, "poses": [one.name for one in folders]}
         reads = {role: [getattr(one, role) for one in folders] for role in POSE_ROLES}
         tags = {}
+    in_words = partial(_calibration_in_words, out)
     numbers = options.make_and_show(
-        "calibrate", config, out, reads, tags=tags, planned=planned
+        "calibrate", config, out, reads, in_words, tags=tags, planned=planned
     )
     if (sd := numbers.get("printing_sd_mm")) and not numbers["synthetic"]:
         print(f"for comparisons of this printer: --printing-sd-mm {sd:.2g}")
+
+
+def _calibration_in_words(out: Path, found: Mapping[str, Any]) -> str:
+    text = (
+        f"{'synthetic: ' * found['synthetic']}{found['unknowns']} unknowns of "
+        f"{found['poses']} poses: off by up to {found['largest_deviation_mm']:.3g} mm, "
+        f"known to {found['rms_u_mm']:.2g} mm (rms of u)\n"
+    )
+    if "agree_after" in found:
+        text += (
+            f"poses that agree: {found['agree_before']} as designed, "
+            f"{found['agree_after']} as built\n"
+        )
+    return f"{text}structure as built: {out}/as_built.json; tables in {out}"
 
 
 def _pose(text: str) -> tuple[str, Path, Path, Path]:

@@ -159,30 +159,27 @@ def given_names(settings: dict[str, Any], kind: type, **more: Any) -> list[str]:
     return ["--" + name.replace("_", "-") for name in changed]
 
 
+REMARKS = ("held", "warning")  # entries of a result that are sentences
+
+
 def make_and_show(
     step: str,
     config: Mapping[str, Any],
     out: Path,
     reads: Mapping[str, Any],
-    *,
-    shown: bool = True,
+    in_words: Callable[[Mapping[str, Any]], str],
     **more: Any,
 ) -> dict[str, Any]:
-    """Make a step, see pipeline.workflow.make_step, and print its numbers.
-
-    Parameters
-    ----------
-    shown : false where the caller puts the numbers in words
-    """
+    """Make a step, see pipeline.workflow.make_step, and print its numbers in words."""
     from pipeline.runs.run_directory import node_names, run_record
     from pipeline.workflow.make_step import make_step
 
     run = make_step(step, config, out, reads=reads, **more)
     numbers: dict[str, Any] = run_record(run)["result"]
     names = node_names(reads.get("simulated", out))
-    for name, value in numbers.items() if shown else ():
-        text = f"{value:.6g}" if isinstance(value, float) else str(value)
-        print(named_nodes(f"{name}: {text}", names))
+    lines = [in_words(numbers)]
+    lines += [f"{name}: {numbers[name]}" for name in REMARKS if name in numbers]
+    print(named_nodes("\n".join(lines), names))
     return numbers
 
 

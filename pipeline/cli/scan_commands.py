@@ -98,22 +98,19 @@ def ingest(
     folder, tags = scans[0].parent, {"comparison": out.name}
     made_here = (folder / "run.json").is_file()
     is_run = made_here and sorted(scans) == sorted(folder.glob("*.ply"))
-    numbers = options.make_and_show(
+    options.make_and_show(
         "ingest", asdict(config), out, {"scan": folder} if is_run else {},
-        paths=[] if is_run else scans, tags=tags, planned=planned, shown=False,
+        partial(_found, out), paths=[] if is_run else scans, tags=tags, planned=planned,
     )  # fmt: skip
-    _print_found(numbers, out)
 
 
-def _print_found(numbers: Mapping[str, Any], out: Path) -> None:
+def _found(out: Path, numbers: Mapping[str, Any]) -> str:
     """What a scan holds, in sentences, and the command that comes next."""
-    for remark in filter(None, map(numbers.get, REMARKS)):
-        print(f"warning: {remark}")
-    if numbers["notes"]:
-        print(f"note: {numbers['notes']}")
+    remarks = [f"warning: {r}\n" for r in map(numbers.get, REMARKS) if r]
+    remarks += [f"note: {numbers['notes']}\n"] if numbers["notes"] else []
     many, views, rejected = (numbers[k] for k in ("spheres", "views", "rejected"))
     why = f" ({numbers['rejected_for']}: {out / 'rejected.csv'})" if rejected else ""
-    print(
+    return "".join(remarks) + (
         f"found {many} sphere{'s' * (many != 1)} in {views} "
         f"{'synthetic ' * numbers['synthetic']}view{'s' * (views != 1)} of "
         f"{numbers['points']} points: {out / 'scan.html'} shows them\n"
@@ -257,8 +254,17 @@ def compare_series(
     reads = {"simulated": simulated_run(simulated)}
     reads |= {"refined": simulated_run(refined)} if refined else {}
     options.make_and_show(
-        "compare_series", config, out, reads, paths=[measured], planned=planned
-    )
+        "compare_series", config, out, reads, partial(_series_in_words, out),
+        paths=[measured], planned=planned,
+    )  # fmt: skip
+
+
+def _series_in_words(out: Path, found: Mapping[str, Any]) -> str:
+    lines = ["synthetic measurements"] if found["synthetic"] else []
+    lines += [f"{n[8:]}: {v}" for n, v in found.items() if n.startswith("verdict_")]
+    errors = {n[4:]: v for n, v in found.items() if n.startswith("rms_")}
+    lines.append(f"rms errors: {', '.join(f'{n} {v:.3g}' for n, v in errors.items())}")
+    return "\n".join([*lines, f"results in {out}"])
 
 
 @command("input_uncertainty")
@@ -280,8 +286,17 @@ def input_uncertainty(
     run, scale = _printed(simulated, scale_mm)
     config = asdict(InputUncertainty(scale, **settings))
     reads, tags = {"simulated": run}, {"comparison": out.name}
+    in_words = partial(_uncertainty_in_words, out)
     options.make_and_show(
-        "input_uncertainty", config, out, reads, tags=tags, planned=planned
+        "input_uncertainty", config, out, reads, in_words, tags=tags, planned=planned
+    )
+
+
+def _uncertainty_in_words(out: Path, found: Mapping[str, Any]) -> str:
+    return (
+        f"printing errors move a node by {found['node_u_mm']:.2g} mm (standard "
+        f"uncertainty; {found['draws']} prints simulated, {found['not_converged']} "
+        f"without a result)\nnext     morphtrack compare --input-uncertainty {out} ..."
     )
 
 
@@ -303,9 +318,22 @@ def deviation(
     """
     run, scale = _printed(simulated, scale_mm)
     config = asdict(Deviation(scale, **settings))
-    reads = {"simulated": run, "spheres": spheres}
-    tags = {"comparison": out.name}
-    options.make_and_show("deviation", config, out, reads, tags=tags, planned=planned)
+    reads, tags = {"simulated": run, "spheres": spheres}, {"comparison": out.name}
+    in_words = partial(_deviation_in_words, out)
+    options.make_and_show(
+        "deviation", config, out, reads, in_words, tags=tags, planned=planned
+    )
+
+
+def _deviation_in_words(out: Path, found: Mapping[str, Any]) -> str:
+    if not found["placed"]:
+        return f"the target was not found: {found['reason']}"
+    return (
+        f"{'synthetic scan: ' * found['synthetic']}E {found['E_scanned']:.4g}, "
+        f"standard uncertainty {found['E_scanned_u']:.1g}, of {found['nodes']} nodes; "
+        f"node {found['worst_node']} is farthest from the target: "
+        f"{found['worst_mm']:.2f} mm\nnext     morphtrack compare --deviation {out} ..."
+    )
 
 
 def _printed(simulated: str, scale_mm: float | None) -> tuple[Path, float]:
@@ -346,15 +374,13 @@ def virtual_scan(
     stated = {name: value for name, value in given.items() if value is not None}
     lab = VirtualLab.from_mapping(scanner_settings(config, parts) | stated)
     reads, tags = {"simulated": run}, {"comparison": out.name, "synthetic": "true"}
-    how: Any = {"tags": tags, "planned": planned, "shown": False}
-    made = options.make_and_show("virtual_scan", asdict(lab), out, reads, **how)
-    print(
+    options.make_and_show("virtual_scan", asdict(lab), out, reads, lambda made: (
         f"synthetic: {made['balls']} spheres in {made['views']} views of "
         f"{made['points']} points, {made['fewest_points_on_a_ball']} or more on each "
         f"sphere; pairs of spheres that overlap: {made['overlapping_balls']}\n"
         f"next: morphtrack ingest {shlex.quote(str(out))}/*.ply "
         f"--sphere-radius-mm {lab.ball_radius_mm:g} --unit mm --out spheres"
-    )
+    ), tags=tags, planned=planned)  # fmt: skip
 
 
 @command("measured")

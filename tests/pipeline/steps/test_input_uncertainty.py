@@ -152,4 +152,4 @@ def test_the_command_says_how_large_it_is(run, tmp_path, capsys):
     assert (
         called(["input_uncertainty", *words, "--scale-mm", "40", "--draws", "3"]) == 0
     )
-    assert "draws: 3\n" in capsys.readouterr().out
+    assert "; 3 prints simulated, 0 without a result)" in capsys.readouterr().out

@@ -114,10 +114,12 @@ def test_the_parts_list_has_every_link_with_its_length(made):
 def test_spacing_makes_links_differ_and_says_what_it_costs(tmp_path, capsys):
     words = [*RING, "case.structure.variation=0", "--spacing-mm", "1"]
     assert called(["parts", *words, "--out", str(tmp_path / "p")]) == 0
-    printed = dict(line.split(": ", 1) for line in capsys.readouterr().out.splitlines())
-    assert float(printed["largest_change_mm"]) <= 2.5 + 1e-9
-    assert int(printed["lengths_changed"]) > 12
-    assert {"E_as_drawn", "E_spaced"} <= printed.keys()
+    found = json.loads((tmp_path / "p" / "run.json").read_text())["result"]
+    assert found["largest_change_mm"] <= 2.5 + 1e-9
+    assert found["lengths_changed"] > 12
+    said = capsys.readouterr().out
+    assert f"lengths changed: {found['lengths_changed']}, by up to" in said
+    assert f"E {found['E_as_drawn']:.3g} as drawn, {found['E_spaced']:.3g} sp" in said
     table = pd.read_csv(tmp_path / "p" / "parts.csv")
     lengths = np.sort(table["length_mm"].dropna())
     assert np.diff(lengths).min() >= 1.0 - 1e-6
