@@ -193,8 +193,8 @@ class Check:
 DIFFERENCES = {
     "S": "shape factor off by {:.4f} (limit: {:.4f})",
     "rms_mm": "nodes {:.2f} mm apart, rms (limit: {:.2f} mm)",
-    "worst": "a node {:.1f} u away (limit: {:.1f} u)",
-    "length": "a rigid length off by {:.1f} u (limit: {:.1f} u)",
+    "worst": "a node off by {:.1f} times its uncertainty (limit: {:.1f})",
+    "length": "a rigid length off by {:.1f} times its uncertainty (limit: {:.1f})",
     "E": "E off by {:.4f} (limit: {:.4f})",
 }
 

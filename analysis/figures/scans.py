@@ -33,19 +33,27 @@ def scan_picture(
     Parameters
     ----------
     points : (n, 3) mm
-    names : written on the spheres
+    names : written on the spheres, but where one is already written; first on those
+        that the view before did not name
     """
     cloud = thinned(points, MOST_POINTS)
     middle, axes = _extents(picks.centres if len(picks.spheres) > 3 else cloud)
     figure, views = _two_views(title, axes, PanelGrid(2, 80.0, 84.0), 10.0)
     text: Any = {"textcoords": "offset points", "fontsize": style.size(style.SMALL)}
     text["path_effects"] = [withStroke(linewidth=1.0, foreground="white")]
+    named: set[str] = set()
+    apart = max((sphere.radius for sphere in picks.spheres), default=0.0)
     for panel, frame in views:
         _draw(panel, (cloud - middle) @ frame.T)
         _circles(panel, picks, middle, frame)
-        for sphere, name in zip(picks.spheres, names or (), strict=bool(names)):
-            x, y = (sphere.centre - middle) @ frame.T
-            panel.annotate(name, (x, y), (2.0, 2.0), **text)
+        places = [(sphere.centre - middle) @ frame.T for sphere in picks.spheres]
+        first = zip(places, names or (), strict=bool(names))
+        written: list[Floats] = []
+        for (x, y), name in sorted(first, key=lambda one: one[1] in named):
+            if all(np.hypot(x - a, y - b) > apart for a, b in written):
+                panel.annotate(name, (x, y), (2.0, 2.0), **text)
+                written.append(np.array([x, y]))
+                named.add(name)
     handles = views[0][0].get_legend_handles_labels()
     style.legend_below(figure, *handles, markerscale=2)
     return figure

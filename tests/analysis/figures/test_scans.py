@@ -1,0 +1,30 @@
+"""Pictures of scans: what is written where."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from analysis.figures.scans import scan_picture
+from analysis.spheres.detections import Picks
+from sim.core.arrays import Floats
+
+
+@dataclass
+class Sphere:
+    """What a picture needs to know of a sphere."""
+
+    centre: Floats
+    radius: float = 3.0
+
+
+def test_a_name_is_not_written_upon_another_and_stands_in_some_view():
+    places = [(0, 0, 0), (60, 0, 1), (60, 40, 0), (0, 40, 1), (30, 40, 30), (30, 0, 31)]
+    spheres = tuple(Sphere(np.array(at, dtype=np.float64)) for at in places)
+    picks = Picks(spheres, (), np.eye(18), 0.01)
+    figure = scan_picture(picks.centres, picks, "six", list("abcdef"))
+    first, second = (
+        {text.get_text() for text in panel.texts if text.get_text() in "abcdef"}
+        for panel in figure.axes
+    )
+    assert first | second == set("abcdef")
+    assert len(first) + len(second) < 12
