@@ -440,11 +440,15 @@ ONE_LINK = 2.0  # of what chance allows a length, from which the link is not as 
 TRIED_MM = (0.04, 0.05, 0.06, 0.08, 0.1, 0.12, 0.15, 0.2, 0.25, 0.3, 0.4)
 
 
-def with_printing_error_remark(judged: Judged) -> Judged:
+def with_printing_error_remark(judged: Judged, not_counted: str) -> Judged:
     """The same; where it differs and a worse printer would agree, it says from when.
 
     Not where a rigid length is off by far more than chance: that link is not as
     designed.
+
+    Parameters
+    ----------
+    not_counted : which effect of printing errors the budget leaves out, in words
     """
     simulation, scan, uncertainty, acceptance = judged.given
 
@@ -456,9 +460,10 @@ def with_printing_error_remark(judged: Judged) -> Judged:
     compared = judged.comparison
     length = compared.checks.length
     one_link = length.error > ONE_LINK * length.limit
-    if compared.verdict is not Verdict.DIFFERS or not tried or one_link:
+    if compared.verdict is not Verdict.DIFFERS or one_link:
         return judged
-    if verdict(tried[-1]) is Verdict.DIFFERS:
+    judged = judged.because(not_counted)
+    if not tried or verdict(tried[-1]) is Verdict.DIFFERS:
         return judged
     for sd in tried:
         if verdict(sd) is Verdict.AGREES:

@@ -27,10 +27,12 @@ from analysis.figures.scans import scan_picture
 from analysis.labels.assign_labels import Labels
 from analysis.labels.rigid_distances import Mechanism
 from analysis.labels.scoring import NOT_ASSIGNED
+from pipeline.cases.morph import MorphCase
 from pipeline.io.length_units import unit_named
 from pipeline.io.structure_file import unit_of
 from pipeline.runs.atomic_files import write_picture, write_table, write_text
-from pipeline.runs.run_directory import Job, Needs, Numbers
+from pipeline.runs.case_job import sound_case
+from pipeline.runs.run_directory import Job, Needs, Numbers, run_record
 from pipeline.runs.simulated_run import SimulatedRun, read_simulated
 from pipeline.scans.scan_page import scan_page
 from pipeline.scans.sphere_tables import (
@@ -104,6 +106,10 @@ def draw_labels(spheres: Path, compared: Path, row: dict[str, Any]) -> None:
     write_picture(compared / "labels.png", figure)
 
 
+NOT_SAMPLED = (
+    "printing errors of links also move other nodes, which is not counted: run "
+    "`morphtrack input_uncertainty`, and compare with --input-uncertainty"
+)
 NOT_MEASURED = TargetFile(None, "target not measured: run `morphtrack deviation`")
 
 
@@ -149,7 +155,9 @@ def run_step(
             config.uncertainty,
             config.acceptance,
         )
-        judged = with_printing_error_remark(_with_worst_length(judged))
+        judged = _with_worst_length(judged)
+        left_out = _not_sampled(judged, again, simulated)
+        judged = with_printing_error_remark(judged, left_out)
         found = judged.comparison
         unsaid = config.printing_sd_mm is None and "printing_sd_mm" not in found.why
         if unsaid and found.verdict is Verdict.DIFFERS:
@@ -185,6 +193,14 @@ def _with_worst_length(judged: Judged) -> Judged:
     if judged.comparison.checks.length.differs:
         judged = judged.because(f"largest for link {_length_text(judged)[0]}")
     return judged.because(f"largest at node {node}: {apart:.2f} mm, u {u:.2f} mm")
+
+
+def _not_sampled(judged: Judged, again: PrintedAgain, simulated: Path) -> str:
+    """What to do where the scan may differ since links move nodes, in words."""
+    if again.covariance is not None or not judged.comparison.checks.differing():
+        return ""
+    case = sound_case(run_record(simulated)["config"])
+    return NOT_SAMPLED if isinstance(case, MorphCase) else ""
 
 
 def _with_distortions(judged: Judged, rigid: Mechanism) -> Judged:

@@ -1,17 +1,26 @@
 """Folders of a finished run and of an ingest, as the steps before leave them."""
 
 import json
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from analysis.labels.rigid_distances import Mechanism
+from pipeline.config.hydra import composed_run
 from sim.core.arrays import Floats
 from sim.mechanism.shape_measures import characteristic_length, shape_factor
 from tests.analysis.mechanisms import Scan
 
 SCALE_MM = 40.0
+
+
+@cache
+def morph_config() -> dict[str, Any]:
+    """Of some morph."""
+    return composed_run("simulate", ["case=pentapod"])[0]
 
 
 def write_run(
@@ -34,7 +43,13 @@ def write_run(
     table.to_csv(directory / "steps.csv", index=False)
     bodies = [list(body) for body in mechanism.bodies]
     (directory / "structure.json").write_text(json.dumps({"bodies": bodies}))
-    record = {"key": key, "step": "simulate", "status": "finished", "result": {}}
+    record: dict[str, Any] = {
+        "key": key,
+        "step": "simulate",
+        "status": "finished",
+        "result": {},
+    }
+    record["config"] = morph_config()
     (directory / "run.json").write_text(json.dumps(record))
     return directory
 

@@ -165,6 +165,7 @@ def test_a_verdict_that_hangs_on_the_printer_says_from_which_error_on(
     assert found is not None
     enough = float(found[1])
     assert 0.04 <= enough <= 0.2
+    assert "`morphtrack input_uncertainty`, and compare with --inp" in row["why"]
     again = replace(CONFIG, printing_sd_mm=enough)
     assert run_step(again, ingest, *folders[1:])["verdict"] == "agrees"
 
