@@ -1,6 +1,6 @@
 """One run at a glance: the shape at its end, and two of its numbers by step."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from textwrap import wrap
@@ -67,7 +67,7 @@ class Drawing:
     creases : (q, 3) nodes of creases of a sheet and their numbers
     aims : (q, 3) where nodes should go
     doubled : (q, 2) nodes of links that lie on others
-    numbered : whether nodes have numbers that messages name
+    names : of the nodes, as messages call them, or none
     strain : at which the colours of triangles end; below LEAST_STRAIN they have one
     """
 
@@ -87,7 +87,7 @@ class Drawing:
     creases: Ints = field(default_factory=lambda: np.empty((0, 3), dtype=np.int64))
     aims: Floats = field(default_factory=lambda: np.empty((0, 3)))
     doubled: Ints = field(default_factory=lambda: np.empty((0, 2), dtype=np.int64))
-    numbered: bool = False
+    names: Sequence[str] = ()
     strain: float = 0.0
 
 
@@ -136,7 +136,7 @@ def _draw_sheet(axes: Axes, drawing: Drawing) -> None:
         ends = list(drawing.first[pairs][..., :2])
         axes.add_collection(LineCollection(ends, **look))
 
-    add(_lines(drawing), colors=FAINT, linewidths=0.6)
+    add(shown_lines(drawing), colors=FAINT, linewidths=0.6)
     for name, pairs in drawing.folds.items():
         add(pairs, **_pen(name), linewidths=1.2)
     _, one = np.unique(drawing.creases[:, 2], return_index=True)
@@ -164,7 +164,7 @@ def draw_shape(axes: Any, drawing: Drawing) -> None:
 
     flat = drawing.flat
     lines = LineCollection if flat else Line3DCollection
-    links = _lines(drawing)
+    links = shown_lines(drawing)
 
     def add(ends: Floats, **look: Any) -> None:
         if len(ends) or "label" in look:  # which the legend keeps
@@ -201,9 +201,9 @@ def draw_shape(axes: Any, drawing: Drawing) -> None:
         axes.legend(loc="upper left", fontsize=6)
     if len(drawing.last) <= MOST_NODES and not len(drawing.creases):
         axes.scatter(*_shown(drawing.last, flat).T, s=3, c=SHAPE, linewidths=0)
-    if drawing.numbered and len(drawing.last) <= MOST_NAMED:
-        for k, at in enumerate(_shown(drawing.last, flat)):
-            axes.text(*at, f" {k}", fontsize=5, ha="left", va="bottom")
+    if len(drawing.names) <= MOST_NAMED:
+        for name, at in zip(drawing.names, _shown(drawing.last, flat), strict=False):
+            axes.text(*at, f" {literal(name)}", fontsize=5, ha="left", va="bottom")
     _frame(axes, drawing)
 
 
@@ -232,7 +232,7 @@ def _draw_strain(axes: Axes, most: float) -> None:
     bar.set_label("change of length of a panel's sides (%)", fontsize=6)
 
 
-def _lines(drawing: Drawing) -> Ints:
+def shown_lines(drawing: Drawing) -> Ints:
     """(q, 2) nodes of links and of sides of triangles that are shown."""
     sides = _sides(drawing.faces)
     return np.concatenate([drawing.links, sides[~among(sides, drawing.inner)]])

@@ -13,7 +13,7 @@ from analysis.figures.panel_3d import VIEW, upright
 from analysis.figures.run_picture import Drawing, side_strain
 from pipeline.runs.atomic_files import read_json
 from pipeline.runs.checkpoints import read_arrays
-from pipeline.runs.run_directory import REMEDY
+from pipeline.runs.run_directory import REMEDY, node_names
 from pipeline.terminal import InputError, one_line
 from sim.contact.bodies_that_may_meet import body_faces
 from sim.core.arrays import Floats, Ints, among
@@ -100,6 +100,9 @@ def _moving(directory: Path, arrays: Mapping[str, Any]) -> MovingShape | None:
         fixed = np.concatenate([fixed, *outlines])
         seen = np.concatenate([seen, fixed.reshape(-1, 3)])
     goals = goals if goals is not None and goals.shape == r.shape else None
+    names = node_names(directory)
+    if not names and (directory / "structure.json").is_file():
+        names = [str(node) for node in range(r.shape[1])]
     aims = np.empty((0, 3))
     if goals is not None and not len(fixed):
         off = np.abs(goals - r).max(axis=(0, 2))  # followers are their own goals
@@ -125,7 +128,7 @@ def _moving(directory: Path, arrays: Mapping[str, Any]) -> MovingShape | None:
         goals=goals,
         aims=aims,
         doubled=_doubled(r[-1], links),
-        numbered=(directory / "structure.json").is_file(),
+        names=names,
         film_view=VIEW if "directors" in arrays else None,
         **more,
     )

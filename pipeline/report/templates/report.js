@@ -154,9 +154,11 @@ class Scene extends Shown {
         color: blue, opacity: 0.35, hoverinfo: "skip", showlegend: false },
       { type: "scatter3d", mode: "lines", name: "links", ...xyz(lines),
         line: { color: blue, width: 3 }, hoverinfo: "skip", showlegend: false },
-      { type: "scatter3d", mode: "markers", name: "simulated nodes", ...xyz(nodes),
+      { type: "scatter3d", mode: d.written ? "markers+text" : "markers", ...xyz(nodes),
+        name: "simulated nodes", visible: d.dots, text: d.names.map(plain),
+        textposition: "top right", textfont: { size: 10 },
         marker: { size: small ? 1.5 : 3, color: blue }, hoverinfo: big ? "skip" : "text",
-        hovertext: big ? undefined : Array.from(nodes[0], (_, j) => "node " + j) },
+        hovertext: big ? undefined : Array.from(nodes[0], (_, j) => "node " + plain(d.names[j] ?? String(j))) },
     ];
     if (d.goals) {
       this.goals = unpack(d.goals);

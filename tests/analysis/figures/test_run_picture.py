@@ -183,10 +183,11 @@ def test_a_planar_mechanism_shows_its_plane_targets_numbers_and_doubled_bodies()
     box = np.array([x.min(axis=0), x.max(axis=0)])
     drawing = Drawing(
         x, x, links, none, np.empty((0, 2, 3)), box, view=(90.0, -90.0),
-        aims=np.array([[0.05, 0.1, 0.0]]), doubled=links[1:], numbered=True,
+        aims=np.array([[0.05, 0.1, 0.0]]), doubled=links[1:],
+        names=["0", "1", "2", "B3"],
     )  # fmt: skip
     (axes,) = run_picture(drawing, {}, "").axes
     said = [text.get_text().strip() for text in axes.texts]
-    assert said == ["0", "1", "2", "3", "x", "y", "axes 0.02 long"]
+    assert said == ["0", "1", "2", "B3", "x", "y", "axes 0.02 long"]
     labels = axes.get_legend_handles_labels()[1]
     assert labels == ["bodies that coincide", "target of a node"]

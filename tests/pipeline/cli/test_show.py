@@ -1,5 +1,6 @@
 """What a run by hand says, how it is known again, and how any run is looked at."""
 
+import base64
 import json
 import re
 import xml.etree.ElementTree as ET
@@ -10,6 +11,7 @@ from PIL import Image
 
 from pipeline.io.mesh_files import write_vtk_series
 from pipeline.report.motion import chosen_columns, read_moving_shape
+from pipeline.report.scene import scene_of
 from pipeline.runs.run_directory import own_name
 from pipeline.runs.run_keys import edits
 from pipeline.runs.step_runs import content_digest
@@ -191,6 +193,32 @@ def test_lines_within_a_panel_are_not_drawn_as_creases_are(tmp_path):
     assert shape is not None
     assert shape.inner.tolist() == [[0, 2], [1, 5]]
     assert shape.links.tolist() == [[0, 1], [1, 2]]
+
+
+@pytest.mark.parametrize("body", [[0, 1, 2], [0, 1]])
+def test_the_page_of_a_mechanism_has_the_lines_and_the_names_of_its_picture(
+    body, tmp_path
+):
+    """A bar of three nodes in a line, and one of two."""
+    x = np.array([[0, 0, 0], [1, 0, 0], [2, 0, 0.0]])
+    np.savez(tmp_path / "steps.npz", r=[x])
+    structure = {"bodies": [body], "node_names": ["A", "B", "C"]}
+    (tmp_path / "structure.json").write_text(json.dumps(structure))
+    scene = scene_of(tmp_path)
+    assert scene is not None
+    links = np.frombuffer(base64.b64decode(scene["links"]), "<u4").reshape(-1, 2)
+    assert set(links.ravel().tolist()) == set(body)
+    assert (scene["names"], scene["written"]) == (["A", "B", "C"], True)
+    assert scene["dots"]
+
+
+def test_the_page_of_a_fold_shows_no_dots_of_nodes(tmp_path):
+    np.savez(tmp_path / "steps.npz", x=np.zeros((1, 2, 3)), crease_lines=[[0, 1, 5]])
+    head = "crease,reached_deg,missing_deg,wrong_way,held_by\n"
+    (tmp_path / "folds.csv").write_text(f"{head}5,-80,0,0,\n")
+    scene = scene_of(tmp_path)
+    assert scene is not None
+    assert not scene["dots"]
 
 
 def test_planes_of_the_ground_are_drawn_under_what_moves_and_seen_whole(tmp_path):
