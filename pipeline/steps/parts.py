@@ -111,7 +111,10 @@ class PrintedMechanism:
 
 
 def mechanism(case: MorphCase, parts: Parts) -> PrintedMechanism:
-    """Space lengths where asked for, close the loops, and morph."""
+    """Space lengths where asked for, close the loops, and morph.
+
+    The nodes of a spaced structure have the new lengths.
+    """
     done = None
     if parts.spacing_mm > 0.0:
         done = spaced(case.structure, parts.scale_mm, parts.spacing_mm)
@@ -123,9 +126,13 @@ def mechanism(case: MorphCase, parts: Parts) -> PrintedMechanism:
                 f"cannot be assembled: {error}, or lower spacing_mm"
             ) from error
     z = closed(system_of(case.structure), case.structure, case.residual)
-    nodes = parts.scale_mm * z[: len(case.structure.r0)]
+    nodes = z[: len(case.structure.r0)]
     *_, last = case.steps()
-    return PrintedMechanism(case, nodes, parts.scale_mm * last.r, last.E, done)
+    if done is not None:
+        case = replace(case, structure=replace(case.structure, r0=nodes))
+    return PrintedMechanism(
+        case, parts.scale_mm * nodes, parts.scale_mm * last.r, last.E, done
+    )
 
 
 def links_of_all(structure: Structure) -> Any:

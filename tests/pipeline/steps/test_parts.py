@@ -18,6 +18,7 @@ from pipeline.runs.atomic_files import write_json
 from pipeline.runs.run_directory import Job
 from pipeline.steps.parts import parts_settings, perform
 from pipeline.terminal import kept_locale
+from sim.mechanism.constraint_system import linearise, state, system_of
 
 RING = [
     "case=triangles_cylinder", "case.structure.rows=1", "case.structure.columns=1",
@@ -123,6 +124,21 @@ def test_spacing_makes_links_differ_and_says_what_it_costs(tmp_path, capsys):
     table = pd.read_csv(tmp_path / "p" / "parts.csv")
     lengths = np.sort(table["length_mm"].dropna())
     assert np.diff(lengths).min() >= 1.0 - 1e-6
+
+
+def test_a_spaced_structure_begins_with_its_new_lengths(tmp_path):
+    """Simulate and mobility take its file, whose nodes are as far apart as printed."""
+    out, words = tmp_path / "p", [*RING, "case.structure.variation=0"]
+    assert called(["parts", *words, "--spacing-mm", "5", "--out", str(out)]) == 0
+    file = str(out / "structure.json")
+    made = structure_file(file)
+    length = pd.read_csv(out / "parts.csv").set_index("nodes")["length_mm"]
+    for i, j in (body for body in made.bodies if len(body) == 2):
+        apart = 40.0 * np.linalg.norm(made.r0[i] - made.r0[j])
+        assert apart == pytest.approx(length[f"{i}-{j}"], abs=1e-6)
+    assert np.abs(linearise(system_of(made), state(made)).c).max() < 1e-9
+    assert called(["mobility", file, "--out", str(tmp_path / "m")]) == 0
+    assert called(["simulate", file, "--out", str(tmp_path / "s")]) == 0
 
 
 @pytest.mark.parametrize(
