@@ -68,6 +68,7 @@ class Drawing:
     aims : (q, 3) where nodes should go
     doubled : (q, 2) nodes of links that lie on others
     names : of the nodes, as messages call them, or none
+    began : when nodes were where they are first
     strain : at which the colours of triangles end; below LEAST_STRAIN they have one
     """
 
@@ -88,6 +89,7 @@ class Drawing:
     aims: Floats = field(default_factory=lambda: np.empty((0, 3)))
     doubled: Ints = field(default_factory=lambda: np.empty((0, 2), dtype=np.int64))
     names: Sequence[str] = ()
+    began: str = "at the start"
     strain: float = 0.0
 
 
@@ -174,7 +176,10 @@ def draw_shape(axes: Any, drawing: Drawing) -> None:
     if drawing.folds and not flat:
         axes.computed_zorder = False  # creases stand on their bands from all sides
     add(drawing.fixed, colors=TARGET, linewidths=0.4)
-    add(drawing.first[links], colors=FAINT, linewidths=0.4, alpha=0.5)
+    look: Any = {"colors": FAINT, "linewidths": 0.4, "alpha": 0.5}
+    if len(links) and _has_moved(drawing):
+        look["label"] = drawing.began
+    add(drawing.first[links], **look)
     if len(drawing.faces) and not flat:
         faces = drawing.faces[:MOST_LINES]
         look = {"facecolors": SHAPE, "alpha": 0.25, "edgecolors": "none"}
@@ -198,13 +203,18 @@ def draw_shape(axes: Any, drawing: Drawing) -> None:
         look = {"marker": "x", "s": 16, "linewidths": 0.8, "label": "target of a node"}
         axes.scatter(*_shown(drawing.aims, flat).T, c=TARGET, **look)
     if axes.get_legend_handles_labels()[1]:
-        axes.legend(loc="upper left", fontsize=6)
+        above: Any = {"loc": "lower right", "bbox_to_anchor": (1, 1)}
+        axes.legend(fontsize=6, **(above if flat else {"loc": "upper left"}))
     if len(drawing.last) <= MOST_NODES and not len(drawing.creases):
         axes.scatter(*_shown(drawing.last, flat).T, s=3, c=SHAPE, linewidths=0)
     if len(drawing.names) <= MOST_NAMED:
         for name, at in zip(drawing.names, _shown(drawing.last, flat), strict=False):
             axes.text(*at, f" {literal(name)}", fontsize=5, ha="left", va="bottom")
     _frame(axes, drawing)
+
+
+def _has_moved(drawing: Drawing) -> bool:
+    return not np.array_equal(drawing.first, drawing.last, equal_nan=True)
 
 
 def side_strain(first: Floats, last: Floats, faces: Ints) -> Floats:
@@ -282,7 +292,7 @@ def _frame_in_space(axes: Any, drawing: Drawing) -> None:
     low, high = corners.min(axis=0), corners.max(axis=0)
     reach = 0.2 * (float((high - low).max()) or 1.0)
     low = low - ([0.0, reach] if high[0] - low[0] > high[1] - low[1] else [reach, 0.0])
-    marked = bool(len(drawing.doubled)) + bool(len(drawing.aims))
+    marked = bool(len(drawing.doubled)) + bool(len(drawing.aims)) + _has_moved(drawing)
     rows = ROW * (2 + len(drawing.folds) + len(drawing.missing) + marked)
     half = 0.5 * max(high[0] - low[0], (high[1] - low[1]) / (1.0 - rows))
     below = ROW * 2 * half

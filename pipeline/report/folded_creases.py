@@ -16,8 +16,8 @@ def crease_groups(path: Path, lines: Ints) -> tuple[dict[str, Ints], dict[str, I
     """Nodes of creases that are off, by what holds them, and of all by their side.
 
     Those that are off have with them how far they are at most. The side is that which
-    is asked, else that on which they are; with it are the least and the largest angle
-    on this side, apart for creases that missed their target.
+    is asked, else that on which they are; with it are the least and the largest angle,
+    of mountains negative, apart for creases that missed their target.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def crease_groups(path: Path, lines: Ints) -> tuple[dict[str, Ints], dict[str, I
         for end, chosen in {"": ~off, f", {MISSED}": off}.items():
             own = (sign * side > FLAT) & chosen
             if own.any():
-                low, high = (sign * reached[own]).min(), (sign * reached[own]).max()
+                low, high = reached[own].min(), reached[own].max()
                 many = f"{round(low)}° to " if high - low >= 1.0 else ""
                 folded[f"{kind}{end}: {many}{round(high)}°"] = nodes(table[own])
     return missing, folded

@@ -100,6 +100,7 @@ def _moving(directory: Path, arrays: Mapping[str, Any]) -> MovingShape | None:
         fixed = np.concatenate([fixed, *outlines])
         seen = np.concatenate([seen, fixed.reshape(-1, 3)])
     goals = goals if goals is not None and goals.shape == r.shape else None
+    begin = next(iter(step_numbers(directory).get("step", ())), 0.0)  # 1 of statics
     names = node_names(directory)
     if not names and (directory / "structure.json").is_file():
         names = [str(node) for node in range(r.shape[1])]
@@ -129,6 +130,7 @@ def _moving(directory: Path, arrays: Mapping[str, Any]) -> MovingShape | None:
         aims=aims,
         doubled=_doubled(r[-1], links),
         names=names,
+        began=f"at step {begin:g}" if begin > 0 else "at the start",
         film_view=VIEW if "directors" in arrays else None,
         **more,
     )

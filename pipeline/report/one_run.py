@@ -143,7 +143,7 @@ def write_film(directory: Path, shape: MovingShape, suffix: str) -> Path:
                     )
                 draw_shape(axes, now)
                 axes.set_title(titles[step], fontsize=7, loc="left", family="monospace")
-                if legend := axes.get_legend():
+                if (legend := axes.get_legend()) and shape.folds:
                     legend.set_title("at the end", prop={"size": 6})
                 writer.grab_frame()
             for _ in range(round(HELD_SECONDS * writer.fps) - 1):

@@ -146,13 +146,13 @@ def test_the_numbers_that_tell_most_are_drawn(tmp_path, table, chosen):
     assert list(chosen_columns(tmp_path, 0.1)) == chosen
 
 
-ANGLES = {"mountain: 80°": [[0, 1]], "valley: 40° to 60°": [[1, 2], [2, 3]]}
+ANGLES = {"mountain: -80°": [[0, 1]], "valley: 40° to 60°": [[1, 2], [2, 3]]}
 OFF = {
     "limited by closure: at most 50° over, 18° short": [[0, 1], [1, 2]],
     "on the wrong side: at most 100° short": [[2, 3]],
 }
 MISSED = {  # by the side that is asked: +108, -108 and +40 degrees; -0.3 of -90
-    "mountain, missed: 0° to 90°": [[1, 2], [3, 4]],
+    "mountain, missed: -90° to 0°": [[1, 2], [3, 4]],
     "valley, missed: -60° to 158°": [[0, 1], [2, 3]],
 }
 
@@ -210,6 +210,17 @@ def test_the_page_of_a_mechanism_has_the_lines_and_the_names_of_its_picture(
     assert set(links.ravel().tolist()) == set(body)
     assert (scene["names"], scene["written"]) == (["A", "B", "C"], True)
     assert scene["dots"]
+
+
+@pytest.mark.parametrize(("first", "said"), [(0, "at the start"), (1, "at step 1")])
+def test_the_grey_shape_of_a_statics_is_that_of_its_first_load_step(
+    first, said, tmp_path
+):
+    np.savez(tmp_path / "steps.npz", x=np.zeros((1, 2, 3)))
+    (tmp_path / "steps.csv").write_text(f"step,E\n{first},0\n")
+    shape = read_moving_shape(tmp_path)
+    assert shape is not None
+    assert shape.began == said
 
 
 def test_the_page_of_a_fold_shows_no_dots_of_nodes(tmp_path):
