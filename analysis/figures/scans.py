@@ -104,12 +104,12 @@ def _circles(panel: Axes, picks: Picks, middle: Floats, axes: Floats) -> None:
         [], [], "o", color=style.SCANNED, markeredgecolor=style.SCANNED_EDGE,
         label=f"{len(picks.spheres)} spheres",
     )  # fmt: skip
-    best = picks.rejected[:MOST_REJECTED]
+    best = picks.apart[:MOST_REJECTED]
     if best:
         flat = (np.array([r.centre for r in best]) - middle) @ axes.T
         panel.plot(
             *flat.T, "x", color=REFUSED, markersize=2.5, markeredgewidth=0.5, zorder=3,
-            label=f"{len(picks.rejected)} candidates rejected",
+            label="candidates rejected, apart from spheres",
         )  # fmt: skip
 
 

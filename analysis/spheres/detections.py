@@ -239,6 +239,16 @@ class Picks:
     joint_radius: tuple[float, float] | None = None
 
     @property
+    def apart(self) -> tuple[Rejected, ...]:
+        """The rejected candidates that overlap no sphere, two radii or more away."""
+        radius = max((sphere.radius for sphere in self.spheres), default=0.0)
+        return tuple(
+            c
+            for c in self.rejected
+            if (np.linalg.norm(self.centres - c.centre, axis=1) >= 2.0 * radius).all()
+        )
+
+    @property
     def centres(self) -> Floats:
         """(m, 3) centres, mm."""
         return np.array([s.centre for s in self.spheres]).reshape(-1, 3)

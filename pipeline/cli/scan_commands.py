@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 from typer import Argument, Option, Typer
 
 from analysis.comparison.assumptions import UncertaintyOptions
+from analysis.spheres.thresholds import SEARCH
 from pipeline.cli import options
 from pipeline.cli.options import folder
 from pipeline.steps.settings import (
@@ -116,7 +117,8 @@ def _found(out: Path, numbers: Mapping[str, Any]) -> str:
         f"{numbers['points']} points: {out / 'scan.html'} shows them\n"
         f"their radius in the scan is {numbers['free_radius_mm']:.5g} +- "
         f"{numbers['free_radius_sd_mm']:.1g} mm, noise {numbers['noise_mm']:.2g} mm; "
-        f"candidates rejected: {rejected}{why}\n"
+        f"candidates rejected: {rejected}{why}; a search ends after {SEARCH.patience} "
+        "in a row\n"
         f"next: morphtrack compare --spheres {shlex.quote(str(out))} --simulated RUN "
         "--out verdict"
     )

@@ -2,6 +2,7 @@
 
 import dataclasses
 from collections import Counter
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -56,15 +57,29 @@ def no_sphere_hint(
 
 def near_misses(picks: Picks) -> str:
     """A remark on candidates that fail one criterion only, or nothing."""
-    near = [c for c in picks.rejected if c.near]
+    near = [c for c in picks.apart if c.near]
     if not near:
         return ""
     one = len(near) == 1
     return (
         f"{len(near)} rejected candidate{'s' * (not one)} of that radius "
-        f"fail{'s' * one} one criterion only; the first in rejected.csv fails "
-        f"the criterion {near[0].reason.value}: {near[0].told}"
+        f"fail{'s' * one} one criterion only; the first fails the criterion "
+        f"{near[0].reason.value}: {near[0].told}"
     )
+
+
+def needless(accept: Sequence[str], without: Picks) -> list[str]:
+    """A note on each place to accept where a sphere is found `without`."""
+    notes = []
+    for name in accept:
+        off = without.centres - np.array(name.split("/"), dtype=np.float64)
+        distance = np.linalg.norm(off, axis=1)
+        if (distance < [sphere.radius for sphere in without.spheres]).any():
+            notes.append(
+                f"--accept {name} has no effect: it is {distance.min():.2g} mm from "
+                "the centre of a sphere that is found without it"
+            )
+    return notes
 
 
 def used_radius(picks: Picks, options: PickOptions) -> float:

@@ -37,7 +37,7 @@ def scan_page(
     called = names or [str(number) for number in range(len(picks.spheres))]
     pairs = zip(picks.spheres, called, strict=True)
     spheres = [_sphere(i, *pair) for i, pair in enumerate(pairs)]
-    rejected = [_rejected(candidate) for candidate in picks.rejected[:MOST_REJECTED]]
+    rejected = [_rejected(candidate) for candidate in picks.apart[:MOST_REJECTED]]
     data = {**_packed(shown), "spheres": spheres, "rejected": rejected}
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),

@@ -59,6 +59,10 @@ def run_step(config: Ingest, scans: list[Path], out: Path) -> dict[str, Any]:
         out.mkdir(parents=True, exist_ok=True)
         write_table(out / "rejected.csv", [rejected_row(r) for r in picks.rejected])
         raise ShownError(f"{code} {scans[0]}: {problem}{lost}")
+    if config.accept:
+        plain = replace(config, accept=()), replace(options, accept=())
+        without, _ = _placed_picks(clouds, points, view, *plain)
+        more += no_sphere_hints.needless(config.accept, without)
     merge_views.check_overlap(clouds, picks.seen)
     ignored = no_sphere_hints.left_out(picks, points, config.options)
     numbers = _numbers(clouds, picks, config, [*more, *[ignored] * bool(ignored)])

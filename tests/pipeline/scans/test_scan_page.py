@@ -15,7 +15,7 @@ SPHERE = FittedSphere(
     6.01, 0.02, 0.4, 3,
 )  # fmt: skip
 REJECTED = Rejected(
-    np.zeros(3), RejectionReason.CAP, "0.01 <!--<script></script> wanted", 20
+    np.full(3, 90.0), RejectionReason.CAP, "0.01 <!--<script></script> wanted", 20
 )
 PICKS = Picks((SPHERE,), (REJECTED,), np.zeros((3, 3)), 0.05)
 

@@ -23,6 +23,7 @@ from pipeline.io.length_units import Unit
 from pipeline.io.point_cloud import HINT, HintThresholds, SizeThresholds
 from pipeline.scans.merge_views import settled
 from pipeline.scans.no_sphere_hints import (
+    near_misses,
     no_sphere_hint,
     own_radius,
     radius_hint,
@@ -245,6 +246,30 @@ def test_rejected_candidates_are_kept_and_can_be_accepted_by_name(
     assert farthest(CENTRES, found) < 0.02
     note = "if a sphere is missing: 4 rejected candidates of that radius"
     assert note in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("radii", "offered"), [(0.1, 0), (1.9, 0), (2.1, 1)])
+def test_what_overlaps_a_sphere_is_not_offered_as_a_missing_one(rng, radii, offered):
+    """It stays in rejected.csv; pictures have no cross there."""
+    points = balls(rng, CENTRES[:3])
+    picks = find_spheres(points, PickOptions(radius_mm=6.0))
+    assert len(picks.spheres) == 3
+    first = picks.centres[picks.centres[:, 0].argmin()]
+    one = Rejected(first - [radii * 6.0, 0, 0], RejectionReason.CAP, "small", 2500)
+    picks = replace(picks, rejected=(one,))
+    assert len(picks.apart) == offered
+    assert bool(near_misses(picks)) == bool(offered)
+
+
+def test_a_place_to_accept_where_a_sphere_is_found_anyway_is_named(
+    rng, tmp_path, out, capsys
+):
+    scan = saved(tmp_path / "a.xyz", balls(rng))
+    x, y, z = CENTRES[0]
+    name = f"{x + 0.5:.2f}/{y:.2f}/{z:.2f}"
+    assert called(["ingest", *words(str(scan), out, "--accept", name)]) == 0
+    said = capsys.readouterr().out
+    assert f"--accept {name} has no effect: it is 0.5 mm from the centre of a" in said
 
 
 def test_rejected_spheres_of_the_stated_radius_are_not_called_another_size(rng):
