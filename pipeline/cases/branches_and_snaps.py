@@ -57,7 +57,7 @@ class BranchCase(bifurcations.BranchOptions):
         return bifurcations.crossing(self.structure, self)
 
     def steps(self) -> Iterator[BranchStep]:
-        return bifurcations.branches(self.structure, self, self.crossing)
+        yield from bifurcations.branches(self.structure, self, self.crossing)
 
     def recorder(self) -> "WayRecorder":
         return WayRecorder(self)
