@@ -268,7 +268,7 @@ def simulate(words: Sequence[str]) -> int:
             finished_case(given.overrides, given.out.name, given.planned), given.out
         )
         if not given.planned:
-            print(f"run      {given.out}\nnext     morphtrack show {given.out}")
+            _show(given.out, "")
         return DONE
     sys.argv = [PROGRAM, *options, *given.overrides]  # as Hydra reads it
     raise_hydra_errors()
