@@ -28,7 +28,7 @@ def test_a_run_is_where_hydra_is_told_to_put_it(command, project):
 
 
 UNUSED = (
-    "mlflow", "open3d", "pandas", "pydantic", "scipy.sparse", "snakemake", "trimesh",
+    "mlflow", "open3d", "pandas", "pydantic", "snakemake", "trimesh",
     "sim.linalg.sparse", "sim.mechanism.constraint_system", "sim.origami",
     "sim.rods.space",
 )  # fmt: skip
@@ -51,7 +51,7 @@ def test_a_robot_of_rods_imports_no_package_that_it_does_not_use(command):
     assert "picture " in done.stdout, done.stderr
     said, _, count = done.stdout.splitlines()[-1].rpartition(" ")
     assert said == "0 []"
-    assert int(count) < 1250  # numba reads a kernel with the modules it was made of
+    assert int(count) < 1300  # numba reads a kernel with the modules it was made of
 
 
 def test_a_folder_that_holds_something_else_is_left_alone(command, project):
