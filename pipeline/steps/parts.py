@@ -276,12 +276,16 @@ def _cost(case: MorphCase, made: PrintedMechanism) -> dict[str, Any]:
         "E_as_drawn": designed.E,
         "E_spaced": made.E,
     }
-    if made.spaced.held:
-        names = ", ".join(made.spaced.held[:6])
-        cost["held"] = (
-            "lengths fixed by closed loops stay as designed "
-            f"({len(made.spaced.held)}): {names}"
-        )
+    reasons = {
+        "lengths fixed by closed loops stay as designed": made.spaced.held,
+        "bodies of different shapes share lengths": made.spaced.shared,
+    }
+    if left := [
+        f"{reason} ({len(names)}): {', '.join(names[:6])}"
+        for reason, names in reasons.items()
+        if names
+    ]:
+        cost["held"] = "; ".join(left)
     return cost
 
 

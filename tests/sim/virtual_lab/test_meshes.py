@@ -4,17 +4,18 @@ import numpy as np
 import pytest
 import trimesh
 from scipy.optimize import minimize
+from scipy.spatial.distance import pdist
 
 from analysis.labels.assign_labels import label_spheres
 from analysis.labels.rigid_distances import Mechanism as Labelled
 from analysis.labels.spacing import (
-    are_distinct,
     dependent,
     spaced,
     spaced_lengths,
     spaced_triangles,
 )
 from pipeline.io.mesh_files import PrintedPiece, mesh_of
+from pipeline.io.structure_file import structure_file
 from pipeline.steps import parts
 from sim.core.arrays import Floats
 from sim.mechanism.constraint_projection import closed
@@ -239,6 +240,13 @@ def test_a_held_length_stays_and_the_others_make_room():
     np.testing.assert_allclose(made, [39.0, 40.0, 41.0], atol=1e-6)
 
 
+def are_distinct(sides: Floats, spacing: float) -> bool:
+    """Whether sides differ within each triangle, and sorted sides between any two."""
+    ordered, enough = np.sort(sides, axis=1), spacing * (1.0 - 1e-9)
+    within = np.diff(ordered, axis=1).min() >= enough
+    return bool(within and pdist(ordered, "chebyshev").min(initial=np.inf) >= enough)
+
+
 def test_triangles_get_sides_that_tell_them_apart():
     same = np.full((6, 3), 40.0)
     made = spaced_triangles(same, 1.0)
@@ -247,6 +255,64 @@ def test_triangles_get_sides_that_tell_them_apart():
     assert np.abs(made - 40.0).max() <= 2.5
     apart = np.array([[38.0, 40, 42], [38, 40, 44]])
     np.testing.assert_array_equal(spaced_triangles(apart, 1.0), apart)
+
+
+def test_a_triangle_unlike_all_others_gives_way_within_itself():
+    """Sides 67.3 and 68.0 part by 1.0 about their middle; no other side changes."""
+    sides = np.array([[67.268, 85.147, 68.007], [68.007, 80.156, 65.955]])
+    made = spaced_triangles(sides, 1.0)
+    half = 0.5 * (1.0 - 0.739)
+    change = [[-half, 0.0, half], [0.0, 0.0, 0.0]]
+    np.testing.assert_allclose(made - sides, change, atol=1e-9)
+
+
+@pytest.mark.parametrize("place", [[40.0, 50.0, 60.0], [67.0, 80.0, 105.0]])
+def test_two_equal_triangles_part_by_half_a_spacing_each(place):
+    made = spaced_triangles(np.array([place, place]), 1.0)
+    assert are_distinct(made, 1.0)
+    assert np.abs(made - place).max() == pytest.approx(0.5)
+    assert np.count_nonzero(np.abs(made - place) > 1e-9) == 2
+
+
+@pytest.mark.parametrize("spread", [0.3, 1.0, 8.0])
+def test_a_triangle_moves_no_farther_than_its_crowd_needs(spread, rng):
+    """Equal ones need 7 spacings, the most of all sets of 300."""
+    sides = 40.0 + rng.normal(0.0, spread, (300, 3))
+    made = spaced_triangles(sides, 1.0)
+    assert are_distinct(made, 1.0)
+    assert np.abs(made - sides).max() <= 7.0
+
+
+@pytest.mark.parametrize("spacing", [1e-9, 1e-3])
+def test_a_spacing_near_rounding_ends(spacing):
+    sides = np.tile([67.0, 80.0, 105.0], (3, 1))
+    assert np.abs(spaced_triangles(sides, spacing) - sides).max() <= 2.0 * spacing
+
+
+STRIP = """
+unit: mm
+nodes: {base_left: [0, 0, 0], base_right: [70, 0, 0], a: [30, 55, 0], b: [-10, 110, 0],
+  c: [75, 105, 0], d: [35, 160, 10], e: [0, 215, 0], tip: [80, 210, 0]}
+bodies: [[base_left, base_right, a], [a, b, c], [d, e, tip]]
+links: [[b, d], [c, d], [base_right, c]]
+fixed: [base_left, base_right, a]
+"""
+
+
+@pytest.mark.parametrize(("spacing", "changed", "most"), [(0.5, 0, 0.0), (1, 4, 0.134)])
+def test_a_strip_of_unlike_triangles_changes_little(spacing, changed, most, tmp_path):
+    """Two links of 68.007 and 68.739 mm part; three equal lengths differ by shape."""
+    (tmp_path / "strip.yaml").write_text(STRIP)
+    made = spaced(structure_file(str(tmp_path / "strip.yaml")), 1.0, spacing)
+    assert made.changed == changed
+    assert made.largest_mm == pytest.approx(most, abs=5e-4)
+    assert "link 3-5: dist(3, 5)" in " ".join(made.shared)
+    z = closed(system_of(made.structure), made.structure, 1e-10)
+    nodes = z[: len(made.structure.r0)]
+    C = np.tile(1e-4 * np.eye(3), (len(nodes), 1, 1))
+    found = label_spheres(Labelled(nodes, made.structure.bodies), nodes[::-1], C)
+    assert found.group == 1
+    assert found.sphere.tolist() == list(range(len(nodes)))[::-1]
 
 
 def test_a_symmetric_sheet_becomes_one_whose_labels_are_unique():
