@@ -32,7 +32,7 @@ from pipeline.io.length_units import unit_named
 from pipeline.io.structure_file import unit_of
 from pipeline.runs.atomic_files import write_picture, write_table, write_text
 from pipeline.runs.case_job import sound_case
-from pipeline.runs.run_directory import Job, Needs, Numbers, run_record
+from pipeline.runs.run_directory import Job, Needs, Numbers, node_names, run_record
 from pipeline.runs.simulated_run import SimulatedRun, read_simulated
 from pipeline.scans.scan_page import scan_page
 from pipeline.scans.sphere_tables import (
@@ -91,7 +91,8 @@ def draw_labels(spheres: Path, compared: Path, row: dict[str, Any]) -> None:
             f"{spheres} is not an ingest folder ({error}): run morphtrack ingest first"
         ) from error
     seen = labels.dropna(subset=["sphere"])
-    node = dict(zip(seen["sphere"].astype(int), seen["node"].astype(int), strict=True))
+    nodes = seen.get("name", seen["node"])
+    node = dict(zip(seen["sphere"].astype(int), nodes, strict=True))
     names = [str(node.get(one, UNASSIGNED)) for one in range(len(picks.spheres))]
     lost = row["without_sphere"]
     title = (
@@ -178,6 +179,8 @@ def run_step(
         "nodes": nodes_table(judged),
         "labels": labels_table(labels, table),
     }
+    if named := node_names(simulated):
+        tables |= {k: tables[k].assign(name=list(named)) for k in ("nodes", "labels")}
     for name, written in tables.items():
         write_table(out / f"{name}.csv", written)
     if pictured and (spheres / "points.npy").is_file():

@@ -43,13 +43,8 @@ def write_run(
     table.to_csv(directory / "steps.csv", index=False)
     bodies = [list(body) for body in mechanism.bodies]
     (directory / "structure.json").write_text(json.dumps({"bodies": bodies}))
-    record: dict[str, Any] = {
-        "key": key,
-        "step": "simulate",
-        "status": "finished",
-        "result": {},
-    }
-    record["config"] = morph_config()
+    record = {"key": key, "step": "simulate", "status": "finished", "result": {}}
+    record |= {"config": morph_config()}
     (directory / "run.json").write_text(json.dumps(record))
     return directory
 

@@ -66,6 +66,15 @@ def test_the_tables_hold_what_the_verdict_rests_on(folders):
     assert (labels["margin"] >= 3.0).all()
 
 
+def test_the_tables_of_nodes_name_those_that_have_names(mechanism, folders):
+    path = folders[1] / "structure.json"
+    names = [f"N{k}" for k in range(len(mechanism[0].nodes_mm))]
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"node_names": names}))
+    run_step(CONFIG, *folders)
+    for table in ("nodes.csv", "labels.csv"):
+        assert list(pd.read_csv(folders[2] / table)["name"]) == names
+
+
 def name_nodes(ingest: Path, nodes: list[str]) -> None:
     path = ingest / "spheres.csv"
     pd.read_csv(path, dtype=str).assign(node=nodes).to_csv(path, index=False)
