@@ -19,7 +19,6 @@ from pipeline.config.config_files import CONF, check_cases, listed, no_case
 from pipeline.config.hydra import (
     Composer,
     check_settings,
-    composed_run,
     explain_override_error,
     hydra_errors,
     plain_config,
@@ -276,13 +275,6 @@ def simulate(words: Sequence[str]) -> int:
     if not (given.hydra_help or given.shell_completion or given.version):
         _check_choice(given.overrides)
         check_settings()
-    settings = ("hydra", "+hydra", "~hydra")
-    if not options and not any(w.startswith(settings) for w in given.overrides):
-        # as Hydra would run it, which composes twice and copies what it composed
-        with explain_override_error("simulate", given.overrides):
-            plain, chosen = composed_run("simulate", given.overrides)
-        _simulate(plain, chosen)
-        return DONE
     run_all = _run_study if given.multirun and not given.cfg else _run_all
     failures = run_all(folder, given.overrides)
     for error in failures.values():

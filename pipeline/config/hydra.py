@@ -272,17 +272,6 @@ def _other_start(other: Any = None) -> Iterator[None]:
         GlobalHydra.instance().hydra = held
 
 
-def composed_run(name: str, words: Sequence[str]) -> tuple[dict[str, Any], Any]:
-    """conf/<name>.yaml with overrides as plain data, and Hydra's own settings."""
-    from hydra import compose, initialize_config_dir
-    from omegaconf import OmegaConf
-
-    with initialize_config_dir(str(CONF.resolve()), version_base="1.3"):
-        config = compose(name, overrides=list(words), return_hydra_config=True)
-    own = OmegaConf.masked_copy(config, [str(k) for k in config if k != "hydra"])
-    return plain_config(own), config.hydra
-
-
 def composed_file(path: Path) -> dict[str, Any]:
     """A file that is no case, composed by Hydra as cases are, as plain data."""
     from hydra import compose, initialize_config_dir

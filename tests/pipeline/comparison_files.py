@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.labels.rigid_distances import Mechanism
-from pipeline.config.hydra import composed_run
+from pipeline.config.hydra import Composer
 from sim.core.arrays import Floats
 from sim.mechanism.shape_measures import characteristic_length, shape_factor
 from tests.analysis.mechanisms import Scan
@@ -20,7 +20,7 @@ SCALE_MM = 40.0
 @cache
 def morph_config() -> dict[str, Any]:
     """Of some morph."""
-    return composed_run("simulate", ["case=pentapod"])[0]
+    return Composer().compose("simulate", ["case=pentapod"])
 
 
 def write_run(
