@@ -182,7 +182,6 @@ SERIES_COLUMNS: Columns = {
 SERIES_NUMBERS = ("count", "bias", "rms", "baseline_rms", "skill")
 SERIES_MACROS = {name: SERIES_COLUMNS[name][1] for name in SERIES_NUMBERS}
 SERIES_MACROS |= {"key": "{}"}
-STEMS = ("comparisons", "budgets", "series")
 
 
 def collect_series(jobs: Rows) -> list[dict[str, Any]]:
@@ -206,14 +205,24 @@ def write_result_tables(comparisons: Rows, results: Path, series: Rows = ()) -> 
 
     What was written at another time and has nothing behind it any more is removed.
     """
-    tables = results / "tables"
-    texts = _texts(comparisons, series)
-    for name in STEMS:
-        for suffix in (".csv", ".tex"):
-            _write_or_remove(tables / f"{name}{suffix}", texts.get(name + suffix))
-    _write_or_remove(results / "numbers.tex", texts.get("numbers.tex"))
-    written = [tables / name for name in texts if name != "numbers.tex"]
-    _note_origins(sorted(written), results, comparisons, series)
+    texts, tables = _texts(comparisons, series), results / "tables"
+    scans, measured = (
+        tuple(dict.fromkeys(str(row["key"]) for row in rows))
+        for rows in (comparisons, series)
+    )
+    for stem, keys in (
+        (tables / "comparisons", scans),
+        (tables / "budgets", scans),
+        (tables / "series", measured),
+        (results / "numbers", (*scans, *measured)),
+    ):
+        files = [stem.with_suffix(suffix) for suffix in (".csv", ".tex")]
+        for path in files:
+            _write_or_remove(path, texts.get(path.name))
+        if there := [path for path in files if path.name in texts]:
+            write_sidecars(there, Origin(keys))
+        else:
+            sidecar_of(stem).unlink(missing_ok=True)
 
 
 def _texts(comparisons: Rows, series: Rows) -> dict[str, str]:
@@ -257,28 +266,6 @@ def _write_or_remove(path: Path, text: str | None) -> None:
         path.unlink(missing_ok=True)
     elif not path.is_file() or path.read_text(encoding="utf-8") != text:
         write_text(path, text)
-
-
-def _note_origins(
-    written: Sequence[Path], results: Path, comparisons: Rows, series: Rows
-) -> None:
-    """Write, for the tables, the keys of the runs behind them."""
-    numbers = results / "numbers.tex"
-    of_series = [path for path in written if path.stem == "series"]
-    of_scans = [path for path in written if path not in of_series]
-    scans, measured = (
-        tuple(dict.fromkeys(str(row["key"]) for row in rows))
-        for rows in (comparisons, series)
-    )
-    for files, keys in (
-        (of_scans, scans),
-        (of_series, measured),
-        ([numbers] if numbers.is_file() else [], (*scans, *measured)),
-    ):
-        write_sidecars(files, Origin(keys))
-    for path in (numbers, *(results / "tables" / f"{x}.csv" for x in STEMS)):
-        if not path.is_file():
-            sidecar_of(path).unlink(missing_ok=True)
 
 
 FIGURES = ("chain", "dejong-3")
