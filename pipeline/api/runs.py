@@ -2,7 +2,7 @@
 
 import io
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -15,18 +15,16 @@ from pipeline.runs.checkpoints import read_arrays
 from pipeline.runs.run_attempts import run_once
 from pipeline.runs.run_directory import (
     RESULTS,
-    Job,
-    Numbers,
     RunRecord,
     found_run,
     keep_own,
     run_record,
 )
-from pipeline.runs.step_runs import step_job
 from pipeline.runs.summary import comparison_summary, summary_lines
 from pipeline.steps.simulate import Case, run_case
 from pipeline.terminal import InputError
 from pipeline.tracking.logging_process import logged
+from pipeline.workflow.make_step import finished_step
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -110,16 +108,20 @@ def simulate(case: Case, *, name: str = "", results: Path | str = RESULTS) -> Ru
     results = Path(results)
     if name:
         folder_name(name, "the name of a run")
-    directory = made(job, lambda out: run_case(case, job, out), results)
+    with logged(results):
+        directory = run_once(job, lambda out: run_case(case, job, out), results)
     if name:
         keep_own(name, directory, results)
     return Run(directory)
 
 
-def made(job: Job, body: Callable[[Path], Numbers], results: Path) -> Path:
-    """The folder of the finished run of a job, which MLflow has or will get."""
+def _made(
+    step: str, name: str, config: Mapping[str, Any], results: Path | str, **inputs: Any
+) -> Path:
+    """The folder of the finished run of a step, which MLflow has or will get."""
+    results = Path(results)
     with logged(results):
-        return run_once(job, body, results)
+        return finished_step(step, name, config, results=results, **inputs)
 
 
 def plot(run: Run) -> "Figure":
@@ -205,15 +207,13 @@ def find_spheres(
     unit : of the files' numbers: mm, cm, m or inch
     options : see `pipeline.steps.settings.Ingest`, such as registration_mm
     """
-    from pipeline.steps.ingest import perform
     from pipeline.steps.settings import Ingest
 
     paths = [str(scans)] if isinstance(scans, str | Path) else list(map(str, scans))
     if not paths:
         raise InputError("no scan is named: give one or more files of points")
     config = asdict(Ingest(radius_mm, unit, **options))
-    job = step_job("ingest", Path(paths[0]).stem, config, paths=paths)
-    return Spheres(made(job, lambda out: perform(job, {}, out), Path(results)))
+    return Spheres(_made("ingest", Path(paths[0]).stem, config, results, paths=paths))
 
 
 def compare(
@@ -231,10 +231,9 @@ def compare(
     scale_mm : mm of the print per unit of the case
     settings : see `pipeline.steps.settings.ComparisonSettings`, such as S_margin
     """
-    from pipeline.steps.compare import perform
     from pipeline.steps.settings import ComparisonSettings
 
     config = asdict(ComparisonSettings(scale_mm, **settings))
     reads = {"spheres": spheres.path, "simulated": run.path}
-    job = step_job("compare", str(run.record["name"]), config, reads=reads)
-    return Comparison(made(job, lambda out: perform(job, reads, out), Path(results)))
+    name = str(run.record["name"])
+    return Comparison(_made("compare", name, config, results, reads=reads))

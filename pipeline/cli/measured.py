@@ -17,12 +17,11 @@ from pipeline.measured.prediction_file import (
 )
 from pipeline.measured.set_file import MeasuredSet
 from pipeline.runs.atomic_files import read_json
-from pipeline.runs.run_attempts import run_once
 from pipeline.runs.run_directory import RESULTS
 from pipeline.runs.run_keys import file_digest, identity
-from pipeline.runs.step_runs import link_files, step_job
+from pipeline.runs.step_runs import link_files
 from pipeline.terminal import by_reason
-from pipeline.workflow.make_step import check_planned, perform
+from pipeline.workflow.make_step import finished_step
 
 
 def set_config(of: MeasuredSet) -> dict[str, Any]:
@@ -54,7 +53,7 @@ def by_hand(
         name = f" {path.relative_to(folder)}" if own else ""
         return f"{file_digest(path)}{name}"
 
-    job = step_job(
+    return finished_step(
         step,
         of.name,
         set_config(of),
@@ -62,9 +61,8 @@ def by_hand(
         paths=paths,
         tags={"measured_set": of.name, "folder": str(folder)},
         digest=digest,
+        planned=planned,
     )
-    check_planned(job, planned)
-    return run_once(job, lambda out: perform(job, needs, out))
 
 
 def fitted_by_hand(of: MeasuredSet, planned: str = "") -> Path:

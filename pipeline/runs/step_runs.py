@@ -202,7 +202,7 @@ def step_job(
     config: Mapping[str, Any],
     *,
     reads: Needs | None = None,
-    paths: Sequence[str] = (),
+    paths: Sequence[str | Path] = (),
     tags: Mapping[str, str] | None = None,
     modules: Sequence[str] = (),
     digest: Callable[[Path], str] = file_digest,
@@ -223,12 +223,12 @@ def step_job(
         of_cases = {m for record in records for m in case_modules(record)}
         modules = sorted({*modules, *of_cases})
     upstream, needs = _by_role(content_digest, folders), _by_role(run_key, folders)
-    files = [digest(Path(path)) for path in paths]
+    files, named = [digest(Path(path)) for path in paths], tuple(map(str, paths))
     known = identity(step, config, upstream=upstream, files=files, modules=modules)
     own_tags = {k: v for k, v in (tags or {}).items() if v}
     if any(map(is_synthetic_run, records)):
         own_tags.setdefault("synthetic", "true")
-    return Job(step, name, known, config, needs, tuple(paths), own_tags, tuple(modules))
+    return Job(step, name, known, config, needs, named, own_tags, tuple(modules))
 
 
 def is_synthetic_run(record: Mapping[str, Any]) -> bool:

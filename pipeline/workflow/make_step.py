@@ -5,7 +5,7 @@ need packages that not every run has.
 """
 
 import importlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -23,24 +23,21 @@ def perform(job: Job, needs: Needs, out: Path) -> Numbers:
     return numbers
 
 
-def make_step(
+def finished_step(
     step: str,
+    name: str,
     config: Mapping[str, Any],
-    out: Path,
     *,
-    reads: Needs | None = None,
-    paths: Sequence[Path] = (),
-    tags: Mapping[str, str] | None = None,
-    modules: Sequence[str] = (),
     planned: str = "",
+    results: Path = RESULTS,
+    **inputs: Any,
 ) -> Path:
-    """The finished run of a step, whose files are in `out`; it is made only once.
+    """The finished run of a step; it is made only once.
 
     Parameters
     ----------
-    out : folder for a person; its name is the name of the run
-    reads, paths, tags, modules : see pipeline.runs.step_runs.step_job
     planned : digest of configuration and code that the caller counts on, or ""
+    inputs : reads, paths, tags and more, see pipeline.runs.step_runs.step_job
 
     Raises
     ------
@@ -48,23 +45,25 @@ def make_step(
         if configuration or code changed since the caller planned, or an input while
         the step read it
     """
-    name = out.name or out.resolve().name
-
-    made_of: dict[str, Any] = {"reads": reads, "paths": [str(path) for path in paths]}
 
     def job() -> Job:
-        return step_job(step, name, config, tags=tags, modules=modules, **made_of)
+        return step_job(step, name, config, **inputs)
 
     first = job()
     check_planned(first, planned)
 
     def body(folder: Path) -> Numbers:
-        numbers = perform(first, reads or {}, folder)
+        numbers = perform(first, inputs.get("reads") or {}, folder)
         if job().identity != first.identity:
             raise EditedError(f"an input of {step} {name}")
         return numbers
 
-    run = run_once(first, body, RESULTS)
+    return run_once(first, body, results)
+
+
+def make_step(step: str, config: Mapping[str, Any], out: Path, **more: Any) -> Path:
+    """As `finished_step`, with its files in a folder, whose name is that of the run."""
+    run = finished_step(step, out.name or out.resolve().name, config, **more)
     link_files(run, out)
     return run
 

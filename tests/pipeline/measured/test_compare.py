@@ -31,6 +31,7 @@ from pipeline.runs.atomic_files import write_json
 from pipeline.runs.run_directory import Job
 from pipeline.runs.run_keys import write_digests
 from pipeline.terminal import InputError
+from pipeline.workflow import make_step
 
 
 @pytest.mark.parametrize(
@@ -194,7 +195,7 @@ def elsewhere(of: MeasuredSet, folder: Path, _: str) -> Path:
 def test_a_file_under_another_name_is_another_record(tmp_path, monkeypatch):
     """What it holds does not tell which record it is: the name says its load."""
     keys = []
-    monkeypatch.setattr(measured, "run_once", lambda job, _: keys.append(job.key))
+    monkeypatch.setattr(make_step, "run_once", lambda job, *_: keys.append(job.key))
     of = read_set("tendon_tentacle")
     for name in ("m1_u013", "m1_u014"):
         folder = tmp_path / name
@@ -228,7 +229,7 @@ def test_a_run_on_the_files_of_a_run_names_that_run(tmp_path, monkeypatch):
     fitted.mkdir(parents=True)
     write_json(fitted / "run.json", {"key": "0123abcd"})
     jobs: list[Job] = []
-    monkeypatch.setattr(measured, "run_once", lambda job, _: jobs.append(job))
+    monkeypatch.setattr(make_step, "run_once", lambda job, *_: jobs.append(job))
 
     of = read_set("tendon_tentacle")
     measured.predicted_by_hand(of, None, fit=fitted)
