@@ -254,18 +254,11 @@ def _attempts(key: str, results: Path) -> int:
 
 
 def claim(job: Job, results: Path) -> Path:
-    """A new directory under results/running, this process's own."""
+    """A new directory under results/running, for a job whose lock is held."""
     attempt = _attempts(job.key, results) + 1
-    while True:
-        directory = results / "running" / f"{job.key}.{attempt}"
-        try:
-            directory.mkdir(parents=True)
-        except FileExistsError:
-            if not directory.parent.is_dir():
-                raise  # what stands is above it, a link that leads nowhere
-            attempt += 1
-            continue
-        return directory
+    directory = results / "running" / f"{job.key}.{attempt}"
+    directory.mkdir(parents=True)
+    return directory
 
 
 def _start_record(job: Job) -> dict[str, Any]:
@@ -392,7 +385,8 @@ def _set_aside(directory: Path, found: Sequence[str]) -> None:
 def _attempt(job: Job, body: Body, results: Path) -> Path:
     """Perform `job`, whose lock is held; return the finished directory."""
     place = results / "runs" / job.key
-    _refuse_damaged(place)
+    if place.is_dir():  # it would be a finished run if it held a record
+        raise InputError(f"{place} has no run.json: {REMEDY}")
     directory = claim(job, results)
     store_code(job, results)
     try:
@@ -401,7 +395,7 @@ def _attempt(job: Job, body: Body, results: Path) -> Path:
         if is_refusal(error, job) or not (directory / run_keys.DIGESTS).is_file():
             raise  # the next attempt closes what was interrupted twice
         if run_record(directory)["status"] == "finished":
-            publish(directory, place)  # interrupted at its very end
+            _move(directory, place)  # interrupted at its very end
             raise
         place = _move(directory, results / "failed" / directory.name)
         if isinstance(error, ShownError):
@@ -409,13 +403,7 @@ def _attempt(job: Job, body: Body, results: Path) -> Path:
         if isinstance(error, Exception):
             raise RunFailedError(f"{_reason(error)} (see {place})") from error
         raise
-    return publish(directory, place)
-
-
-def _refuse_damaged(place: Path) -> None:
-    """Refuse to make a run whose folder is there, and holds no record of it."""
-    if place.is_dir() and not (place / "run.json").is_file():
-        raise InputError(f"{place} has no run.json: {REMEDY}")
+    return _move(directory, place)
 
 
 def _move(directory: Path, place: Path) -> Path:
@@ -423,15 +411,3 @@ def _move(directory: Path, place: Path) -> Path:
     sync(directory)
     directory.rename(place)
     return place
-
-
-def publish(directory: Path, place: Path) -> Path:
-    """Rename to runs/<key>; where another process was first, its run is the run."""
-    try:
-        return _move(directory, place)
-    except OSError:
-        _refuse_damaged(place)
-        if not place.is_dir():
-            raise
-        shutil.rmtree(directory)
-        return place
