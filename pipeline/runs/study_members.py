@@ -169,11 +169,6 @@ class Member:
         return " ".join(words)
 
 
-def overrides(study: Study, point: Point) -> dict[str, Any]:
-    """All values that a run of the study sets, by dotted name."""
-    return {**study.fixed, **point}
-
-
 def members(
     study: Study, composer: Composer, points: Sequence[Point] | None = None
 ) -> list[Member]:
@@ -189,7 +184,7 @@ def members(
     configs = composer.variants(
         "simulate",
         [f"case={study.case}"],
-        [overrides(study, point) for point in chosen],
+        [{**study.fixed, **point} for point in chosen],
     )
     for point, config in zip(chosen, configs, strict=True):
         job = planned(study.case, config, tags)

@@ -28,13 +28,13 @@ from optuna.storages.journal import JournalFileBackend
 from analysis.experimental_designs import Point, Range, Values
 from pipeline.config.hydra import Composer
 from pipeline.runs.atomic_files import write_table
-from pipeline.runs.case_job import planned, sound_case
+from pipeline.runs.case_job import sound_case
 from pipeline.runs.run_attempts import run_once
 from pipeline.runs.run_directory import Job, Ledger, Needs, Numbers, run_record
 from pipeline.runs.study_members import (
     Member,
     Study,
-    overrides,
+    members,
     read_members,
     study_directory,
     study_of,
@@ -152,11 +152,8 @@ class Search:
         return replayed
 
     def _member(self, point: Point) -> Member:
-        tags = {"study": self.study.name, "case": self.study.case}
-        (config,) = self.composer.variants(
-            "simulate", [f"case={self.study.case}"], [overrides(self.study, point)]
-        )
-        return Member(point, planned(self.study.case, config, tags))
+        (member,) = members(self.study, self.composer, [point])
+        return member
 
     def list_members(self) -> list[Member]:
         """The runs of all trials that are there, each once, listed as the study's."""
