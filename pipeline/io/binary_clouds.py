@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from pipeline.io import block_reader
+from pipeline.io.block_reader import AXES
 from pipeline.io.reader_interface import (
     AGAIN,
     Choices,
@@ -79,7 +80,6 @@ def _unpack(data: Bytes, plain: Bytes) -> int:
 HEADER_BYTES = 1 << 16
 KINDS = {"F": "f", "I": "i", "U": "u"}
 SIZES = {"F": (4, 8), "I": (1, 2, 4, 8), "U": (1, 2, 4, 8)}
-AXES = ("x", "y", "z")
 
 
 def read_pcd(file: ScanFile) -> Source:
@@ -90,7 +90,7 @@ def read_pcd(file: ScanFile) -> Source:
     encoding, held = header["DATA"][0], count
     if encoding == "binary":
         held = file.whole_records(offset, dtype.itemsize, count)
-        blocks = block_reader.record_blocks(file.path, offset, dtype, held, AXES)
+        blocks = block_reader.record_blocks(file.path, offset, dtype, held)
     elif encoding == "binary_compressed":
         lengths = _lengths(file, offset, count * dtype.itemsize)
         blocks = _compressed(file, lengths, offset, dtype, count)
@@ -190,15 +190,11 @@ def _compressed(
     if plain is None:
         raise _wrong_pcd(file, f"its compressed data at offset {offset + 8} is damaged")
     assert dtype.fields is not None  # a record type, made by _record
+    fields = [dtype.fields[axis][:2] for axis in AXES]
+    whole = [plain[at * count :][: k.itemsize * count].view(k) for k, at in fields]
     for start in range(0, count, block_reader.RECORDS_AT_ONCE):
-        stop = min(start + block_reader.RECORDS_AT_ONCE, count)
-        block = np.empty((stop - start, 3))
-        with np.errstate(invalid="ignore"):
-            for axis, name in enumerate(AXES):
-                kind, before = dtype.fields[name][:2]
-                field = plain[before * count : before * count + kind.itemsize * count]
-                block[:, axis] = field.view(kind)[start:stop]
-        yield block
+        stop = start + block_reader.RECORDS_AT_ONCE
+        yield block_reader.stacked([axis[start:stop] for axis in whole])
 
 
 def _lengths(of: ScanFile, offset: int, needed: int) -> tuple[int, int]:

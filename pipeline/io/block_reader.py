@@ -1,7 +1,7 @@
 """Points as lines of text or as binary records, read in blocks of bounded size."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,6 +13,7 @@ from pipeline.io.reader_interface import AGAIN, ScanFile, ScanFileError, shown
 from sim.core.arrays import Floats
 
 BLOCK_BYTES = 1 << 24  # also the longest line
+AXES = ("x", "y", "z")  # names of the fields of a point
 
 
 SUSPECT = (b"#", b"/", b"\n\n", b"\n ", b"\n\t")  # begin a comment or a blank line
@@ -239,15 +240,11 @@ RECORDS_AT_ONCE = 1 << 16  # points turned into float64 at a time: they stay in 
 
 
 def record_blocks(
-    path: Path,
-    offset: int,
-    dtype: np.dtype[Any],
-    count: int,
-    fields: tuple[str, str, str],
+    path: Path, offset: int, dtype: np.dtype[Any], count: int
 ) -> Iterator[Floats]:
-    """Yield `fields` of `count` records that begin `offset` bytes into the file."""
+    """Yield the points of `count` records that begin `offset` bytes into the file."""
     for records in records_of(path, offset, dtype, count):
-        yield columns(records, fields)
+        yield stacked([records[axis] for axis in AXES])
 
 
 def records_of(
@@ -260,10 +257,7 @@ def records_of(
             yield np.fromfile(file, dtype, min(RECORDS_AT_ONCE, count - start))
 
 
-def columns(records: NDArray[Any], fields: tuple[str, str, str]) -> Floats:
-    """(m, 3) float64 array of three fields of a structured array."""
-    points = np.empty((len(records), 3))
+def stacked(axes: Sequence[NDArray[Any]]) -> Floats:
+    """(m, 3) float64 array of the numbers (m,) along each axis."""
     with np.errstate(invalid="ignore"):  # signalling NaNs of damaged files
-        for axis, name in enumerate(fields):
-            points[:, axis] = records[name]
-    return points
+        return np.stack(axes, axis=1, dtype=np.float64)

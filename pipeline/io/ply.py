@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.io import block_reader
+from pipeline.io.block_reader import AXES
 from pipeline.io.reader_interface import ScanFile, ScanFileError, Source, shown
 from sim.core.arrays import Floats, Ints
 
@@ -23,7 +24,6 @@ TYPES = {
     "float": "f4", "float32": "f4", "double": "f8", "float64": "f8",
 }  # fmt: skip
 BYTE_ORDER = {"binary_little_endian": "<", "binary_big_endian": ">", "ascii": "="}
-AXES = ("x", "y", "z")
 CORNERS = ("vertex_indices", "vertex_index")
 MOST_SIDES = 64  # of a polygon
 
@@ -89,7 +89,7 @@ def read_ply(file: ScanFile) -> Source:
         start += sum(one.count * one.record(order).itemsize for one in before)
         record = _vertex_record(file, start, order, vertex)
         count = file.whole_records(start, record.itemsize, vertex.count)
-        blocks = block_reader.record_blocks(file.path, start, record, count, AXES)
+        blocks = block_reader.record_blocks(file.path, start, record, count)
         start += vertex.count * record.itemsize
     triangles: Callable[[], Ints] | None = None
     face = after[0] if after and count == vertex.count else None
