@@ -1,6 +1,5 @@
 """Commands of the groups Mechanism and Origami."""
 
-import shlex
 from collections.abc import Mapping
 from dataclasses import asdict
 from functools import partial
@@ -12,6 +11,8 @@ from typer import Argument, Option, Typer
 from pipeline.cli import options
 from pipeline.steps.settings import PAIR, PLACE, CalibrationSettings
 from pipeline.terminal import DONE, FAILED, InputError
+
+POSE = "COMPARISON SPHERES SIMULATED"
 
 group = Typer()
 command = partial(group.command, rich_help_panel="Mechanism")
@@ -131,9 +132,7 @@ def calibrate(
     ] = None,
     pose: Annotated[
         list[str] | None,
-        Option(
-            metavar="COMPARISON SPHERES SIMULATED", help="The three folders of a pose."
-        ),
+        Option(metavar=POSE, help="The three folders of a pose."),
     ] = None,
     references: Annotated[
         list[str] | None, Option("--reference", help=f"Known distance: {PAIR}.")
@@ -200,13 +199,8 @@ def _calibration_in_words(out: Path, found: Mapping[str, Any]) -> str:
 
 def _pose(text: str) -> tuple[str, Path, Path, Path]:
     """The name and the folders of a pose."""
-    folders = [Path(word) for word in shlex.split(text)]
-    if len(folders) != 3:
-        raise InputError(
-            f"--pose {text} must have 3 words, not {len(folders)}: "
-            "give COMPARISON SPHERES SIMULATED"
-        )
-    comparison, spheres, simulated = folders
+    words = options.several("--pose", text, POSE)
+    comparison, spheres, simulated = map(Path, words)
     return comparison.name, comparison, spheres, simulated
 
 

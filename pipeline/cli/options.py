@@ -148,6 +148,17 @@ def joined(words: Sequence[str]) -> list[str]:
     return result
 
 
+def several(option: str, text: str, *forms: str) -> list[str]:
+    """The words of an option that takes several, as many as one of these forms has."""
+    words, counts = shlex.split(text), [len(form.split()) for form in forms]
+    if len(words) not in counts:
+        raise InputError(
+            f"{option} {text} must have {' or '.join(map(str, counts))} words, not "
+            f"{len(words)}: give {', or '.join(forms)}"
+        )
+    return words
+
+
 def given_names(settings: dict[str, Any], kind: type, **more: Any) -> list[str]:
     """The options of a dataclass, and more by name, that a person has given."""
     changed = [

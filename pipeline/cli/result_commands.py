@@ -1,6 +1,5 @@
 """Commands of the group Results."""
 
-import shlex
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -123,13 +122,8 @@ def _row(text: str) -> "Row":
     """A row of --row."""
     from pipeline.figures.shown import Row
 
-    words = shlex.split(text)
-    if len(words) not in (2, 4):
-        raise InputError(
-            f"--row {text} must have 2 or 4 words, not {len(words)}: "
-            "give LABEL SIMULATED, or LABEL SIMULATED COMPARISON INGEST"
-        )
-    label, *folders = words
+    scan = "LABEL SIMULATED COMPARISON INGEST"
+    label, *folders = options.several("--row", text, "LABEL SIMULATED", scan)
     return Row(label, *map(Path, folders))
 
 
