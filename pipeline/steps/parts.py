@@ -1,5 +1,6 @@
 """The parts of a morphing case, printable: meshes, parts list, spaced lengths."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -50,8 +51,17 @@ from sim.virtual_lab.printed_pieces import (
 
 SIZES = tuple(f.name for f in fields(Sizes))
 FROM_8 = Requirement("from 8 to 720", lambda n: is_count(n, 8) and n <= 720)
+
+
+def is_size(value: Any) -> bool:
+    """Whether it is a list of two positive lengths."""
+    listed = isinstance(value, list | tuple) and len(value) == 2
+    return listed and all(map(is_positive, value))
+
+
 SHOWN = 3  # overlaps in a message
 Sides = Annotated[int, FROM_8]
+Bed = Annotated[Sequence[float], Requirement("[width, depth]", is_size)]
 
 
 @dataclass(frozen=True)
@@ -64,15 +74,12 @@ class Parts(Checked):
     target: Flag = True
     spacing_mm: NotNegative = 0.0
     sides: Sides = 48
-    bed_mm: tuple[float, float] = (220.0, 220.0)
+    bed_mm: Bed = (220.0, 220.0)
     gap_mm: NotNegative = 3.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
         _ = Clamps(self.clamps)
-        bed = self.bed_mm
-        if len(bed) != 2 or not all(map(is_positive, bed)):
-            raise ValueError(f"bed_mm must be [width, depth], not {list(bed)}")
 
 
 def parts_settings(path: Path = FILE) -> dict[str, Any]:
@@ -87,10 +94,7 @@ def parts_settings(path: Path = FILE) -> dict[str, Any]:
 def parts_of(settings: dict[str, Any]) -> Parts:
     """What such a file describes."""
     given = {k: v for k, v in settings.items() if k not in SIZES}
-    bed = given.get("bed_mm", Parts.bed_mm)
-    if not isinstance(bed, list | tuple):
-        raise ValueError(f"bed_mm must be [width, depth], not {bed!r}")
-    return Parts(sizes=Sizes.among(settings), **given | {"bed_mm": tuple(bed)})
+    return Parts(sizes=Sizes.among(settings), **given)
 
 
 @dataclass(frozen=True, eq=False)
@@ -242,7 +246,7 @@ def _write_meshes(
     found: list[PrintedPiece],
     ended: list[Piece],
     places: list[Place],
-    bed_mm: tuple[float, float],
+    bed_mm: Sequence[float],
 ) -> None:
     """Every piece on the bed, assembled, and where the morph ends, for drawing."""
     arrays: dict[str, Any] = {"names": np.array([p.piece.name for p in found])}

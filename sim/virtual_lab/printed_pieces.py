@@ -300,7 +300,7 @@ class Place(NamedTuple):
 
 
 def laid_out(
-    boxes: Sequence[Box], bed: tuple[float, float], clearance: float
+    boxes: Sequence[Box], bed: Sequence[float], clearance: float
 ) -> list[Place]:
     """Rows of pieces, the deepest first; a full bed is followed by another.
 
