@@ -29,7 +29,7 @@ from analysis.labels.scoring import LabelOptions
 from analysis.spheres.detections import FittedSphere, Picks, Rejected, RejectionReason
 from pipeline.io.record_files import header_of, numbers, read_columns
 from pipeline.runs.atomic_files import write_text
-from pipeline.terminal import InputError
+from pipeline.terminal import InputError, file_of_step
 from sim.core.arrays import Floats
 
 CENTRE = ["x_mm", "y_mm", "z_mm"]
@@ -68,9 +68,7 @@ class SphereTable:
 
 def read_spheres(directory: Path) -> SphereTable:
     """Read DIR/spheres.csv and check it."""
-    path = directory / "spheres.csv"
-    if not path.is_file():
-        raise InputError(f"{path} does not exist: run morphtrack ingest first")
+    path = file_of_step(directory / "spheres.csv", "ingest")
     table = read_columns(path, ["sphere", *CENTRE, *COVARIANCE])
     values = numbers(table[[*CENTRE, *COVARIANCE]], path).to_numpy()
     covariances = values[:, 3:][:, SYMMETRIC].reshape(-1, 3, 3)

@@ -222,14 +222,7 @@ def _with_distortions(judged: Judged, rigid: Mechanism) -> Judged:
 
 def perform(job: Job, needs: Needs, out: Path) -> Numbers:
     """Compare what a job names."""
-    return run_step(
-        ComparisonSettings(**job.config),
-        needs["spheres"],
-        needs["simulated"],
-        out,
-        input_uncertainty=needs.get("input_uncertainty"),
-        deviation=needs.get("deviation"),
-    )
+    return run_step(ComparisonSettings(**job.config), out=out, **needs)
 
 
 def _other_unit(scale_mm: float, simulated: Path) -> str:

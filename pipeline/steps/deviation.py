@@ -198,8 +198,7 @@ def measure_or_say_why(
 
 def perform(job: Job, needs: Needs, out: Path) -> Numbers:
     """Look for the target in the scan that a job names."""
-    config = Deviation(**job.config)
-    return measure_or_say_why(config, needs["spheres"], needs["simulated"], out)
+    return measure_or_say_why(Deviation(**job.config), out=out, **needs)
 
 
 def _labelled(
