@@ -7,7 +7,6 @@ finished, and the steps of a run before a checkpoint that counts on them.
 
 import csv
 import ctypes
-import io
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -95,6 +94,15 @@ def read_json(path: Path) -> Any:
         raise InputError(f"{path} is not JSON: {error}") from error
 
 
+def read_mapping(path: Path) -> dict[str, Any]:
+    """Read a JSON file of names; empty where it is missing, damaged or another."""
+    try:
+        found = read_json(path)
+    except InputError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
 def point_to(link: Path, directory: Path) -> None:
     """Make `link` a relative symbolic link to `directory`, as it may have been before.
 
@@ -145,9 +153,7 @@ class GrowingTable(_Growing):
 
     def _write(self, cells: list[Any]) -> None:
         assert self._file is not None  # opened by the first append
-        buffer = io.StringIO()
-        csv.writer(buffer, lineterminator="\n").writerow(cells)
-        self._file.write(buffer.getvalue())
+        csv.writer(self._file, lineterminator="\n").writerow(cells)
         self._file.flush()
 
 

@@ -22,7 +22,7 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from pipeline.runs.atomic_files import replacing, sync
-from pipeline.runs.run_directory import REMEDY
+from pipeline.runs.run_directory import REMEDY, attempt_of
 from pipeline.terminal import InputError, one_line
 
 CHECKPOINT = "checkpoint.npz"
@@ -106,17 +106,12 @@ def earlier_attempt(out: Path) -> Earlier | None:
         return None  # a folder of somebody's choice
     failed = (out.parent.parent / "failed").glob(f"{key}.*")
     left = [d for d in failed if (d / CHECKPOINT).is_file()]
-    for directory in sorted(left, key=_attempt, reverse=True):
+    for directory in sorted(left, key=attempt_of, reverse=True):
         try:
             return _read(directory)
         except (OSError, ValueError, KeyError, BadZipFile):
             continue  # damaged: the one before it, or from the start
     return None
-
-
-def _attempt(directory: Path) -> int:
-    number = directory.name.rpartition(".")[2]
-    return int(number) if number.isdigit() else 0
 
 
 def _read(directory: Path) -> Earlier:

@@ -30,12 +30,13 @@ from pathlib import Path
 from typing import IO, Any
 
 from pipeline.runs import run_keys
-from pipeline.runs.atomic_files import read_json, sync, write_json
+from pipeline.runs.atomic_files import read_mapping, sync, write_json
 from pipeline.runs.run_directory import (
     REMEDY,
     RESULTS,
     Job,
     Numbers,
+    attempt_of,
     finished,
     node_names,
     run_record,
@@ -79,11 +80,7 @@ def store_code(job: Job, results: Path = RESULTS) -> None:
 
 def stored_code(identity: Mapping[str, Any], results: Path = RESULTS) -> dict[str, str]:
     """Stored digests of the modules that an identity was made of; may be none."""
-    try:
-        stored = read_json(_place(str(identity.get("code", "")), results))
-    except InputError:
-        return {}
-    return dict(stored) if isinstance(stored, dict) else {}
+    return read_mapping(_place(str(identity.get("code", "")), results))
 
 
 LOCK = ".lock"  # what follows the key in the name of its lock
@@ -161,12 +158,8 @@ def _ended(directory: Path) -> str:
 
 
 def _ended_record(directory: Path) -> dict[str, Any] | None:
-    try:
-        record = read_json(directory / "run.json")
-    except InputError:
-        return None
-    whole = isinstance(record, dict) and {"key", "status"} <= record.keys()
-    return record if whole else None
+    record = read_mapping(directory / "run.json")
+    return record if {"key", "status"} <= record.keys() else None
 
 
 def close_dead(directory: Path, results: Path) -> Path | None:
@@ -244,12 +237,11 @@ def _git(*words: str) -> str:
 
 
 def _attempts(key: str, results: Path) -> int:
-    taken = [
-        int(path.name.rpartition(".")[2])
+    taken = (
+        attempt_of(path)
         for place in ("running", "failed")
         for path in (results / place).glob(f"{key}.*")
-        if path.name.rpartition(".")[2].isdigit()
-    ]
+    )
     return max(taken, default=0)
 
 

@@ -9,7 +9,6 @@ the digests of its files in SHA256SUMS (pipeline.runs.run_attempts).
 """
 
 import hashlib
-import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,7 +16,7 @@ from numbers import Real
 from pathlib import Path
 from typing import Any, NoReturn
 
-from pipeline.runs.atomic_files import point_to, read_json
+from pipeline.runs.atomic_files import point_to, read_json, read_mapping
 from pipeline.runs.run_keys import key_of
 from pipeline.terminal import InputError, is_failing_disk, no_such
 
@@ -74,10 +73,11 @@ def needed_keys(job: Job) -> list[str]:
     return [key for _, key in keys_by_role(job.needs)]
 
 
-def keys_by_role(needs: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Role and key of each run among the needs of a job or of a record."""
+def keys_by_role(needs: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Role and key, or folder, of each run among the needs of a job or of a record."""
     for role, value in needs.items():
-        yield from ((role, k) for k in ([value] if isinstance(value, str) else value))
+        each = [value] if isinstance(value, str | Path) else value
+        yield from ((role, one) for one in each)
 
 
 def finished(key: str, results: Path = RESULTS) -> Path | None:
@@ -133,13 +133,9 @@ def _of_another_kind(record: Mapping[str, Any]) -> Iterator[str]:
 
 def node_names(of: Path | Sequence[Path]) -> Sequence[str]:
     """The names of nodes, where the structure of a run, or of the first, has names."""
-    try:
-        structure = read_json(
-            (of if isinstance(of, Path) else of[0]) / "structure.json"
-        )
-    except InputError:
-        return ()
-    return structure.get("node_names", ()) if isinstance(structure, dict) else ()
+    run = of if isinstance(of, Path) else of[0]
+    names: Sequence[str] = read_mapping(run / "structure.json").get("node_names", ())
+    return names
 
 
 def failed_attempts(key: str, results: Path = RESULTS) -> list[Path]:
@@ -152,7 +148,13 @@ def failed_attempts(key: str, results: Path = RESULTS) -> list[Path]:
 
 def _by_themselves(attempts: Iterable[Path]) -> list[Path]:
     own = [p for p in attempts if _status(p) in ("failed", "pruned")]
-    return sorted(own, key=lambda p: int(p.name.rpartition(".")[2]))
+    return sorted(own, key=attempt_of)
+
+
+def attempt_of(directory: Path) -> int:
+    """The number of an attempt from the name of its directory, <key>.<attempt>."""
+    number = directory.name.rpartition(".")[2]
+    return int(number) if number.isdigit() else 0
 
 
 def _status(directory: Path) -> str:
@@ -169,9 +171,8 @@ class Ledger:
 
     def __init__(self, results: Path = RESULTS) -> None:
         self._results = results
-        runs = results / "runs"
-        names = [entry.name for entry in os.scandir(runs)] if runs.is_dir() else []
-        self.finished = {n for n in names if finished(n, results) is not None}
+        records = (results / "runs").glob("*/run.json")
+        self.finished = {path.parent.name for path in records}
         attempts: dict[str, list[Path]] = {}
         for path in (results / "failed").glob("*.*"):
             attempts.setdefault(path.name.partition(".")[0], []).append(path)

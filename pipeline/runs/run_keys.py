@@ -21,7 +21,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from pipeline.config.config_files import parts_of
-from pipeline.runs.atomic_files import check_ends, write_text
+from pipeline.runs.atomic_files import check_ends, read_mapping, write_text
 from pipeline.terminal import InputError
 from sim.core.modules import code_closure
 
@@ -226,11 +226,7 @@ TRACKED = "mlflow.json"  # where MLflow has the run; written while others read i
 
 def mlflow_note(run: Path) -> dict[str, Any]:
     """Where MLflow has a run, as its folder notes it; empty if it was not logged."""
-    try:
-        noted = json.loads((run / TRACKED).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return noted if isinstance(noted, dict) else {}
+    return read_mapping(run / TRACKED)
 
 
 def write_digests(directory: Path) -> None:

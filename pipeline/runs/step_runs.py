@@ -11,15 +11,20 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
 
-from pipeline.runs.atomic_files import read_json, replacing, write_json
-from pipeline.runs.run_directory import Job, Needs, record_or_empty
+from pipeline.runs.atomic_files import (
+    read_json,
+    read_mapping,
+    replacing,
+    write_json,
+)
+from pipeline.runs.run_directory import Job, Needs, keys_by_role, record_or_empty
 from pipeline.runs.run_keys import (
     DIGESTS,
     KEY_LENGTH,
@@ -95,15 +100,8 @@ def write_sidecars(files: Iterable[Path], origin: Origin) -> None:
             "keys": list(origin.keys),
             "files": digests,
         }
-        if not path.is_file() or _read(path) != value:
+        if read_mapping(path) != value:
             write_json(path, value)
-
-
-def _read(path: Path) -> Any:
-    try:
-        return read_json(path)
-    except InputError:
-        return None
 
 
 def read_sidecar(file: Path) -> tuple[Origin, str] | None:
@@ -183,11 +181,6 @@ def _is_content(path: Path) -> bool:
     return not (hidden or picture or path.name in CIRCUMSTANCES)
 
 
-def _each(reads: Needs) -> Iterator[Path]:
-    for value in reads.values():
-        yield from [value] if isinstance(value, Path) else value
-
-
 def _by_role(of: Callable[[Path], str], reads: Needs) -> dict[str, Any]:
     """The keys of the folders that a step reads, by their roles."""
     return {
@@ -218,7 +211,7 @@ def step_job(
     digest : what the key covers of a file
     """
     folders = reads or {}
-    records = [record_or_empty(folder) for folder in _each(folders)]
+    records = [record_or_empty(folder) for _, folder in keys_by_role(folders)]
     if rebuilds_cases(step, frozenset(modules)):
         of_cases = {m for record in records for m in case_modules(record)}
         modules = sorted({*modules, *of_cases})
