@@ -30,9 +30,9 @@ import pandas as pd
 from analysis.comparison.compare_series import HELD_OUT, check_series
 from analysis.measured.prediction_verdicts import COORDINATE
 from pipeline.io.reader_interface import not_installed
-from pipeline.io.record_files import header_of, numbers, read_columns
+from pipeline.io.record_files import a_table, header_of, numbers, read_columns
 from pipeline.runs.atomic_files import check_ends
-from pipeline.terminal import InputError, no_such, one_line
+from pipeline.terminal import InputError, no_such, refusing
 from sim.core.arrays import Floats
 
 METRES = {"m": 1.0, "cm": 0.01, "mm": 0.001}  # of each unit that a file may state
@@ -270,7 +270,7 @@ def read_series(path: Path) -> pd.DataFrame:
     """
     if not path.is_file():
         raise InputError(f"{path} does not exist: name a CSV file of measurements")
-    try:
+    with refusing(ValueError), a_table(path):
         table = pd.read_csv(path, comment="#", skipinitialspace=True)
         if TIME in table:
             table = _of_markers(path)
@@ -280,10 +280,6 @@ def read_series(path: Path) -> pd.DataFrame:
                 "tip_y_mm, ..., or quantity, at, value, u, part"
             )
         return check_series(table, path.name)
-    except (pd.errors.ParserError, pd.errors.EmptyDataError) as error:
-        raise InputError(f"{path.name} is not a table: {one_line(error)}") from error
-    except ValueError as error:
-        raise InputError(str(error)) from error
 
 
 def _of_markers(path: Path) -> pd.DataFrame:

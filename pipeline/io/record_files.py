@@ -149,7 +149,7 @@ def header_of(path: Path) -> list[str]:
         where it cannot be read, or commas do not separate its columns
     """
     check_ends(path)
-    with _a_table(path):
+    with a_table(path):
         found = pd.read_csv(path, comment="#", nrows=0).columns
     for sign, name in SEPARATORS.items():
         if len(found) == 1 and sign in found[0]:
@@ -161,7 +161,7 @@ def header_of(path: Path) -> list[str]:
 
 
 @contextmanager
-def _a_table(path: Path) -> Iterator[None]:
+def a_table(path: Path) -> Iterator[None]:
     """Turn what pandas raises into a message of one line."""
     try:
         yield
@@ -181,7 +181,7 @@ def read_columns(path: Path, names: Sequence[str]) -> pd.DataFrame:
     for name in names:
         if name not in there:
             raise InputError(f"{path} has no column {name}: it has {', '.join(there)}")
-    with _a_table(path):
+    with a_table(path):
         table = pd.read_csv(
             path,
             comment="#",
