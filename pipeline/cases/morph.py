@@ -119,6 +119,7 @@ def strongest(
 CLOSED_BY_ROUNDING = 1e-6  # of L, up to which closing a start changes it unsaid
 NOTHING = np.empty(0)
 UNLIKE = 20.0  # ratio of sizes beyond which a unit is likely to be wrong
+ROUNDED = 1e-6  # of L, below which a coordinate is zero to the reader
 REACHED = 1e-3  # of L, up to which a target counts as reached
 AT_LIMIT = 1e-3  # of the range of a joint, within which it is at a limit
 LEAST_FORCE = 1e-4  # of L, force from which a contact counts
@@ -423,7 +424,9 @@ class MorphRecorder(record.Recorder[MorphCase, MorphStep]):
         if not len(away):
             return {}
         worst, allowed = int(np.argmax(away)), REACHED * self._L
-        at = ", ".join(f"{x:.5g}" for x in self.last.r[lead[worst]] + 0.0)
+        place = self.last.r[lead[worst]]
+        exact = np.where(np.abs(place) > ROUNDED * self._L, place, 0.0)
+        at = ", ".join(f"{x:.5g}" for x in exact)
         return {
             "target_reached": bool(away[worst] <= allowed),
             "target_node": int(lead[worst]),

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.config.hydra import flat
+from pipeline.config.workflow_file import WORKFLOW
 from pipeline.runs.provenance import (
     Found,
     JobNow,
@@ -165,6 +166,6 @@ def trace(what: str, results: Path) -> None:
     job_now, trouble = find_jobs_now()
     links = chain(found.origin.all_keys, results, job_now)
     lines = [first, *link_lines(found, links, results)]
-    if job_now is None:
+    if job_now is None and WORKFLOW.is_file():
         lines.append(f"conf was not checked, since it cannot be planned: {trouble}")
     print("\n".join(map(visible, lines)))

@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pipeline.terminal import InputError, named_nodes, no_such
+from pipeline.terminal import InputError, close_to, named_nodes, no_such
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -48,10 +48,9 @@ def parts_of(config: Any, where: str = "") -> Iterator[tuple[str, Any]]:
             yield from parts_of(value, f"{where}[{i}]")
 
 
-def did_you_mean(word: str, known: list[str]) -> str:
-    """A question that names the closest of `known`, or nothing."""
-    close = get_close_matches(word, known, 1)
-    return f", did you mean {close[0]}?" if close else ""
+def known_keys(key: str, known: list[str]) -> str:
+    """The keys closest to one that is unknown, if any, and all of them."""
+    return f"{close_to(key, known)} it has {', '.join(known)}".lstrip()
 
 
 def _place(parts: tuple[int | str, ...]) -> str:
@@ -63,7 +62,7 @@ def _place(parts: tuple[int | str, ...]) -> str:
 
 def no_key(key: str, known: list[str]) -> str:
     """The message for a key that is none of `known`."""
-    return f"has no key {key!r}: it has {', '.join(known)}{did_you_mean(key, known)}"
+    return f"has no key {key!r}: {known_keys(key, known)}"
 
 
 def refuse_unknown(given: Iterable[str], known: list[str], where: str) -> None:

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pipeline.config.config_files import CONF, case_names, check_cases, did_you_mean
+from pipeline.config.config_files import CONF, case_names, check_cases, known_keys
 from pipeline.terminal import InputError, close_to, shown_path
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ def _remedy(
     known = [str(key) for key in here if not str(key).startswith("_")] + defaults
     if part in FILE_NAMES and (other := FILE_NAMES.intersection(known)):
         return f"did you mean {'.'.join([*path, *other])}?"
-    return f"it has {', '.join(known)}{did_you_mean(part, known)}"
+    return known_keys(part, known)
 
 
 def _below(here: Any) -> Iterator[list[str]]:

@@ -188,10 +188,9 @@ def case_of(path: str) -> str:
     """
     file = Path(path)
     if not file.is_file():
-        folder = file.parent if file.parent.is_dir() else Path()
-        known = [str(p) for p in sorted(folder.iterdir()) if is_file_name(str(p))]
-        near = close_to(path, known) or "check its name"
-        raise InputError(f"the file {path} does not exist: {near}")
+        near = [p.name for p in sorted(file.parent.glob("*")) if is_file_name(str(p))]
+        remedy = close_to(file.name, near) or f"looked in {file.parent.absolute()}"
+        raise InputError(f"the file {path} does not exist: {remedy}")
     suffix = file.suffix.lower()
     if suffix not in SUFFIXES:
         raise InputError(

@@ -329,6 +329,10 @@ def in_numbers(entries: Mapping[str, Any]) -> dict[str, Any]:
         made["node_names"] = list(names)
         made["nodes"] = nodes = list(nodes.values())
     rows = nodes if isinstance(nodes, list) else []
+    if any(isinstance(at, Mapping) for at in rows):
+        raise ValueError(
+            "nodes must be a mapping {B0: [0, 0], ...} or a list of places"
+        )
     if rows and all(isinstance(at, list) and len(at) == 2 for at in rows):
         made["planar"] = made.get("planar") or "z"
         axis = "xyz".find(str(made["planar"]))
@@ -419,8 +423,9 @@ def _closed(structure: OwnStructure, precision: float, misfit: float) -> OwnStru
         moved, made = f"{found.moved:.2g} {unit}".rstrip(), found.structure
         structure = replace(structure, r0=made.r0, constraints=made.constraints)
         said.append(
-            f"nodes were moved by {moved} or less to close all loops, and "
-            f"{found.relaxed} redundant constraint{'s' * (found.relaxed != 1)} omitted"
+            f"nodes were moved by {moved} or less to close all loops"
+            + f", and {found.relaxed} rows omitted that others imply"
+            * (found.relaxed > 0)
         )
         if found.motions:
             said.append(f"this adds {found.motions} to the mobility")

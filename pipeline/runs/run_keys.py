@@ -69,7 +69,8 @@ def file_digest(path: Path) -> str:
         raise
     except OSError as error:
         raise InputError(
-            f"{path} cannot be read ({error.strerror}): give the path of a file"
+            f"{path} cannot be read ({error.strerror}): looked in "
+            f"{path.absolute().parent}"
         ) from error
 
 

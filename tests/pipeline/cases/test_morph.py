@@ -114,6 +114,7 @@ def test_limits_that_a_morph_ends_at_are_told_with_their_bounds(tmp_path):
         ),
         ({"nodes": {"A1": [0, 0], "B": [1, 0]}, "fixed": ["A"]}, "did you mean A1"),
         ({"nodes": [[0, 0], [1, 0]], "planar": ["z"]}, "planar is .*: choose one of x"),
+        ({"nodes": [{"A": [0, 0]}, {"B": [1, 0]}], "fixed": ["A"]}, "or a list of pl"),
         ({"nodes": [[0, 0, 0]], "fix": [0]}, r"did you mean `fixed: \[0\]`\?"),
         ({"rods": []}, "is a rod file: case=rod_file reads it"),
         ({"file_spec": 1, "vertices_coords": []}, "pattern: case=fold_file reads it"),
@@ -275,7 +276,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "unknown key": (
         {"rods": [[0, 1, 1.0]]},
-        "has no key 'rods': it has",
+        "has no key 'rods': did you mean nodes",
     ),
     "body of unknown nodes": ({"bodies": [[0, 4]]}, "bodies[0][1] is 4: the structure"),
     "body that is none": (

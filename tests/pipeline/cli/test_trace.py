@@ -172,6 +172,8 @@ def test_conf_that_cannot_be_planned_is_said(project, figure, monkeypatch, capsy
     said = told(capsys, figure)
     assert "conf was not checked, since it cannot be planned: " in said
     assert "nothing has changed" in said
+    (project / "conf" / "workflow.yaml").unlink()
+    assert "conf" not in told(capsys, figure).splitlines()[-1]
 
 
 @pytest.mark.parametrize(

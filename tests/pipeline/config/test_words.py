@@ -8,10 +8,10 @@ from pipeline.terminal import InputError
 REFUSED = [
     (
         "case.tolerence=1",
-        "case has no key 'tolerence': it has .*structure",
+        r"case has no key 'tolerence': did you mean tolerance\? it has .*structure",
     ),
-    ("case.balls=1", "case has no key 'balls': it has .*ball_radius"),
-    ("gruop=3", "no key 'gruop': it has record_every, case"),
+    ("case.balls=1", "case has no key 'balls': .*it has .*ball_radius"),
+    ("gruop=3", "no key 'gruop': .*it has record_every, case"),
     ("foo", "^foo has no value: write KEY=VALUE$"),
     ("case.target.radius", "has no value: write KEY=VALUE$"),
     ("=3", "^=3: the configuration has no key '': it has"),

@@ -82,7 +82,7 @@ def test_an_override_reaches_what_comparisons_share(tmp_path):
     [
         ("comparisons.one.scale=50", "has no key 'scale'"),
         ("comparisons.three.scale_mm=50", "comparisons has no key 'three'"),
-        ("comparisons.onne.scale_mm=50", "it has one, two, did you mean one?"),
+        ("comparisons.onne.scale_mm=50", "did you mean one? it has one, two"),
         ("comparison.one.scale_mm=50", "did you mean comparisons?"),
         ("figures.width=89", "no key 'width': did you mean style.width?"),
         ("comparisons.one.scale_mm.x=50", "to add it, write +comparisons.one.scale_mm"),

@@ -59,7 +59,7 @@ def test_lengths_are_in_the_unit_and_limbs_are_those_of_the_pulses(tmp_path):
         (
             "thikness: 2",
             "thickness: 2",
-            "'thikness': it has thickness, width, did",
+            "'thikness': did you mean thickness? it has thickness, width",
         ),
         ("  - {}", "  - line: [[0, 0], [50, 0]]", "give one of line, arc and curve"),
         ("spacing: 0", "spacing: 5", "spacing must be a positive number, not 0"),

@@ -133,7 +133,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "unknown joint": ({"joints": [{"hing": {}}]}, "did you mean hinge?"),
     "unknown key of a joint": (
         {"joints": [{"hinge": {"axs": [0, 1]}}]},
-        "joints[0].hinge has no key 'axs': it has axis, other, bodies, did you mean",
+        "joints[0].hinge has no key 'axs': did you mean axis? it has axis, oth",
     ),
     "two joints in one": (
         {"joints": [{"line_point": {"line": [0, 1], "point": 2}, "fixed": {}}]},

@@ -4,6 +4,7 @@ import pytest
 
 from pipeline.terminal import close_to, named_nodes
 
+FILES = ["chain.yaml", "thin.yaml", "scan.py"]
 RUNS = ["crawler,duration=2", "gripper", "pentapod"]
 
 
@@ -18,6 +19,18 @@ RUNS = ["crawler,duration=2", "gripper", "pentapod"]
 )
 def test_a_name_is_offered_by_its_nearest_word_too(name, offered):
     assert close_to(name, RUNS) == offered
+
+
+@pytest.mark.parametrize(
+    ("name", "offered"),
+    [
+        ("chan.yaml", "did you mean chain.yaml?"),
+        ("thn.yml", "did you mean thin.yaml?"),
+        ("can.yaml", "did you mean chain.yaml?"),
+    ],
+)
+def test_names_that_are_less_close_are_not_offered_beside_one_that_is(name, offered):
+    assert close_to(name, FILES) == offered
 
 
 @pytest.mark.parametrize(
