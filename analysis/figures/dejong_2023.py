@@ -178,8 +178,7 @@ def _draw_steps(ax: Axes, shape: ScannedShape) -> Axes:
     every = max(1, len(steps) // 15)
     rings: dict[str, Any] = {"color": style.ERROR, "mfc": "white", "mew": 0.7}
     ax.semilogy(steps[positive], E[positive], "-o", markevery=every, **rings)
-    ax.set_ylabel(r"distance error $\mathcal{E}$ (-)", labelpad=1)
-    ax.set_xlabel(r"step $s$ (-)", labelpad=0)
+    ax.set(xlabel=r"step $s$ (-)", ylabel=r"distance error $\mathcal{E}$ (-)")
     ax.xaxis.set_major_locator(MaxNLocator(5, integer=True))
     ax.yaxis.set_major_locator(LogLocator(numticks=6))
     ax.yaxis.set_minor_formatter(NullFormatter())
@@ -187,7 +186,7 @@ def _draw_steps(ax: Axes, shape: ScannedShape) -> Axes:
     ax.set_xlim(-0.05 * end - 0.1, end * 1.16 + 0.6)
     right = ax.twinx()
     right.plot(steps, S, "--s", color=style.SHAPE, ms=2.4, markevery=every)
-    right.set_ylabel(r"shape factor $\mathcal{S}$ (-)", labelpad=2, color=style.SHAPE)
+    right.set_ylabel(r"shape factor $\mathcal{S}$ (-)", color=style.SHAPE)
     right.tick_params(axis="y", colors=style.SHAPE)
     right.yaxis.set_major_locator(MaxNLocator(5))
     at = end * 1.05 + 0.2

@@ -62,14 +62,14 @@ def _draw_samples(figure: Figure, ax: Axes, shown: ShownRun) -> None:
     look: dict[str, Any] = {"s": 4.0, "cmap": style.ON_WHITE, "linewidths": 0}
     dots = ax.scatter(table["S"], table["size"], c=table["sigma"], **look)
     bar = figure.colorbar(dots, ax=ax, pad=0.02, aspect=30)
-    bar.set_label(r"smallest singular value $\sigma$ (-)", labelpad=2)
+    bar.set_label(r"smallest singular value $\sigma$ (-)")
     start = shown.table["S"][0], shown.table["size"][0]
     ax.plot(*start, "+", color=START, ms=style.size(8.0), mew=1.4)
     for row in extremes(shown.table).values():
         x, y = float(shown.table["S"][row]), float(shown.table["size"][row])
         ax.plot(x, y, "o", mfc="none", color="black", ms=style.size(5.0), mew=0.7)
-    ax.set_xlabel(r"shape factor $\mathcal{S}$ (-)", labelpad=1)
-    ax.set_ylabel("size: largest distance ($L$)", labelpad=2)
+    ax.set_xlabel(r"shape factor $\mathcal{S}$ (-)")
+    ax.set_ylabel("size: largest distance ($L$)")
     style.put_letter(ax, "a")
 
 
@@ -80,8 +80,7 @@ def _draw_growth(cells: Axes, new: Axes, table: pd.DataFrame) -> None:
     ):
         shown = table[RECENT * (column == "new") :]
         ax.plot(shown["sample"], shown[column], color=style.SIMULATED)
-        ax.set_ylabel(label, labelpad=2)
-        ax.set_xlabel("samples (-)", labelpad=1)
+        ax.set(xlabel="samples (-)", ylabel=label)
         ax.set_ylim(bottom=0.0)
         ax.xaxis.set_major_locator(MaxNLocator(4, integer=True))
         ax.yaxis.set_major_locator(MaxNLocator(4, integer=True))

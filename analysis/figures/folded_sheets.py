@@ -249,8 +249,7 @@ def _draw_ratios(ax: Axes, plate: pd.DataFrame) -> None:
         fold[::-3], stretched, "o", color=style.SIMULATED, ms=style.size(2.5),
         label=r"stretched, $-\nu$ (a)",
     )  # fmt: skip
-    ax.set_xlabel(f"larger fold {DEGREES}")
-    ax.set_ylabel(r"Poisson's ratio $|\nu|$ (-)")
+    ax.set(xlabel=f"larger fold {DEGREES}", ylabel=r"Poisson's ratio $|\nu|$ (-)")
 
 
 def _draw_modes(ax: Axes, modes: pd.DataFrame) -> None:

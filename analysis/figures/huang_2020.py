@@ -97,8 +97,7 @@ def draw_huang_2b(runs: Sequence[ShownRun]) -> DrawnFigure:
         ax.plot(rows["ratio"], rows["delta"], label=label, color=color, marker=mark)
     ax.axvline(ROLLS, color=INK, lw=0.6, ls=":", label="rolling begins here, by [Hu20]")
     ax.set_xlabel(r"normalised friction coefficient $\mu/\tan\theta$ (-)")
-    ax.set_ylabel(r"route ratio $\delta = s_b/s_c$ (-)")
-    ax.set_ylim(0.98, 1.31)
+    ax.set(ylabel=r"route ratio $\delta = s_b/s_c$ (-)", ylim=(0.98, 1.31))
     style.legend_below(figure, *ax.get_legend_handles_labels())
     return DrawnFigure(figure, {"routes": table}, facts)
 

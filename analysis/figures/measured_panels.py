@@ -392,8 +392,7 @@ def draw_unfitted(panel: Axes, of: Unfitted, look: Look) -> str:
         panel.plot(*first, label=group, color=PREDICTED_COLOUR, lw=0.6, **dots)
     panel.axhline(of.aim, **AIM)
     panel.set_ylim(0.0, 1.4 * max(of.aim, *of.worst().values()))
-    panel.set_ylabel(f"distance, rms ({_unit(of.unit)})")
-    panel.set_xlabel(_axis(of.along))
+    panel.set(xlabel=_axis(of.along), ylabel=f"distance, rms ({_unit(of.unit)})")
     panel.legend(
         fontsize=style.size(6.0), ncols=len(marks), loc="upper center",
         columnspacing=0.6, handlelength=1.0, handletextpad=0.3, borderaxespad=0.1,

@@ -173,13 +173,13 @@ def _draw_quantity(above: Axes, below: Axes, fit: Fit, name: str) -> None:
     for ax in (above, below):
         ax.axvline(last, color=style.FAINT, lw=0.5, ls=":")
         ax.set_xlim(left=min(0.0, float(rows["at"].min())))
-    above.set_ylabel(f"{_symbol(name)} {'(-)' if ratio else '(mm)'}", labelpad=2)
+    above.set_ylabel(f"{_symbol(name)} {'(-)' if ratio else '(mm)'}")
     above.tick_params(labelbottom=False)
-    below.set_ylabel("residual " + ("(-)" if ratio else "(mm)"), labelpad=2)
+    below.set_ylabel("residual " + ("(-)" if ratio else "(mm)"))
     names = fit["parameters"]["parameter"].astype(str)
     of_arm = names.str.endswith("_times").any()  # parameters are multiples of its own
     axis = "fraction of the tensions (-)" if of_arm else "time $t$ (s)"
-    below.set_xlabel(axis, labelpad=1)
+    below.set_xlabel(axis)
 
 
 def _symbol(quantity: str) -> str:

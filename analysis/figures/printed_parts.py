@@ -93,8 +93,7 @@ def _bed(ax: Axes, shapes: Sequence[DrawnPart], bed: Floats) -> None:
     _shaded(ax, shapes, TOP)
     ax.set(xlim=(-3, bed[0] + 3), ylim=(-3, bed[1] + 3))
     ax.set_aspect("equal")
-    ax.set_xlabel("$x$ (mm)", labelpad=1)
-    ax.set_ylabel("$y$ (mm)", labelpad=2)
+    ax.set(xlabel="$x$ (mm)", ylabel="$y$ (mm)")
 
 
 def _shaded(ax: Axes, shapes: Sequence[DrawnPart], view: Floats) -> Floats:
@@ -156,7 +155,7 @@ def draw_as_built(runs: Sequence[ShownRun]) -> DrawnFigure:
 
 
 def _each_role(ax: Axes, table: pd.DataFrame) -> list[tuple[str, str, str, Ints]]:
-    ax.set_xlabel("index of the unknown (-)", labelpad=1)
+    ax.set_xlabel("index of the unknown (-)")
     ax.xaxis.set_major_locator(MaxNLocator(8, integer=True))
     ax.axhline(0.0, color=style.FAINT, lw=0.5)
     return [
@@ -171,7 +170,7 @@ def _draw_deviations(ax: Axes, table: pd.DataFrame, truth: Floats) -> None:
     for label, colour, marker, at in _each_role(ax, table):
         ax.plot(at, found[at], marker, color=colour, ms=3.2, label=label)
     ax.plot(truth, "o", mfc="none", mec="black", mew=0.6, ms=6.0, label="true (known)")
-    ax.set_ylabel("deviation from drawing (mm)", labelpad=1)
+    ax.set_ylabel("deviation from drawing (mm)")
     high = float(np.abs(truth).max())
     ax.set_ylim(-1.15 * high, 1.7 * high)
     ax.legend(loc="upper center", ncols=3, handletextpad=0.2, columnspacing=1.0)
@@ -186,7 +185,7 @@ def _draw_errors(ax: Axes, table: pd.DataFrame, truth: Floats) -> str:
             at, error[at], half[at], fmt=marker, color=colour, ms=2.6, lw=0.8,
             capsize=1.6, label=f"{label}, 95 % interval",
         )  # fmt: skip
-    ax.set_ylabel("estimated $-$ true (µm)", labelpad=1)
+    ax.set_ylabel("estimated $-$ true (µm)")
     high = float((np.abs(error) + half).max())
     ax.set_ylim(-1.1 * high, 1.75 * high)
     ax.legend(loc="upper left")
@@ -197,13 +196,12 @@ def _draw_errors(ax: Axes, table: pd.DataFrame, truth: Floats) -> str:
 def _draw_correlation(ax: Axes, covariance: Floats) -> None:
     sd = np.sqrt(np.diag(covariance))
     image = ax.imshow(covariance / np.outer(sd, sd), cmap="PuOr", vmin=-1.0, vmax=1.0)
-    ax.set_xlabel("index of the unknown (-)", labelpad=1)
-    ax.set_ylabel("index of the unknown (-)", labelpad=1)
+    ax.set(xlabel="index of the unknown (-)", ylabel="index of the unknown (-)")
     for axis in (ax.xaxis, ax.yaxis):
         axis.set_major_locator(MaxNLocator(5, integer=True))
     bar = ax.figure.colorbar(image, ax=ax, fraction=0.046, pad=0.04)
     bar.set_ticks([-1.0, -0.5, 0.0, 0.5, 1.0])
-    bar.set_label("correlation (-)", labelpad=1)
+    bar.set_label("correlation (-)")
 
 
 def _draw_growth(ax: Axes, table: pd.DataFrame, true_play_mm: float) -> None:
@@ -221,8 +219,7 @@ def _draw_growth(ax: Axes, table: pd.DataFrame, true_play_mm: float) -> None:
         )  # fmt: skip
         dotted: dict[str, Any] = {"color": "black", "lw": 0.7, "ls": ":"}
         ax.axhline(1e3 * true_play_mm, label="true play", **dotted)
-    ax.set_xlabel("poses scanned (-)", labelpad=1)
-    ax.set_ylabel("standard deviation (µm)", labelpad=1)
+    ax.set(xlabel="poses scanned (-)", ylabel="standard deviation (µm)")
     ax.set_yscale("log")
     ax.set_ylim(4.0, 4000.0)
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
@@ -247,7 +244,6 @@ def _draw_again(ax: Axes, table: pd.DataFrame) -> None:
                 ha="center", va="bottom", fontsize=style.size(style.SMALL),
             )  # fmt: skip
     ax.set_xticks(at, table["pose"])
-    ax.set_xlabel("pose", labelpad=1)
-    ax.set_ylabel("rms node distance (mm)", labelpad=1)
+    ax.set(xlabel="pose", ylabel="rms node distance (mm)")
     ax.set_ylim(0.0, 2.3 * float(table["rms_mm_before"].max()))
     ax.legend(loc="upper left", handlelength=1.4)

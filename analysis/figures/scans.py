@@ -73,8 +73,7 @@ def _two_views(
     figure.suptitle(title)
     for panel, up in zip(both, (2, 3), strict=True):
         panel.set_aspect("equal", adjustable="datalim")
-        panel.set_xlabel("principal axis 1 (mm)")
-        panel.set_ylabel(f"principal axis {up} (mm)")
+        panel.set(xlabel="principal axis 1 (mm)", ylabel=f"principal axis {up} (mm)")
     style.put_letters(both)
     return figure, [(both[0], axes[[0, 1]]), (both[1], axes[[0, 2]])]
 

@@ -92,8 +92,7 @@ def _panels(E: Floats) -> tuple[Figure, list[list[Axes]]]:
 
 def _draw_error(ax: Axes, E: Floats) -> None:
     """E by step; a target that every step reaches has no curve."""
-    ax.set_xlabel("step $s$ (-)", labelpad=0)
-    ax.set_ylabel(r"distance error $\mathcal{E}$ (-)", labelpad=1)
+    ax.set(xlabel="step $s$ (-)", ylabel=r"distance error $\mathcal{E}$ (-)")
     ax.xaxis.set_major_locator(MaxNLocator(5, integer=True))
     ax.set_xlim(-0.4, len(E) - 0.6)
     seen = np.where(E > REACHED, E, np.nan)
@@ -275,8 +274,7 @@ def _draw_map(ax: Axes, run: ShownRun, branches: int) -> None:
         line = np.concatenate([back[::-1], forth[1:]])
         ax.plot(*line.T, DASHES[k % 4], color=COLOURS[k % 4], label=f"branch {k + 1}")
     ax.plot(0.0, 0.0, "o", color=style.ERROR, markersize=3.5)
-    ax.set_xlabel(f"coordinate 1 ({style.UNIT})")
-    ax.set_ylabel(f"coordinate 2 ({style.UNIT})")
+    ax.set(xlabel=f"coordinate 1 ({style.UNIT})", ylabel=f"coordinate 2 ({style.UNIT})")
     ax.margins(0.12)
 
 

@@ -32,8 +32,7 @@ def main_effects(
     for response, axes in zip(responses, rows, strict=True):
         for ax, factor in zip(axes, factors, strict=True):
             _effect(ax, done, factor, response)
-            ax.set_xlabel(factor)
-            ax.set_ylabel(response)
+            ax.set(xlabel=factor, ylabel=response)
             style.put_letter(ax, next(letters))
         style.compare(axes)
     left_out = len(table) - len(done)

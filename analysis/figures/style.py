@@ -119,6 +119,7 @@ SIZES: dict[str, float] = {
     "ytick.labelsize": 6.5,
     "legend.fontsize": 6.5,
     "legend.title_fontsize": 6.5,
+    "axes.labelpad": 1.5,
     "axes.linewidth": 0.6,
     "xtick.major.width": 0.6,
     "ytick.major.width": 0.6,
@@ -233,7 +234,7 @@ def colour_bar(ax: Axes, colours: ScalarMappable, label: str) -> None:
     """What colours mean, below a picture."""
     place = ax.inset_axes((0.15, -0.06, 0.7, 0.045))
     bar = ax.figure.colorbar(colours, cax=place, orientation="horizontal")
-    bar.set_label(label, labelpad=1)
+    bar.set_label(label)
 
 
 def round_length(span: float) -> float:

@@ -119,8 +119,7 @@ def draw_zhu_filipov_8(runs: Sequence[ShownRun]) -> DrawnFigure:
         curve.plot(stop, energy[stop], "o", color=SERIES[1], mec="black", mew=0.4)
         style.annotate_near(curve, str(number), (stop, energy[stop]), (-6, 4))
         picture(ax, run, stop, view=(24.0, -118.0), room=room)
-    curve.set_xlabel("increment (-)", labelpad=1)
-    curve.set_ylabel(r"strain energy ($\mathrm{\mu}$J)")
+    curve.set(xlabel="increment (-)", ylabel=r"strain energy ($\mathrm{\mu}$J)")
     style.put_letters(above, ["flat", "end, contact forces"])
     titles = [f"{n}: increment {stop}" for n, stop in enumerate(stops, start=1)]
     style.put_letters(states, titles, first="d")
