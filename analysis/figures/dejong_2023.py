@@ -21,10 +21,9 @@ from analysis.figures.mechanisms import (
     draw_mechanism,
     draw_spheres,
     draw_target,
-    scene_of,
     view_of,
 )
-from analysis.figures.panel_3d import PaintedScene, View
+from analysis.figures.panel_3d import PaintedScene, View, scene_on
 from analysis.figures.shown import DrawnFigure, ShownRun, node_table
 from sim.core.arrays import Floats, Ints
 from sim.mechanism.constraint_projection import admissible, satisfy_constraints
@@ -149,10 +148,8 @@ def _draw_row(
     everything, view = np.concatenate(ends), best_view(ends[1], ends[0])
     style.put_letter(panels[0], letter, f"{run.label}: initial")
     for panel, r in zip(panels, ends, strict=False):
-        scene = scene_of(everything, view)
-        draw_target(scene, run.target)
-        draw_mechanism(scene, r, run.bodies)
-        scene.paint(panel, everything)
+        with scene_on(panel, everything, view) as scene:
+            draw_mechanism(scene, r, run.bodies, target=run.target)
     style.scale_bar(panels[0], 1.0, style.UNIT, loc="lower left")
     panels[1].set_title("final, simulated")
     _draw_scan(panels[2], shape, everything, view)
@@ -160,15 +157,19 @@ def _draw_row(
 
 
 def _draw_scan(ax: Axes, shape: ScannedShape, everything: Floats, view: View) -> None:
-    scene, compared = scene_of(everything, view), shape.compared
+    compared = shape.compared
     what = "synthetic scan, " if shape.synthetic else "final, scanned, "
     ax.set_title(f"{what}{compared['verdict']},\nrms {compared['rms_mm']:.2f} mm")
-    if len(shape.points):
-        flat = scene.seen(shape.points)
-        ax.plot(*flat.T, ",", color=POINT_COLOUR, rasterized=True, zorder=0)
-    draw_mechanism(scene, shape.run.r[-1], shape.run.bodies, size=1.2)
+    with scene_on(ax, everything, view) as scene:
+        _draw_points(ax, scene, shape)
+        draw_mechanism(scene, shape.run.r[-1], shape.run.bodies, size=1.2)
+
+
+def _draw_points(ax: Axes, scene: PaintedScene, shape: ScannedShape) -> None:
+    """What was scanned: points, and the spheres found."""
+    flat = scene.seen(shape.points)
+    ax.plot(*flat.T, ",", color=POINT_COLOUR, rasterized=True, zorder=0)
     draw_spheres(scene, shape.nodes[np.isfinite(shape.nodes[:, 0])])
-    scene.paint(ax, everything)
 
 
 def _draw_steps(ax: Axes, shape: ScannedShape) -> Axes:
@@ -359,25 +360,24 @@ def _draw_first(axes: Sequence[Axes], run: ShownRun, first: FirstStep) -> None:
     everything = np.concatenate([r, moved, run.r[1], run.target.vertices])
     led = np.linalg.norm(g - r, axis=1) > 0
     panels = ("goals", "admissible motions", "eq. (11)", "eq. (12)")
-    for column, (ax, name) in enumerate(zip(axes, panels, strict=True)):
-        scene = scene_of(everything, view_of(run.r))
-        draw_target(scene, run.target)
-        if column < 3:
-            draw_mechanism(scene, r, run.bodies, alpha=1.0 if column < 2 else 0.3)
-        if column == 0:
-            scene.arrows(r[led], (g - r)[led], GOAL)
-        if column == 1:
-            _draw_modes(scene, r, first.modes, 0.12 * scene.span)
-        if column >= 2:
-            pale = 1.0 if column == 2 else 0.3
-            draw_mechanism(scene, moved, run.bodies, colour=style.ERROR, alpha=pale)
-        if column == 2:
-            scene.arrows(r, moved - r, style.ERROR, 0.5)
-        if column == 3:
-            draw_mechanism(scene, first.corrected, run.bodies)
-        scene.paint(ax, everything)
-        style.put_letter(ax, "abcd"[column], name)
-    style.scale_bar(axes[0], style.round_length(scene.span), style.UNIT)
+    for column, ax in enumerate(axes):
+        unit = style.UNIT * (column == 0)
+        with scene_on(ax, everything, view_of(run.r), unit) as scene:
+            draw_target(scene, run.target)
+            if column < 3:
+                draw_mechanism(scene, r, run.bodies, alpha=1.0 if column < 2 else 0.3)
+            if column == 0:
+                scene.arrows(r[led], (g - r)[led], GOAL)
+            if column == 1:
+                _draw_modes(scene, r, first.modes, 0.12 * scene.span)
+            if column >= 2:
+                pale = 1.0 if column == 2 else 0.3
+                draw_mechanism(scene, moved, run.bodies, colour=style.ERROR, alpha=pale)
+            if column == 2:
+                scene.arrows(r, moved - r, style.ERROR, 0.5)
+            if column == 3:
+                draw_mechanism(scene, first.corrected, run.bodies)
+    style.put_letters(axes, panels)
 
 
 def _draw_modes(scene: PaintedScene, r: Floats, modes: Floats, swing: float) -> None:
@@ -398,20 +398,17 @@ def _draw_history(
     for ax in axes[len(chosen) :]:
         ax.set_axis_off()
     for ax, s in zip(axes, chosen.tolist(), strict=False):
-        scene = scene_of(everything, view_of(run.r))
-        draw_target(scene, run.target)
-        draw_mechanism(scene, run.r[s], run.bodies)
-        if s != chosen[-1]:
-            goals = run.arrays["g"][s]
-            led = np.linalg.norm(goals - run.r[s], axis=1) > 0
-            scene.dots(goals[led], GOAL, 1.6, lift=0.05)
-        scene.paint(ax, everything)
+        unit = style.UNIT * (s == chosen[0])
+        with scene_on(ax, everything, view_of(run.r), unit) as scene:
+            draw_mechanism(scene, run.r[s], run.bodies, target=run.target)
+            if s != chosen[-1]:
+                goals = run.arrays["g"][s]
+                led = np.linalg.norm(goals - run.r[s], axis=1) > 0
+                scene.dots(goals[led], GOAL, 1.6, lift=0.05)
         E, S = style.above(run.column("E")[s], NOTHING), run.column("S")[s]
         title = rf"$s$ = {s}: $\mathcal{{E}}$ {E}, $\mathcal{{S}}$ = {S:.3f}"
         if s == chosen[0]:
             style.put_letter(axes[0], letter, f"{run.title}\n{title}".strip())
-            long = style.round_length(np.ptp(everything, axis=0).max())
-            style.scale_bar(ax, long, style.UNIT)
         else:
             ax.set_title(title)
 
@@ -448,17 +445,12 @@ def plotted_factors(shape: ScannedShape) -> pd.DataFrame:
 
 def _panel(ax: Axes, head: str, shape: ScannedShape, view: View) -> None:
     everything: Floats = shape.run.r[0 if head == "structure" else -1]
-    scene = scene_of(everything, view)
-    if head == "scanned":
-        flat = scene.seen(shape.points)
-        ax.plot(*flat.T, ",", color=POINT_COLOUR, rasterized=True, zorder=0)
-        draw_spheres(scene, shape.nodes)
-    else:
-        if head == "simulated":
-            draw_target(scene, shape.run.target)
-        draw_mechanism(scene, everything, shape.run.bodies)
-    scene.paint(ax, everything)
-    style.scale_bar(ax, style.round_length(scene.span), style.UNIT)
+    target = {"target": shape.run.target} if head == "simulated" else {}
+    with scene_on(ax, everything, view, style.UNIT) as scene:
+        if head == "scanned":
+            _draw_points(ax, scene, shape)
+        else:
+            draw_mechanism(scene, everything, shape.run.bodies, **target)
 
 
 def _verdict(ax: Axes, shape: ScannedShape) -> None:

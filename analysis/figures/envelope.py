@@ -10,7 +10,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from analysis.figures import style
-from analysis.figures.mechanisms import ABOVE, best_view, draw_mechanism, scene_of
+from analysis.figures.mechanisms import ABOVE, best_view, draw_mechanism
+from analysis.figures.panel_3d import PaintedScene
 from analysis.figures.shown import DrawnFigure, ShownRun
 from analysis.figures.style import PanelGrid, sheet
 from sim.mechanism.reachable_shapes import RECENT
@@ -93,9 +94,7 @@ def _draw_extreme(ax: Axes, shown: ShownRun, name: str, row: int) -> None:
     turned = r @ np.linalg.svd(r)[2].T
     flat = np.ptp(turned, axis=0).min() <= 1e-6 * np.ptp(r)
     reach = 0.75 * np.abs(shown.r[0] - shown.r[0].mean(axis=0)).max()
-    everything = np.array([[-reach] * 3, [reach] * 3])
-    view = ABOVE if flat else best_view(r, r)
-    scene = scene_of(everything, view)
+    scene = PaintedScene(ABOVE if flat else best_view(r, r), 2.0 * reach)
     draw_mechanism(scene, turned if flat else r, shown.bodies, size=1.6)
     box = np.stack([scene.axes[:2].sum(axis=0), -scene.axes[:2].sum(axis=0)])
     scene.paint(ax, reach * box)

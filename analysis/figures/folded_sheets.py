@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from analysis.figures import style
-from analysis.figures.panel_3d import PaintedScene, View
+from analysis.figures.panel_3d import PaintedScene, View, scene_on
 from analysis.figures.shown import DrawnFigure, ShownRun
 from analysis.figures.style import (
     PanelGrid,
@@ -193,10 +193,8 @@ def picture(
     """
     state = sheet_of(run, step, forces=arrow > 0)
     room = state.x if room is None else room
-    scene = PaintedScene(view, float(np.ptp(room, axis=0).max()))
-    draw_sheet(scene, state, arrow=arrow)
-    scene.paint(ax, room)
-    scale_bar(ax, round_length(scene.span), "mm", times=1e3)
+    with scene_on(ax, room, view, "mm", 1e3) as scene:
+        draw_sheet(scene, state, arrow=arrow)
     if state.force is not None:
         largest = 1e3 * float(np.linalg.norm(state.force, axis=1).max())
         shown = round_length(4.0 * largest)

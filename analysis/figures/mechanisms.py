@@ -41,13 +41,6 @@ def faces(r: Floats, body: tuple[int, ...]) -> list[Floats]:
     return [r[corners] for corners in body_faces(r, body)]
 
 
-def scene_of(everything: Floats, view: View) -> PaintedScene:
-    """An empty scene as large as points (..., 3)."""
-    return PaintedScene(
-        view, float(np.ptp(everything.reshape(-1, 3), axis=0).max()) or 1.0
-    )
-
-
 def draw_mechanism(
     scene: PaintedScene, r: Floats, bodies: tuple[tuple[int, ...], ...], **style: Any
 ) -> None:
@@ -56,8 +49,10 @@ def draw_mechanism(
     Parameters
     ----------
     r : (n, 3) node positions
-    style : colour, alpha (how pale), size of the nodes in pt, lift
+    style : colour, alpha (how pale), size of the nodes in pt, lift; target
     """
+    if "target" in style:
+        draw_target(scene, style["target"])
     colour, alpha = style.get("colour", SIMULATED), style.get("alpha", 1.0)
     pen, lift = paler(colour, alpha), style.get("lift", 0.0)
     fill = paler(colour, 0.3 * alpha)

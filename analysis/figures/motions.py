@@ -12,8 +12,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from analysis.figures import style
-from analysis.figures.mechanisms import draw_mechanism, scene_of, view_of
-from analysis.figures.panel_3d import VIEW, PaintedScene, upright
+from analysis.figures.mechanisms import draw_mechanism, view_of
+from analysis.figures.panel_3d import VIEW, scene_on, upright
 from analysis.figures.shown import DrawnFigure, ShownRun
 from analysis.figures.style import PanelGrid, sheet
 from sim.core.arrays import Floats, Ints
@@ -61,14 +61,13 @@ def _name(run: ShownRun) -> str:
 def _draw_path(ax: Axes, run: ShownRun, traced: int, shares: Sequence[float]) -> None:
     """Configurations at some shares of the time, later ones darker, a node's path."""
     r = run.r
-    scene = scene_of(r, view_of(r))
     path = np.stack([r[:-1, traced], r[1:, traced]], axis=1)
-    scene.lines(path, style.TARGET, 0.5)
-    for k, step in enumerate((np.array(shares) * (len(r) - 1)).astype(int).tolist()):
-        alpha = 0.25 + 0.75 * (k + 1) / len(shares)
-        draw_mechanism(scene, r[step], run.bodies, alpha=alpha, lift=0.01 * k)
-    scene.paint(ax, r)
-    style.scale_bar(ax, style.round_length(scene.span), style.UNIT)
+    steps = (np.array(shares) * (len(r) - 1)).astype(int).tolist()
+    with scene_on(ax, r, view_of(r), style.UNIT) as scene:
+        scene.lines(path, style.TARGET, 0.5)
+        for k, step in enumerate(steps):
+            alpha = 0.25 + 0.75 * (k + 1) / len(shares)
+            draw_mechanism(scene, r[step], run.bodies, alpha=alpha, lift=0.01 * k)
 
 
 def _draw_efforts(ax: Axes, run: ShownRun) -> None:
@@ -121,15 +120,13 @@ def _draw_tubes(ax: Axes, run: ShownRun) -> Floats:
     first, last = upright(run.r[0], up), upright(run.r[-1], up)
     nodes, edges = upright(arrays["nodes"][[0, -1]], up), arrays["node_edges"]
     both = np.concatenate([first, last])
-    scene = PaintedScene(VIEW, float(np.ptp(both, axis=0).max()))
-    scene.lines(nodes[0][edges], style.TARGET, 0.8, lift=0.0)
-    scene.lines(nodes[1][edges], style.SIMULATED, 1.0, lift=0.0)
     ends = _ends(last, nodes[1], edges, arrays["edges"])
-    for skin in (list(last[arrays["triangles"]]), ends):
-        scene.faces(skin, style.SIMULATED, edge=None, width=0.1, lit=True)
-    scene.lines(last[arrays["edges"]], style.SCANNED, 0.7)
-    scene.paint(ax, both)
-    style.scale_bar(ax, style.round_length(scene.span), "mm", times=MM)
+    with scene_on(ax, both, VIEW, "mm", MM) as scene:
+        scene.lines(nodes[0][edges], style.TARGET, 0.8, lift=0.0)
+        scene.lines(nodes[1][edges], style.SIMULATED, 1.0, lift=0.0)
+        for skin in (list(last[arrays["triangles"]]), ends):
+            scene.faces(skin, style.SIMULATED, edge=None, width=0.1, lit=True)
+        scene.lines(last[arrays["edges"]], style.SCANNED, 0.7)
     return last
 
 

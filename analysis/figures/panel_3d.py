@@ -6,7 +6,8 @@ through each other cover each other rightly to within the size of a piece. The v
 orthographic: a length across it is the same everywhere, so a scale bar holds.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
 from matplotlib.colors import to_rgb, to_rgba
 
-from analysis.figures.style import size
+from analysis.figures.style import round_length, scale_bar, size
 from sim.core.arrays import Floats
 
 LIGHT = np.array([-0.35, 0.55, 0.76])  # from right, up and the eye
@@ -205,6 +206,24 @@ class PaintedScene:
             autolim=False,
         )
         show(ax, self.seen(np.asarray(everything).reshape(-1, 3)))
+
+
+@contextmanager
+def scene_on(
+    ax: Axes, everything: Floats, view: View, unit: str = "", times: float = 1.0
+) -> Iterator[PaintedScene]:
+    """A scene as large as points (..., 3), painted on the panel when it is complete.
+
+    Parameters
+    ----------
+    unit, times : of lengths, as `scale_bar` has them; "" for no such bar
+    """
+    span = float(np.ptp(everything.reshape(-1, 3), axis=0).max()) or 1.0
+    scene = PaintedScene(view, span)
+    yield scene
+    scene.paint(ax, everything)
+    if unit:
+        scale_bar(ax, round_length(span), unit, times=times)
 
 
 def show(ax: Axes, flat: Floats) -> None:

@@ -18,7 +18,8 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from analysis.figures import mechanisms, style
-from analysis.figures.panel_3d import PIECES, PaintedScene
+from analysis.figures.mechanisms import draw_mechanism
+from analysis.figures.panel_3d import PIECES, PaintedScene, scene_on
 from analysis.figures.shown import DrawnFigure, ShownRun
 from analysis.figures.style import PanelGrid, sheet
 from sim.core.arrays import Floats
@@ -52,13 +53,12 @@ def draw_design(runs: Sequence[ShownRun]) -> DrawnFigure:
     for t, (panels, own) in enumerate(zip(groups, everything, strict=True)):
         ends = r[[0, -1], t]
         for s, ax in enumerate(panels[:2]):
-            scene = mechanisms.scene_of(own, mechanisms.view_of(r[:, t]))
-            mechanisms.draw_target(scene, targets[t])
-            mechanisms.draw_mechanism(scene, ends[s], run.bodies)
-            if s:
-                lines = ends[s][run.arrays["links"]]
-                scene.lines(lines, colours.to_rgba(change), 2.0, lift=0.012)
-            scene.paint(ax, own)
+            view = mechanisms.view_of(r[:, t])
+            with scene_on(ax, own, view) as scene:
+                draw_mechanism(scene, ends[s], run.bodies, target=targets[t])
+                if s:
+                    lines = ends[s][run.arrays["links"]]
+                    scene.lines(lines, colours.to_rgba(change), 2.0, lift=0.012)
             name = ("first lengths", "lengths found")[s]
             text = rf"{name}: $\mathcal{{E}}$ {style.above(E[-s, t], REACHED)}"
             ax.set_title(text) if s else style.put_letter(ax, "abcdefgh"[t], text)
@@ -144,15 +144,13 @@ def _draw_shape(ax: Axes, shown: ShownRun) -> tuple[ScalarMappable, list[Line2D]
     span = max(float(np.abs(tension).max(initial=0.0)), 1e-12)
     colours = ScalarMappable(Normalize(-span, span), MAP)
     everything = np.concatenate([r, shown.target.vertices])
-    scene = mechanisms.scene_of(everything, mechanisms.best_view(r, shown.arrays["r0"]))
-    mechanisms.draw_target(scene, shown.target)
-    ends = r[shown.arrays["links"]]
-    scene.lines(ends, "#404040", 2.4)
-    # above all that comes nearer along a piece, whose casing else covers the last one
-    scene.lines(ends, colours.to_rgba(tension), 1.7, lift=0.004 + 1.1 / PIECES)
-    scene.dots(r[held], SUPPORT, 4.0, lift=0.05)
-    scene.paint(ax, everything)
-    style.scale_bar(ax, style.round_length(scene.span), style.UNIT)
+    view, ends = mechanisms.best_view(r, shown.arrays["r0"]), r[shown.arrays["links"]]
+    with scene_on(ax, everything, view, style.UNIT) as scene:
+        mechanisms.draw_target(scene, shown.target)
+        scene.lines(ends, "#404040", 2.4)
+        # above all that comes nearer along a piece, whose casing else covers the last
+        scene.lines(ends, colours.to_rgba(tension), 1.7, lift=0.004 + 1.1 / PIECES)
+        scene.dots(r[held], SUPPORT, 4.0, lift=0.05)
     looks: dict[str, dict[str, Any]] = {
         "held node": {"marker": "o", "color": SUPPORT, "lw": 0.0, "ms": 4.0},
         "link": {"color": "#404040", "lw": 2.0},
@@ -222,33 +220,29 @@ def _legend(figure: Figure) -> None:
 
 
 def _draw_branching(panels: Sequence[Axes], letter: str, run: ShownRun) -> None:
-    everything, directions = run.r.reshape(-1, 3), run.arrays["directions"]
-    scene = mechanisms.scene_of(everything, mechanisms.view_of(run.r))
-    mechanisms.draw_mechanism(scene, run.r[0], run.bodies, colour=style.ERROR)
-    _draw_tangents(scene, run.r[0], directions[:SHOWN])
-    scene.paint(panels[0], everything)
+    view, directions = mechanisms.view_of(run.r), run.arrays["directions"]
+    with scene_on(panels[0], run.r, view, style.UNIT) as scene:
+        draw_mechanism(scene, run.r[0], run.bodies, colour=style.ERROR)
+        _draw_tangents(scene, run.r[0], directions[:SHOWN])
     name = run.label.removesuffix("_branches").replace("_", " ")
     style.put_letter(panels[0], letter, f"{name}: {run.result['configuration']}")
-    style.scale_bar(panels[0], style.round_length(scene.span), style.UNIT)
     for ax in panels[1 : SHOWN + 1]:
         ax.set_axis_off()
     for branch in range(min(SHOWN, len(directions))):
-        _draw_branch(panels[1 + branch], run, branch, everything)
+        _draw_branch(panels[1 + branch], run, branch)
     _draw_map(panels[SHOWN + 1], run, len(directions))
 
 
-def _draw_branch(ax: Axes, run: ShownRun, branch: int, everything: Floats) -> None:
-    scene = mechanisms.scene_of(everything, mechanisms.view_of(run.r))
-    mechanisms.draw_mechanism(
-        scene, run.r[0], run.bodies, colour=style.ERROR, alpha=0.35
-    )
-    for way, colour in ((1, ONE_WAY), (-1, OTHER_WAY)):
-        path = _along(run, branch, way)
-        chosen = np.linspace(0, len(path) - 1, SHAPES).round().astype(int)[1:]
-        for i, pale in zip(chosen, (0.3, 0.5, 1.0), strict=True):
-            look = {"colour": colour, "alpha": pale, "lift": 0.1 * pale}
-            mechanisms.draw_mechanism(scene, path[i], run.bodies, **look)
-    scene.paint(ax, everything)
+def _draw_branch(ax: Axes, run: ShownRun, branch: int) -> None:
+    with scene_on(ax, run.r, mechanisms.view_of(run.r)) as scene:
+        first: dict[str, Any] = {"colour": style.ERROR, "alpha": 0.35}
+        draw_mechanism(scene, run.r[0], run.bodies, **first)
+        for way, colour in ((1, ONE_WAY), (-1, OTHER_WAY)):
+            path = _along(run, branch, way)
+            chosen = np.linspace(0, len(path) - 1, SHAPES).round().astype(int)[1:]
+            for i, pale in zip(chosen, (0.3, 0.5, 1.0), strict=True):
+                look = {"colour": colour, "alpha": pale, "lift": 0.1 * pale}
+                draw_mechanism(scene, path[i], run.bodies, **look)
     ax.set_title(f"branch {branch + 1}, both ways")
 
 
@@ -309,14 +303,12 @@ def modes_of_motion(
         swing = SWING * size_of * mode / max(float(np.abs(mode).max()), 1e-300)
         moving = np.linalg.norm(swing, axis=1) > 1e-3 * size_of
         everything = np.concatenate([r, r + swing])
-        scene = mechanisms.scene_of(everything, view)
-        mechanisms.draw_mechanism(scene, r, bodies)
-        scene.dots(r[[*held]], HELD, 3.4, lift=0.04)
-        scene.arrows(r[moving], swing[moving], style.SCANNED_EDGE, 0.8)
-        scene.paint(ax, everything)
+        with scene_on(ax, everything, view, unit) as scene:
+            draw_mechanism(scene, r, bodies)
+            scene.dots(r[[*held]], HELD, 3.4, lift=0.04)
+            scene.arrows(r[moving], swing[moving], style.SCANNED_EDGE, 0.8)
         if len(r) <= NUMBERED:
             _number(ax, scene.seen(r))
-        style.scale_bar(ax, style.round_length(scene.span), unit)
         style.put_letter(ax, "abcdefghijklmnopqrstuvwxyz"[i % 26], f"motion {i + 1}")
     structure = {"color": style.SIMULATED, "marker": "o", "mfc": "white"}
     looks: dict[str, dict[str, Any]] = {
