@@ -23,7 +23,7 @@ from analysis.figures.style import (
     round_length,
     styled,
 )
-from sim.core.arrays import Floats, Ints, among
+from sim.core.arrays import Floats, Ints, among, triangle_sides
 
 MOST_LINES = 6000
 MOST_NODES = 400  # of which each is a dot
@@ -244,21 +244,13 @@ def _draw_strain(axes: Axes, most: float) -> None:
 
 def shown_lines(drawing: Drawing) -> Ints:
     """(q, 2) nodes of links and of sides of triangles that are shown."""
-    sides = _sides(drawing.faces)
+    sides, _ = triangle_sides(drawing.faces)
     return np.concatenate([drawing.links, sides[~among(sides, drawing.inner)]])
 
 
 def _pen(fold: str) -> dict[str, Any]:
     colour = MOUNTAIN if fold.startswith("mountain") else VALLEY
     return {"colors": colour, "linestyles": "--" if MISSED in fold else "-"}
-
-
-def _sides(faces: Ints) -> Ints:
-    """(q, 2) the sides of triangles, each once."""
-    if not len(faces):
-        return np.empty((0, 2), dtype=np.int64)
-    pairs = np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]])
-    return np.asarray(np.unique(np.sort(pairs, axis=1), axis=0))
 
 
 def _frame(axes: Any, drawing: Drawing) -> None:

@@ -44,6 +44,13 @@ def among(pairs: Ints, others: Ints) -> Bools:
     return np.array(found, dtype=np.bool_)
 
 
+def triangle_sides(triangles: Ints) -> tuple[Ints, Ints]:
+    """(q, 2) sides of triangles (t, 3), each once, and of how many each is one (q,)."""
+    ends = triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2)
+    sides, count = np.unique(np.sort(ends, axis=1), axis=0, return_counts=True)
+    return sides, count
+
+
 def refuse_first(bad: Bools | np.bool_, message: Callable[[int], str]) -> None:
     """Refuse an array that has a bad row, with what `message` says of the first."""
     rows = np.flatnonzero(bad)

@@ -33,7 +33,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from sim.contact.coulomb import contact_tangents
-from sim.core.arrays import Bools, Floats, Ints
+from sim.core.arrays import Bools, Floats, Ints, triangle_sides
 from sim.core.numba_kernels import kernel
 from sim.core.options import NotConvergedError
 from sim.mechanism.targets.target_interface import Target, Wireframe, shown
@@ -501,9 +501,7 @@ class MeshTarget:
     def wireframe(self, around: Floats) -> Wireframe:
         """The sides of the triangles."""
         del around
-        t = self.triangles
-        sides = np.concatenate([t[:, [0, 1]], t[:, [1, 2]], t[:, [2, 0]]])
-        return Wireframe(self.vertices, np.unique(np.sort(sides, axis=1), axis=0))
+        return Wireframe(self.vertices, triangle_sides(self.triangles)[0])
 
 
 def spread_points(corners: Floats) -> Floats:
