@@ -175,17 +175,13 @@ def _draw_points(ax: Axes, scene: PaintedScene, shape: ScannedShape) -> None:
 def _draw_steps(ax: Axes, shape: ScannedShape) -> Axes:
     E, S = shape.run.column("E"), shape.run.column("S")
     steps = np.arange(len(E))
-    positive = E > 0
-    every = max(1, len(steps) // 15)
-    rings: dict[str, Any] = {"color": style.ERROR, "mfc": "white", "mew": 0.7}
-    ax.semilogy(steps[positive], E[positive], "-o", markevery=every, **rings)
-    ax.set(xlabel=r"step $s$ (-)", ylabel=r"distance error $\mathcal{E}$ (-)")
-    ax.xaxis.set_major_locator(MaxNLocator(5, integer=True))
+    style.error_by_step(ax, E, 0.0)
     ax.yaxis.set_major_locator(LogLocator(numticks=6))
     ax.yaxis.set_minor_formatter(NullFormatter())
     end = float(steps[-1])
     ax.set_xlim(-0.05 * end - 0.1, end * 1.16 + 0.6)
     right = ax.twinx()
+    every = max(1, len(steps) // 15)
     right.plot(steps, S, "--s", color=style.SHAPE, ms=2.4, markevery=every)
     right.set_ylabel(r"shape factor $\mathcal{S}$ (-)", color=style.SHAPE)
     right.tick_params(axis="y", colors=style.SHAPE)
@@ -279,29 +275,21 @@ def selected_steps(S: Floats) -> Ints:
     return np.asarray(np.unique(chosen))
 
 
-@dataclass(frozen=True, eq=False)
-class FirstStep:
-    """What one step of the algorithm consists of: Fig. 5a-d of [dJ23].
-
-    Parameters
-    ----------
-    modes : (f, n, 3) admissible motions
-    projected : (n, 3) nodes after eq. (11)
-    corrected : (n, 3) nodes after eq. (12)
-    """
-
-    modes: Floats
-    projected: Floats
-    corrected: Floats
+FirstStep = tuple[Floats, Floats, Floats]
 
 
 def first_step(run: ShownRun) -> FirstStep:
-    """Eqs. (7), (11) and (12) at the initial configuration."""
+    """What one step of the algorithm consists of, Fig. 5a-d of [dJ23], at the start.
+
+    Returns
+    -------
+    (f, n, 3) admissible motions, eq. (7); (n, 3) nodes after eq. (11); after eq. (12)
+    """
     structure: Structure = run.read("structure")
     system, z = system_of(structure), state(structure)
     moved = z + admissible(system, z, run.arrays["g"][0] - run.r[0])
     back = satisfy_constraints(system, moved, tolerance=1e-10)
-    return FirstStep(modes(structure), moved[: system.n], back[: system.n])
+    return modes(structure), moved[: system.n], back[: system.n]
 
 
 def draw_dejong_2(
@@ -356,7 +344,7 @@ def _legend_of_steps(figure: Figure, paths: Sequence[ShownRun], first: bool) -> 
 
 def _draw_first(axes: Sequence[Axes], run: ShownRun, first: FirstStep) -> None:
     """Goals, admissible motions, eq. (11), eq. (12)."""
-    r, g, moved = run.r[0], run.arrays["g"][0], first.projected
+    r, g, (motions, moved, corrected) = run.r[0], run.arrays["g"][0], first
     everything = np.concatenate([r, moved, run.r[1], run.target.vertices])
     led = np.linalg.norm(g - r, axis=1) > 0
     panels = ("goals", "admissible motions", "eq. (11)", "eq. (12)")
@@ -369,14 +357,14 @@ def _draw_first(axes: Sequence[Axes], run: ShownRun, first: FirstStep) -> None:
             if column == 0:
                 scene.arrows(r[led], (g - r)[led], GOAL)
             if column == 1:
-                _draw_modes(scene, r, first.modes, 0.12 * scene.span)
+                _draw_modes(scene, r, motions, 0.12 * scene.span)
             if column >= 2:
                 pale = 1.0 if column == 2 else 0.3
                 draw_mechanism(scene, moved, run.bodies, colour=style.ERROR, alpha=pale)
             if column == 2:
                 scene.arrows(r, moved - r, style.ERROR, 0.5)
             if column == 3:
-                draw_mechanism(scene, first.corrected, run.bodies)
+                draw_mechanism(scene, corrected, run.bodies)
     style.put_letters(axes, panels)
 
 
@@ -398,7 +386,7 @@ def _draw_history(
     for ax in axes[len(chosen) :]:
         ax.set_axis_off()
     for ax, s in zip(axes, chosen.tolist(), strict=False):
-        unit = style.UNIT * (s == chosen[0])
+        unit = style.UNIT if s == chosen[0] else ""
         with scene_on(ax, everything, view_of(run.r), unit) as scene:
             draw_mechanism(scene, run.r[s], run.bodies, target=run.target)
             if s != chosen[-1]:

@@ -22,7 +22,7 @@ from analysis.figures.style import (
     scale_bar,
     sheet,
 )
-from sim.core.arrays import Floats, Ints
+from sim.core.arrays import Floats, Ints, triangle_sides
 
 PANEL, CREASE, EDGE, ARROW = "#9BC4E2", "#F0B67F", "#1F3A52", "#B2182B"
 PARTS = 8  # of each side of a triangle
@@ -56,8 +56,7 @@ def rims(sheet: FoldedSheet) -> Ints:
     lines = []
     for panel in np.unique(sheet.triangle_panel):
         own = sheet.triangles[sheet.triangle_panel == panel]
-        sides = np.concatenate([own[:, [0, 1]], own[:, [1, 2]], own[:, [2, 0]]])
-        sides, count = np.unique(np.sort(sides, axis=1), axis=0, return_counts=True)
+        sides, count = triangle_sides(own)
         if panel < sheet.panels:
             lines.append(sides[count == 1])
     return np.concatenate(lines)
@@ -138,6 +137,13 @@ def _draw_forces(scene: PaintedScene, x: Floats, force: Floats, arrow: float) ->
         return
     shown = size > LEAST * size.max()
     scene.arrows(x[shown], arrow * force[shown] / size.max(), ARROW, 1.1, lift=0.1)
+
+
+def draw_loads(ax: Axes, scene: PaintedScene, start: Floats, end: Floats) -> None:
+    """Arrows of a load from (k, 3) to (k, 3), above all that is painted."""
+    arrow = {"arrowstyle": "-|>", "color": ARROW, "shrinkA": 0, "shrinkB": 0}
+    for a, b in zip(scene.seen(start), scene.seen(end), strict=True):
+        ax.annotate("", tuple(b), tuple(a), arrowprops=arrow, zorder=4)
 
 
 def sheet_marks() -> list[Line2D]:

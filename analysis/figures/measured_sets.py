@@ -194,7 +194,6 @@ ALONE, LOWEST = 38.0, 34.0  # mm of one without errors; of what held, at least
 MARGIN, A_TITLE_MM = 21.0, 1.3  # mm next to a title; of its letters
 BETWEEN = 9.0  # mm next to a title where the names of lines stand once
 MARK = 43.0  # mm of an entry of the legend
-LAYOUTS = 3
 BOARD = 90.0  # mm of what held, where it fills two panels
 VALUES, HEAD = 22.0, 13.0  # mm of a panel of lines without names; of title and axis
 TITLED = 21.0  # mm of a title of two lines and of the axis
@@ -232,10 +231,6 @@ def measured_set(of: ShownSet) -> Figure:
                 style.put_letter(ax, next(letters), text)
         style.legend_below(figure, marks)
         style.say_below(figure, of.runs, words)
-        engine = figure.get_layout_engine()
-        assert engine is not None
-        for _ in range(LAYOUTS):  # what hangs below panels is measured before they are
-            engine.execute(figure)
     return figure
 
 

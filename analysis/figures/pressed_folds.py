@@ -21,13 +21,14 @@ from analysis.figures.folded_sheets import (
     EDGE,
     PANEL,
     SERIES,
+    draw_loads,
     end_of_phase,
     phase,
     picture,
     sheet_marks,
     sheet_of,
 )
-from analysis.figures.panel_3d import PaintedScene, View, show
+from analysis.figures.panel_3d import View, show
 from analysis.figures.shown import DrawnFigure, ShownRun
 from analysis.figures.style import PanelGrid, sheet
 from sim.contact.contact_energy import pair_terms
@@ -225,18 +226,10 @@ def _set_up(axes: Sequence[Axes], single: PressedFold, double: PressedFold) -> N
     for k, (pressed, what) in enumerate(((single, "single"), (double, "double"))):
         ax, x = axes[1 + k], pressed.x[pressed.folded]
         scene = picture(ax, pressed.run, pressed.folded, view=VIEW)
-        top = _arrows_down(ax, scene, x[pressed.loaded])
-        show(ax, np.concatenate([scene.seen(x), top]))
+        top = x[pressed.loaded] + np.array([0.0, 0.0, FORCE])
+        draw_loads(ax, scene, top, x[pressed.loaded])
+        show(ax, scene.seen(np.concatenate([x, top])))
         style.put_letter(ax, "bc"[k], f"{what} fold, folded; load")
-
-
-def _arrows_down(ax: Axes, scene: PaintedScene, nodes: Floats) -> Floats:
-    """The load at the nodes (k, 3) that carry it; where its arrows begin, (k, 2)."""
-    top = scene.seen(nodes + np.array([0.0, 0.0, FORCE]))
-    arrow = {"arrowstyle": "-|>", "color": ARROW, "shrinkA": 0, "shrinkB": 0}
-    for start, end in zip(top, scene.seen(nodes), strict=True):
-        ax.annotate("", end, start, arrowprops=arrow, zorder=4)
-    return top
 
 
 def _side_view(ax: Axes, single: PressedFold) -> None:

@@ -129,8 +129,7 @@ def deviation_map(
     nodes, node_mm : (k, 3) and (k,), mm; sphere centres and their distances from it
     """
     some = thinned(np.column_stack([points, deviation]), MOST_DEVIATIONS)
-    middle = points.mean(axis=0)
-    axes = np.linalg.svd(thinned(points, 5_000) - middle, full_matrices=False)[2]
+    middle, axes = _extents(thinned(points, 5_000))
     limit = float(np.percentile(np.abs(deviation), EXTREME))
     figure, views = _two_views(title, axes, PanelGrid(2, 80.0, 80.0), 8.0)
     for panel, frame in views:

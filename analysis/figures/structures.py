@@ -15,7 +15,6 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import MaxNLocator
 
 from analysis.figures import mechanisms, style
 from analysis.figures.mechanisms import draw_mechanism
@@ -92,19 +91,15 @@ def _panels(E: Floats) -> tuple[Figure, list[list[Axes]]]:
 
 def _draw_error(ax: Axes, E: Floats) -> None:
     """E by step; a target that every step reaches has no curve."""
-    ax.set(xlabel="step $s$ (-)", ylabel=r"distance error $\mathcal{E}$ (-)")
-    ax.xaxis.set_major_locator(MaxNLocator(5, integer=True))
+    style.error_by_step(ax, E, REACHED)
     ax.set_xlim(-0.4, len(E) - 0.6)
-    seen = np.where(E > REACHED, E, np.nan)
-    if np.isfinite(seen).any():
-        ax.semilogy(seen, "-o", color="black", mfc="white", ms=style.size(3.0))
-    else:
+    if not (E > REACHED).any():
         ax.set_axis_off()
     if not (E > REACHED).all():
         text = rf"{int((E <= REACHED).sum())} of {len(E)} steps:"
         text += "\n" rf"$\mathcal{{E}}$ {style.above(0.0, REACHED)}"
         at, ha, va = (0.5, "center", "center")
-        if seen[0] > REACHED:
+        if E[0] > REACHED:
             at, ha, va = (0.95, "right", "top")
         ax.text(at, at, text, transform=ax.transAxes, ha=ha, va=va)
 

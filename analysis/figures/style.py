@@ -25,9 +25,11 @@ from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.text import Text
+from matplotlib.ticker import MaxNLocator
 from matplotlib.transforms import Bbox, ScaledTranslation
 from mpl_toolkits.axes_grid1.anchored_artists import AnchoredSizeBar
 
+from analysis.figures.captions import rounded
 from sim.core.arrays import Floats
 
 SIMULATED = "#0072B2"  # blue
@@ -244,15 +246,8 @@ def round_length(span: float) -> float:
 
 
 def number(value: float, digits: int = 2) -> str:
-    """A number with some digits, as it is printed: 0.089, or 2.6 x 10^-5 as a power."""
-    if not np.isfinite(value) or value == 0:
-        return f"{value:g}"
-    power = int(np.floor(np.log10(float(f"{abs(value):.{digits - 1}e}"))))
-    if -3 <= power < max(digits, 5):
-        return f"{value:.{max(0, digits - 1 - power)}f}".replace("-", "\N{MINUS SIGN}")
-    factor = f"{value / 10.0**power:.{digits - 1}f}"
-    times = "" if factor == "1" else rf"{factor}\times "
-    return rf"${times}10^{{{power}}}$"
+    """A number with some digits, as in captions; a power of ten alone where it is."""
+    return rounded(value, digits).replace(r"$1 \times ", "$")
 
 
 def above(value: float, least: float) -> str:
@@ -292,6 +287,16 @@ def marks(
     """Entries of a legend: some of MARKS, then others by name and look."""
     looks = {name: MARKS[name] for name in names} | dict(of or {})
     return [Line2D([], [], label=name, **look) for name, look in looks.items()]
+
+
+def error_by_step(ax: Axes, E: Floats, least: float) -> None:
+    """E (steps,) of a morph where it is above `least`; below, it is rounding."""
+    ax.set(xlabel="step $s$ (-)", ylabel=r"distance error $\mathcal{E}$ (-)")
+    ax.xaxis.set_major_locator(MaxNLocator(5, integer=True))
+    seen, every = np.where(least < E, E, np.nan), max(1, len(E) // 15)
+    ring: dict[str, Any] = {"color": ERROR, "mfc": "white", "mew": 0.7}
+    if np.isfinite(seen).any():
+        ax.semilogy(seen, "-o", markevery=every, **ring)
 
 
 def labelled_lines(axes: Iterable[Axes]) -> list[Artist]:

@@ -16,6 +16,7 @@ from analysis.figures.folded_sheets import (
     ARROW,
     PANEL,
     SERIES,
+    draw_loads,
     end_of_phase,
     phase,
     picture,
@@ -370,12 +371,8 @@ def _set_up(
     x = run.arrays["x"][step]
     scene = picture(ax, run, step, view=view)
     *held, loaded = marked.values()
-    up = np.tile([0.0, 0.0, 0.3 * scene.span], (len(loaded), 1))
-    for start, tip in zip(x[loaded], x[loaded] + up, strict=True):
-        ax.annotate(
-            "", tuple(scene.seen(tip)), tuple(scene.seen(start)), zorder=4,
-            arrowprops={"arrowstyle": "-|>", "color": ARROW, "shrinkA": 0, "lw": 1.0},
-        )  # fmt: skip
+    top = x[loaded] + np.array([0.0, 0.0, 0.3 * scene.span])
+    draw_loads(ax, scene, x[loaded], top)
     looks: dict[str, dict[str, Any]] = {
         "held node": {"marker": "^", "mfc": "black", "ms": size(4.5)},
         "partly held node": {"marker": "^", "mfc": "white", "ms": size(6.0)},
@@ -383,6 +380,6 @@ def _set_up(
     }
     for look, nodes in zip(looks.values(), held, strict=True):
         ax.plot(*scene.seen(x[nodes]).T, ls="", color="black", zorder=5, **look)
-    show(ax, scene.seen(np.concatenate([x, x[loaded] + up])))
+    show(ax, scene.seen(np.concatenate([x, top])))
     dots = {name: {"ls": "", "color": "black", **look} for name, look in looks.items()}
     return style.marks(of=dots | {"load": {"color": ARROW, "marker": ">", "ms": 3.0}})

@@ -6,7 +6,6 @@ import pytest
 from matplotlib.figure import Figure
 
 from analysis.figures.dejong_2023 import (
-    FirstStep,
     draw_dejong_2,
     draw_dejong_3,
     selected_steps,
@@ -210,12 +209,12 @@ def test_a_structure_in_a_plane_is_seen_from_above(rng, flat):
 def test_first_step_has_a_panel_for_each_of_its_four_parts(rng):
     one = path(rng)
     modes = rng.standard_normal((2, 5, 3))
-    first = FirstStep(modes, one.r[1] + 0.1, one.r[1])
+    first = modes, one.r[1] + 0.1, one.r[1]
     figure = draw_dejong_2([one], [first]).figure
     letters = [ax.get_title(loc="left").strip() for ax in figure.axes]
     assert letters == ["a", "b", "c", "d", "e", "", "", ""]
     assert "$s$ = 0:" in figure.axes[4].get_title()
-    flat = first.projected @ axes_of(view_of(one.r))[:2].T  # nodes after eq. (11)
+    flat = first[1] @ axes_of(view_of(one.r))[:2].T  # nodes after eq. (11)
     paths = figure.axes[2].collections[0].get_paths()
     drawn = np.array([path.vertices[:2].mean(axis=0) for path in paths])
     away = np.linalg.norm(drawn[:, None] - flat, axis=2).min(axis=0)

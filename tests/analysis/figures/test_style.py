@@ -104,8 +104,9 @@ def test_a_width_that_is_none_is_refused():
 
 @pytest.mark.parametrize(
     ("value", "said"),
-    [(0.089, "0.089"), (2.6e-5, r"$2.6\times 10^{-5}$"), (1e-8, r"$1.0\times 10^{-8}$"),
-     (0.0, "0"), (-0.5, "\N{MINUS SIGN}0.50"), (0.00999, "0.010"), (14.34, "14")],
+    [(0.089, "0.089"), (2.6e-5, r"$2.6 \times 10^{-5}$"),
+     (1e-8, r"$1.0 \times 10^{-8}$"), (0.0, "0"), (-0.5, "$-0.50$"),
+     (0.00999, "0.010"), (14.34, "14")],
 )  # fmt: skip
 def test_numbers_are_printed_with_powers_of_ten(value, said):
     assert number(value) == said
