@@ -29,7 +29,6 @@ from analysis.comparison.error_sources import (
 )
 from analysis.comparison.verdict_and_budget import (
     Comparison,
-    Lengths,
     Verdict,
     compare_shapes,
 )
@@ -169,8 +168,7 @@ def judge_scan(
         else target_distances(scan.target, simulated, scanned, used, L)
     )
     place = np.cumsum(used) - 1  # of each node among those that are used
-    off = pairs.scanned_mm - pairs.length_mm
-    lengths = Lengths(place[pairs.pairs], off, pairs.u_mm)
+    lengths = replace(pairs, pairs=place[pairs.pairs])
     compared = compare_shapes(
         simulated[used], scanned[used], L, found, lengths, acceptance, target
     )

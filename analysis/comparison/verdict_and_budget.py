@@ -34,37 +34,12 @@ from analysis.comparison.error_sources import (
     scanned_shape_factor,
     shape_factor_gradient,
 )
-from sim.core.arrays import Floats, Ints
+from analysis.labels.scale_and_mirror_checks import RigidPairs
+from sim.core.arrays import Floats
 from sim.mechanism.shape_measures import shape_factor
 
 DRAWS = 4_000
 DRAW_SEED = 20_230_083
-
-
-@dataclass(frozen=True, eq=False)
-class Lengths:
-    """Rigid lengths among the nodes compared.
-
-    Parameters
-    ----------
-    pairs : (p, 2) places of their ends among the nodes compared
-    error_mm : (p,) scanned minus simulated
-    u_mm : (p,) standard uncertainty
-    """
-
-    pairs: Ints
-    error_mm: Floats
-    u_mm: Floats
-
-    def largest(self, errors: Floats, nodes: Floats) -> Floats:
-        """Largest error in units of u that small node errors (draws, n, 3) make."""
-        if len(self.pairs) == 0:
-            return np.zeros(len(errors))
-        i, j = self.pairs.T
-        apart = nodes[j] - nodes[i]
-        unit = apart / np.linalg.norm(apart, axis=1, keepdims=True)
-        change = np.einsum("dpa,pa->dp", errors[:, j] - errors[:, i], unit)
-        return np.asarray(np.abs(change / self.u_mm).max(axis=1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +52,7 @@ class ComparedShape:
     gradient : (3n,) of S by the nodes
     projector : (3n, 3n) takes errors of the nodes to those left after alignment
     node_u : (n,) standard uncertainty of each node distance
-    lengths : rigid lengths
+    lengths : rigid ones among these nodes
     target : distances from the target, where the scan shows it
     """
 
@@ -85,7 +60,7 @@ class ComparedShape:
     gradient: Floats
     projector: Floats
     node_u: Floats
-    lengths: Lengths
+    lengths: RigidPairs
     target: TargetDistances | None = None
 
 
@@ -267,7 +242,7 @@ def compare_shapes(
     scanned: Floats,
     L: float,
     sources: Mapping[str, Floats],
-    lengths: Lengths,
+    lengths: RigidPairs,
     acceptance: Acceptance,
     target: TargetDistances | None = None,
 ) -> Comparison:
@@ -294,7 +269,7 @@ def compare_shapes(
     limits = joint_limits(draws, coverage(acceptance.k))
     S_error = shape_factor(simulated, L) - scanned_shape_factor(scanned, L, C).S
     apart = np.linalg.norm(alignment.difference, axis=1)
-    longest = float(np.abs(lengths.error_mm / lengths.u_mm).max(initial=0.0))
+    longest = float(np.abs(lengths.z).max(initial=0.0))
     checks = Checks(
         Check(S_error, _root(float(g @ C @ g)), float(limits[0])),
         Check(alignment.rms, _rms_u(left), float(limits[1])),

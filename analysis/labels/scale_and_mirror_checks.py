@@ -48,6 +48,17 @@ class RigidPairs:
         """(p,) differences in units of their uncertainty."""
         return np.asarray((self.scanned_mm - self.length_mm) / self.u_mm)
 
+    def largest(self, errors: Floats, nodes: Floats) -> Floats:
+        """Largest difference in units of u that small errors (draws, n, 3) of the nodes
+        (n, 3) make."""
+        if len(self.pairs) == 0:
+            return np.zeros(len(errors))
+        i, j = self.pairs.T
+        apart = nodes[j] - nodes[i]
+        unit = apart / np.linalg.norm(apart, axis=1, keepdims=True)
+        change = np.einsum("dpa,pa->dp", errors[:, j] - errors[:, i], unit)
+        return np.asarray(np.abs(change / self.u_mm).max(axis=1))
+
 
 def scanned_pairs(
     mechanism: Mechanism,

@@ -5,18 +5,18 @@ from scipy.spatial.transform import Rotation
 from analysis.comparison.assumptions import Acceptance
 from analysis.comparison.error_sources import CENTRES, INPUT, PRINTING
 from analysis.comparison.verdict_and_budget import (
-    Lengths,
     Verdict,
     check_covariance,
     compare_shapes,
     coverage,
     joint_limits,
 )
+from analysis.labels.scale_and_mirror_checks import RigidPairs
 from sim.core.arrays import Floats
 from sim.mechanism.shape_measures import characteristic_length
 
 SD_MM = 0.1
-NO_LENGTHS = Lengths(np.empty((0, 2), dtype=np.int64), np.empty(0), np.empty(0))
+NO_LENGTHS = RigidPairs(np.empty((0, 2), dtype=np.int64), *[np.empty(0)] * 3)
 PAIRS = np.array([[i, i + 1] for i in range(15)])
 
 
@@ -70,7 +70,7 @@ def test_a_wrong_length_differs_however_far_link_lengths_bend_the_shape(nodes, r
     """Other link lengths move nodes by 1 mm here, but no body by itself stretches."""
     errors = np.zeros(15)
     errors[3] = 0.8  # 2 % of a link of 40 mm
-    lengths = Lengths(PAIRS, errors, np.full(15, 0.051))
+    lengths = RigidPairs(PAIRS, np.zeros(15), errors, np.full(15, 0.051))
     sources = {
         CENTRES: 0.02**2 * np.eye(nodes.size),
         PRINTING: 0.03**2 * np.eye(nodes.size),
@@ -96,7 +96,7 @@ def test_chance_alone_differs_as_often_as_k_says(nodes, rng):
     verdicts = []
     for _ in range(150):
         scan = moved(nodes, rng)
-        lengths = Lengths(PAIRS, length(scan) - length(nodes), np.full(15, 0.14))
+        lengths = RigidPairs(PAIRS, length(nodes), length(scan), np.full(15, 0.14))
         verdicts.append(compared(nodes, scan, lengths=lengths).verdict)
     share = np.mean([v is Verdict.DIFFERS for v in verdicts])
     assert 0.005 < share < 0.10  # 4.6 % and three standard errors
