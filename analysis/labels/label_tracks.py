@@ -19,7 +19,7 @@ from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 
 from analysis.alignment import PlanarMotion, fit_planar_motion, turned
-from sim.core.arrays import Floats, Ints
+from sim.core.arrays import Floats, Ints, refuse_first
 
 MOST_ROUNDS = 30  # of assigning and expecting anew; they end where nothing changes
 TURNS = 12  # placements that are tried, evenly round a turn, of each hand
@@ -102,29 +102,21 @@ def carry_labels(
         where two placements fit alike and none is that of a still camera.
     """
     _refuse_points(frames, len(first))
-    near, points = _mean_of_neighbours(links, len(first)), [frames[0][first]]
+    near, points = mean_of_neighbours(links, len(first)), [frames[0][first]]
     for k in range(1, len(frames)):
         fit = _placed(_expected(points, along), frames[k], near, k)
         points.append(frames[k][fit.order])
     return np.array(points)
 
 
-def neighbours(links: Ints, n: int) -> list[Ints]:
-    """The nodes that each of n nodes is linked to."""
-    both = np.concatenate([links, links[:, ::-1]])
-    near = [both[both[:, 0] == node, 1] for node in range(n)]
-    alone = [node for node, others in enumerate(near) if not len(others)]
-    if alone:
-        raise ValueError(f"node {alone[0]} has no link to check its motion: add one")
-    return near
-
-
-def _mean_of_neighbours(links: Ints, n: int) -> Floats:
+def mean_of_neighbours(links: Ints, n: int) -> Floats:
     """(n, n) takes what nodes have to the mean of what their neighbours have."""
-    mean = np.zeros((n, n))
-    for node, others in enumerate(neighbours(links, n)):
-        mean[node, others] = 1.0 / len(others)
-    return mean
+    linked = np.zeros((n, n))
+    linked[links, links[:, ::-1]] = 1.0
+    many = linked.sum(axis=1, keepdims=True)
+    no_link = "node {} has no link to check its motion: add one"
+    refuse_first(many[:, 0] == 0.0, no_link.format)
+    return np.asarray(linked / many)
 
 
 def _expected(points: list[Floats], along: Floats) -> Floats:

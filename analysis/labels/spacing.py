@@ -29,7 +29,7 @@ from sim.core.arrays import Bools, Floats, Ints, connected
 from sim.mechanism.constraint_system import linearise, state, system_of
 from sim.mechanism.constraints import ConstraintKind
 from sim.mechanism.design import links_of
-from sim.mechanism.mobility import mobility
+from sim.mechanism.mobility import dense_rows, mobility
 from sim.mechanism.structure import Structure
 
 HELD = 1e9  # weight of a length that cannot change
@@ -191,11 +191,8 @@ def dependent(structure: Structure) -> Bools:
             f"the structure has {system.m} constraints, some redundant: at most "
             f"{LARGEST} are supported; remove the redundant ones"
         )
-    linear = linearise(system, state(structure))
-    J = np.zeros((system.m, system.n + system.k, 3))
-    J[system.block_row, system.block_node] = linear.B
-    dense = J.reshape(system.m, -1) / system.scale[:, None]
-    u, s, _ = np.linalg.svd(dense)
+    J = dense_rows(linearise(system, state(structure)))
+    u, s, _ = np.linalg.svd(J / system.scale[:, None])
     rank = int((s > 1e-9 * s[0]).sum())
     taking_part = np.abs(u[:, rank:]).max(axis=1, initial=0.0) > 1e-8
     rows = np.flatnonzero(taking_part)

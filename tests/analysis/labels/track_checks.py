@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from analysis.labels.label_tracks import carry_labels, neighbours
+from analysis.labels.label_tracks import carry_labels, mean_of_neighbours
 from sim.core.arrays import Floats, Ints
 
 
@@ -56,7 +56,8 @@ def check_tracks(x: Floats, links: Ints, along: Floats) -> TrackChecks:
 
 def triangles(links: Ints, n: int) -> Ints:
     """(t, 3) nodes joined in threes, each three once."""
-    near = [set(others.tolist()) for others in neighbours(links, n)]
+    linked = mean_of_neighbours(links, n)
+    near = [set(np.flatnonzero(others).tolist()) for others in linked]
     threes = {
         tuple(sorted((a, b, c))) for a, b in links.tolist() for c in near[a] & near[b]
     }
