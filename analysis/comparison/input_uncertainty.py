@@ -115,9 +115,8 @@ def distance_covariance(
 
 DEPENDENT = 1e-8  # singular value of J up to which rows depend, its rows of length 1
 SHARE = 1e-6  # of a row in a dependency, from which it has part in it
-LENGTHS_LAST = (
-    1e-2  # weight of a length relative to rows of joints, which give way first
-)
+# weight of a length relative to rows of joints, which give way first
+LENGTHS_LAST = 1e-2
 GIVES_WAY = {ConstraintKind.DOT, ConstraintKind.TRIPLE, ConstraintKind.DIST}
 
 

@@ -47,9 +47,8 @@ class GrowThresholds:
 class WeighThresholds:
     """How far the prediction is listened to, and when a label stands."""
 
-    unbelieved: float = (
-        0.5  # trust below which the prediction is not listened to; missing
-    )
+    # trust below which the prediction is not listened to; missing
+    unbelieved: float = 0.5
     # trust from which the prediction alone may tie a node; joints
     believed: float = 0.8
     tight: float = 3.0  # standard deviations within which a length counts as right; law

@@ -254,9 +254,8 @@ class PatchThresholds:
 class FusedThresholds:
     """When a mesh has the radius that its spheres have in common."""
 
-    near: float = (
-        0.05  # of the median radius: what is farther is another sphere; custom
-    )
+    # of the median radius: what is farther is another sphere; custom
+    near: float = 0.05
     rougher: float = 1.2  # times the rms that may differ from sphere to sphere; sizes
     # radii between two centres: nearer, two spheres would have a fifth in common; law
     apart: float = 1.2
@@ -314,9 +313,8 @@ class OtherSizeThresholds:
     fewest: int = 4  # that make a size; custom
     round: float = 0.02  # rms over radius of what is round; sizes
     share: float = 0.5  # of the points nearby that lie on it; sizes
-    smallest: float = (
-        0.4  # radius that can be found, over the radius looked for; custom
-    )
+    # radius that can be found, over the radius looked for; custom
+    smallest: float = 0.4
     largest: float = 1.8  # the same, largest; custom
     rounds: int = 6  # of the scale and the fit; custom
 

@@ -198,9 +198,8 @@ class RowDraft:
         return QuadraticRows(self.count, self.unknowns, row, i, j, slot, factor)
 
 
-FLAT = (
-    1e-6  # height of a node over a line, of its length, above which it is off the line
-)
+# height of a node over a line, of its length, above which it is off the line
+FLAT = 1e-6
 OF_FRAME = 6  # unknowns w, alpha, beta, gamma of a frame, and as many rows
 
 

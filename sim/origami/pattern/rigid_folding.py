@@ -190,9 +190,8 @@ PARTS = 20  # of the way from the flat sheet
 RELAXATIONS = 3  # steps along the motions of rigid panels in each part
 STUCK = 0.01  # share of its fold below which a crease has not left the flat sheet
 FIRST = 0.02  # part of the way at which a flat sheet is left
-STARTS = (
-    30  # of folds drawn at random where those asked for lead back to the flat sheet
-)
+# of folds drawn at random where those asked for lead back to the flat sheet
+STARTS = 30
 SPREAD = 1.0  # of the logarithms of such folds
 
 
