@@ -207,10 +207,8 @@ def of_points(accepted: list[SphereCandidate], joint: Placement | None) -> Float
     """(3 m, 3 m) covariance by points that share errors within small cells only."""
     if joint is not None:
         return joint.covariance
-    covariance = np.zeros((3 * len(accepted), 3 * len(accepted)))
-    for k, c in enumerate(accepted):
-        covariance[3 * k : 3 * k + 3, 3 * k : 3 * k + 3] = c.fit.covariance
-    return covariance
+    each = [c.fit.covariance for c in accepted]
+    return np.asarray(block_diag(np.empty((0, 0)), *each))
 
 
 def with_shared_errors(

@@ -113,7 +113,6 @@ def find_spheres(
     origins : (v, 3) where the scanner stood for each view, mm, if that is known;
         else it is found from the caps each view sees. One origin needs no `view`.
     """
-    _check(points, view, origins)
     numbers = np.arange(1) if view is None else np.flatnonzero(np.bincount(view))
     if view is not None and len(numbers) <= view.max(initial=0):
         view = np.searchsorted(numbers, view)
@@ -190,32 +189,6 @@ def _sphere(c: SphereCandidate, covariance: Floats, view: Ints | None) -> Fitted
         cap=c.cap,
         views=1 if view is None else len(np.unique(view[c.points])),
     )
-
-
-def _check(points: Floats, view: Ints | None, origins: Floats | None) -> None:
-    if points.ndim != 2 or points.shape[1] != 3:
-        raise ValueError(f"points must have shape (n, 3), not {points.shape}")
-    if view is not None and view.shape != points.shape[:1]:
-        raise ValueError(
-            f"view must give one view per point: {len(points)} points, "
-            f"but shape {view.shape}"
-        )
-    if view is not None and len(view) and not 0 <= view.min() <= view.max() < 10_000:
-        raise ValueError(
-            f"views must be numbered from 0 up, not from {view.min()} to {view.max()}"
-        )
-    if origins is not None:
-        views = 1 if view is None else int(view.max(initial=0)) + 1
-        if origins.shape != (views, 3):
-            raise ValueError(
-                f"origins must have shape ({views}, 3), one per view, not "
-                f"{origins.shape}"
-            )
-    if not np.isfinite(points).all():
-        bad = int((~np.isfinite(points).all(axis=1)).sum())
-        raise ValueError(
-            f"{bad} of {len(points)} points are not finite: remove them first"
-        )
 
 
 SUSPECTS = (

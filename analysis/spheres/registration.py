@@ -11,8 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
 from analysis.alignment import RigidMotion, fit_rigid_motion
@@ -23,7 +21,7 @@ from analysis.spheres.sphere_criteria import SphereCandidate, typical_rms
 from analysis.spheres.spheres_of_one_radius import search
 from analysis.spheres.thresholds import JUDGE, REGISTRATION, SHARED
 from analysis.spheres.viewpoints import lever
-from sim.core.arrays import Bools, Floats, Ints
+from sim.core.arrays import Bools, Floats, Ints, connected
 
 STAYS = RigidMotion(np.eye(3), np.zeros(3))
 
@@ -109,8 +107,7 @@ def _matched(
     y = np.array([fit.centre for fit in fits]).reshape(-1, 3)
     moved = np.array([motions[v](at) for v, at in zip(number, y, strict=True)])
     pairs = cKDTree(moved.reshape(-1, 3)).query_pairs(reach, output_type="ndarray")
-    links = coo_array((np.ones(len(pairs)), tuple(pairs.T)), shape=(len(y), len(y)))
-    many, sphere = connected_components(links, directed=False)
+    many, sphere = connected(pairs, len(y))
     centre, sd = (
         np.full((many, len(found), 3), np.nan),
         np.full((many, len(found)), np.nan),
@@ -156,13 +153,17 @@ def _motions(seen: ViewCentres) -> list[RigidMotion]:
 
 def _in_best_frame(motions: list[RigidMotion], x: Floats) -> list[RigidMotion]:
     """Motions relative to the view from which the others differ least at x (m, 3)."""
-    back = np.array([motion.back(x) for motion in motions])
-    apart = np.linalg.norm(back[:, None] - back, axis=3).mean(axis=2)
-    first = motions[int(apart.sum(axis=1).argmin())]
+    first = motions[_middle(np.array([motion.back(x) for motion in motions]))]
     return [
         RigidMotion(first.rotation.T @ m.rotation, first.back(m.translation))
         for m in motions
     ]
+
+
+def _middle(places: Floats) -> int:
+    """Of views that have spheres at places (v, m, 3), the one least far from others."""
+    apart = np.linalg.norm(places[:, None] - places, axis=3).mean(axis=2)
+    return int(apart.sum(axis=1).argmin())
 
 
 def _farthest(seen: ViewCentres, motions: Sequence[RigidMotion]) -> float:
@@ -207,9 +208,7 @@ def registrations(
         return ()
     seen = seen[:, numbers] & (seen.sum(axis=1, keepdims=True) > 1)
     K = np.array([lever(c, placed.pivot) for c in accepted])
-    shifts = np.einsum("iab,vb->via", K, placed.total)
-    apart = np.linalg.norm(shifts[:, None] - shifts, axis=3).mean(axis=2)
-    first = int(apart.sum(axis=1).argmin())
+    first = _middle(np.einsum("iab,vb->via", K, placed.total))
     times = max(last.excess.ratio, 1.0) if last.excess else 1.0
     radius, sd_radius = last.radius or (radius_mm, 0.0)
     typical = typical_rms(accepted)

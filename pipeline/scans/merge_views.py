@@ -22,7 +22,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.sparse.csgraph import connected_components
 
 from analysis.alignment import RigidMotion, fit_rigid_motion
 from analysis.labels.assign_labels import label_spheres
@@ -46,7 +45,7 @@ from pipeline.io.point_cloud import (
 from pipeline.io.reader_interface import Choices, check_memory, refused
 from pipeline.scans.no_sphere_hints import other_unit
 from pipeline.terminal import InputError
-from sim.core.arrays import Bools, Floats, Ints
+from sim.core.arrays import Bools, Floats, Ints, connected
 
 
 def without_far(cloud: Cloud, radius_mm: float, choices: Choices) -> Cloud:
@@ -265,7 +264,7 @@ def check_overlap(clouds: list[Cloud], seen: Bools) -> None:
     if len(views) < 2:
         return
     count = seen[:, views].astype(np.int64)
-    _, group = connected_components(count.T @ count, directed=False)
+    _, group = connected(np.argwhere(count.T @ count), len(views))
     apart = np.flatnonzero(group != group[0])
     if len(apart):
         one, other = clouds[views[0]].path, clouds[views[apart[0]]].path
