@@ -36,13 +36,7 @@ class ScannedShapeFactor:
 
 def shape_factor_gradient(r: Floats, L: float) -> Floats:
     """dS/dr = (r_j - rbar) / (n S L^2), (n, 3), in the inverse unit of `r`."""
-    S = shape_factor(r, L)
-    if S == 0:
-        raise ValueError(
-            "all nodes coincide, so the shape factor is 0 and has no gradient: check "
-            "the node positions"
-        )
-    return np.asarray((r - r.mean(axis=0)) / (len(r) * S * L**2))
+    return np.asarray((r - r.mean(axis=0)) / (len(r) * shape_factor(r, L) * L**2))
 
 
 def scanned_shape_factor(r: Floats, L: float, C: Floats) -> ScannedShapeFactor:

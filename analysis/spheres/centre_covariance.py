@@ -125,13 +125,9 @@ def excess_sd(values: Floats, sds: Floats) -> float:
 
     Parameters
     ----------
-    values : (n,) repeated measurements of one thing
+    values : (n,) repeated measurements of one thing, one or more
     sds : (n,) their stated standard deviations, in the same unit
     """
-    if len(values) < 2:
-        raise ValueError(
-            f"scatter needs two or more measurements, not {len(values)}: scan again"
-        )
 
     def surplus(t: float) -> float:
         w = 1 / (sds**2 + t**2)

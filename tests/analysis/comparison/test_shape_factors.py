@@ -60,8 +60,3 @@ def test_an_unknown_scale_adds_its_share_of_S(nodes):
     L = 0.9 * characteristic_length(nodes)
     found = scanned_shape_factor(nodes, L, scale_covariance(nodes, 1e-3))
     assert found.u == pytest.approx(1e-3 * shape_factor(nodes, L))
-
-
-def test_coinciding_nodes_are_refused():
-    with pytest.raises(ValueError, match="all nodes coincide"):
-        shape_factor_gradient(np.ones((4, 3)), 1.0)
