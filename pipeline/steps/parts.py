@@ -38,6 +38,7 @@ from sim.virtual_lab.lab_settings import Sizes
 from sim.virtual_lab.printed_pieces import (
     Assembly,
     Clamps,
+    Overlap,
     Piece,
     Place,
     assembly,
@@ -46,6 +47,7 @@ from sim.virtual_lab.printed_pieces import (
     laid_out,
     overlaps,
     pieces,
+    remedy,
     target_piece,
 )
 
@@ -189,8 +191,7 @@ def run_step(parts: Parts, case: Any, out: Path) -> dict[str, Any]:
         numbers["target_fragments"] = fragments(bars, parts.sizes.target_radius_mm)
     if late:
         numbers["warning"] = (
-            f"parts collide at the end of the morph: {'; '.join(late[:SHOWN])}: "
-            "enlarge scale_mm, or use thinner parts"
+            f"parts collide at the end of the morph: {_in_words(late, parts.sizes)}"
         )
     return numbers | _cost(case, made)
 
@@ -204,8 +205,7 @@ def _pieces(
     if clashes := list(overlaps(whole, made.nodes_mm, sizes)):
         raise ValueError(
             f"parts overlap where the mechanism is assembled ({len(clashes)} times): "
-            f"{'; '.join(clashes[:SHOWN])}: reduce clamp_radius_mm and rod_radius_mm "
-            "(--parts FILE); if a length is too short, enlarge scale_mm"
+            f"{_in_words(clashes, sizes)}"
         )
     found = pieces(whole, sizes, Clamps(parts.clamps), parts.sides)
     if parts.target:
@@ -213,6 +213,10 @@ def _pieces(
         target = target_piece(wires, made.ends_mm, sizes)
         found += [] if target is None else [target]
     return [PrintedPiece(piece, parts.sides) for piece in found], whole
+
+
+def _in_words(found: list[Overlap], sizes: Sizes) -> str:
+    return f"{'; '.join(o.text for o in found[:SHOWN])}: {remedy(found, sizes)}"
 
 
 def _wires(made: PrintedMechanism, parts: Parts) -> tuple[Floats, Ints]:

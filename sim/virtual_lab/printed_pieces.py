@@ -15,7 +15,6 @@ from sim.contact.distance import edge_edge_distance
 from sim.core.arrays import Floats, Ints, connected
 from sim.core.options import Choice
 from sim.virtual_lab.assembled_part import (
-    clamped_ends,
     open_bars,
     rod_pairs,
     sphere_numbers,
@@ -29,6 +28,9 @@ from sim.virtual_lab.solids_of_revolution import (
     clamp,
     sphere,
 )
+
+TOUCH_MM = 1e-6
+FINEST_MM = 0.01  # of a size in a message; rods closer to a centre go through it
 
 
 class Clamps(Choice):
@@ -90,6 +92,8 @@ def assembly(
 ) -> Assembly:
     """Which spheres and rods there are; a rod that does not fit is refused.
 
+    A rod through a sphere of its own body is left out: two others end there.
+
     Parameters
     ----------
     nodes : (n, 3) mm, where all constraints hold
@@ -97,7 +101,6 @@ def assembly(
     """
     spheres = sphere_numbers(nodes)
     pairs = rod_pairs(nodes, bodies, links)
-    clamped = clamped_ends(nodes, bodies, pairs)
     large = [tuple(body) for body in bodies if len(body) > 2]
     owner: dict[int, str] = {}
     for k, body in enumerate(large):
@@ -106,13 +109,17 @@ def assembly(
     for b in spheres.tolist():
         owner.setdefault(int(b), "ball")
     rods = []
-    for (i, j), ends in zip(pairs.tolist(), clamped.tolist(), strict=True):
+    for i, j in pairs.tolist():
         if spheres[i] == spheres[j]:
             continue
-        own = (k for k, body in enumerate(large) if {i, j} <= set(body))
-        number = next(own, None)
+        those = (k for k, body in enumerate(large) if {i, j} <= set(body))
+        number = next(those, None)
         name = f"link-{i}-{j}" if number is None else f"body-{number}"
-        rod = PrintedRod(float(np.linalg.norm(nodes[j] - nodes[i])), (ends[0], ends[1]))
+        inner = {k for k, own in owner.items() if own == name} - {*spheres[[i, j]]}
+        if any(_away(nodes[[k, i, j]]) < FINEST_MM for k in inner):
+            continue
+        ends = owner[int(spheres[i])] != name, owner[int(spheres[j])] != name
+        rod = PrintedRod(float(np.linalg.norm(nodes[j] - nodes[i])), ends)
         if not rod.fits(sizes):
             raise ValueError(
                 f"the rod {i}-{j} is {rod.length:.2f} mm long, but its spheres and "
@@ -121,6 +128,12 @@ def assembly(
             )
         rods.append(PlacedRod((i, j), rod, name))
     return Assembly(nodes, spheres, owner, tuple(rods))
+
+
+def _away(x: Floats) -> float:
+    """From x[0] to the segment from x[1] to x[2], (3, 3)."""
+    point, u = x[0] - x[1], x[2] - x[1]
+    return float(np.linalg.norm(point - np.clip(point @ u / (u @ u), 0.0, 1.0) * u))
 
 
 def pieces(made: Assembly, sizes: Sizes, clamps: Clamps, sides: int) -> list[Piece]:
@@ -202,11 +215,33 @@ def fragments(bars: Sequence[tuple[Floats, Floats]], radius: float) -> int:
     return connected(np.array(touch, dtype=np.int64).reshape(-1, 2), n)[0]
 
 
-TOUCH_MM = 1e-6
+class Overlap(NamedTuple):
+    """Two pieces at one place, and the largest value of a size that parts them."""
+
+    text: str
+    size: str
+    most_mm: float
 
 
-def overlaps(made: Assembly, nodes: Floats, sizes: Sizes) -> Iterator[str]:
-    """Say of every two pieces that overlap at `nodes` (n, 3) which and by how much.
+def remedy(found: Sequence[Overlap], sizes: Sizes) -> str:
+    """Which sizes part all that overlap, or how far to move nodes if none do."""
+    most = {o.size: min(p.most_mm for p in found if p.size == o.size) for o in found}
+    if min(most.values()) < FINEST_MM:
+        ball, rod = sizes.ball_radius_mm, sizes.rod_radius_mm
+        return (
+            "no radius helps where a rod passes through a sphere or a rod; not "
+            "printable in one layer: move nodes, as in z, until its axis is "
+            f"{ball + rod:g} mm from the sphere, {2.0 * rod:g} mm from a rod's axis"
+        )
+    if most.get("clamp_radius_mm", np.inf) < sizes.rod_radius_mm:
+        most["rod_radius_mm"] = min(most.values())
+    lower = (f"{k} to {np.floor(100 * v + 1e-7) / 100:g}" for k, v in most.items())
+    farther = ", or enlarge scale_mm" * ("clamp_radius_mm" not in most)
+    return f"lower {', '.join(lower)} (--parts FILE){farther}"
+
+
+def overlaps(made: Assembly, nodes: Floats, sizes: Sizes) -> Iterator[Overlap]:
+    """Every two pieces that overlap at `nodes` (n, 3), and by how much.
 
     Sleeves on one sphere overlap where the angle between their rods is less than the
     sum of their half angles; all else is spheres and round bars.
@@ -220,60 +255,65 @@ def overlaps(made: Assembly, nodes: Floats, sizes: Sizes) -> Iterator[str]:
             yield from _two_rods(made, nodes, (one, other), sizes)
 
 
-def _spheres(nodes: Floats, spheres: list[int], sizes: Sizes) -> Iterator[str]:
+def _spheres(nodes: Floats, spheres: list[int], sizes: Sizes) -> Iterator[Overlap]:
     for i, j in combinations(spheres, 2):
-        clearance = (
-            float(np.linalg.norm(nodes[j] - nodes[i])) - 2.0 * sizes.ball_radius_mm
-        )
+        away = float(np.linalg.norm(nodes[j] - nodes[i]))
+        clearance = away - 2.0 * sizes.ball_radius_mm
         if clearance < -TOUCH_MM:
-            yield f"the spheres of nodes {i} and {j} overlap by {-clearance:.2f} mm"
+            text = f"the spheres of nodes {i} and {j} overlap by {-clearance:.2f} mm"
+            yield Overlap(text, "ball_radius_mm", 0.5 * away)
 
 
 def _sphere_and_rod(
     made: Assembly, nodes: Floats, spheres: list[int], placed: PlacedRod, sizes: Sizes
-) -> Iterator[str]:
-    a, b = nodes[list(placed.nodes)]
+) -> Iterator[Overlap]:
     own = set(made.spheres[list(placed.nodes)].tolist())
     for node in spheres:
         if node in own or made.owner[node] == placed.piece:
             continue
-        t = float(np.clip((nodes[node] - a) @ (b - a) / ((b - a) @ (b - a)), 0.0, 1.0))
-        away = float(np.linalg.norm(nodes[node] - a - t * (b - a)))
-        clearance = away - sizes.ball_radius_mm - sizes.rod_radius_mm
-        if clearance < -TOUCH_MM:
-            yield (
-                f"the sphere of node {node} and {_called(placed)} overlap by "
-                f"{-clearance:.2f} mm"
-            )
+        away = _away(nodes[[node, *placed.nodes]])
+        room = away - sizes.ball_radius_mm
+        less = sizes.rod_radius_mm - room
+        if less > TOUCH_MM:
+            text = f"the sphere of node {node} and {_called(placed)} overlap by "
+            text += f"{less:.2f} mm"
+            if room < FINEST_MM:
+                text = f"{_called(placed)} passes through the sphere of node {node}"
+            yield Overlap(text, "rod_radius_mm", room)
 
 
 def _two_rods(
     made: Assembly, nodes: Floats, pair: tuple[PlacedRod, PlacedRod], sizes: Sizes
-) -> Iterator[str]:
+) -> Iterator[Overlap]:
     ends = [made.spheres[list(placed.nodes)].tolist() for placed in pair]
     names = f"{_called(pair[0])} and {_called(pair[1])}"
     shared = set(ends[0]) & set(ends[1])
     for node in shared:
         ways = []
-        taken = 0.0
+        taken, seat = 0.0, sizes.seat_mm
         for placed, own in zip(pair, ends, strict=True):
             end = own.index(node)
             other = nodes[placed.nodes[1 - end]] - nodes[node]
             ways.append(other / np.linalg.norm(other))
-            taken += np.arctan2(sizes.clamp_radius_mm, placed.rod.inside(end, sizes))
+            inside = placed.rod.inside(end, sizes)
+            taken += np.arctan2(sizes.clamp_radius_mm, inside)
+            seat = min(seat, np.hypot(sizes.clamp_radius_mm, inside))
         angle = float(np.arccos(np.clip(ways[0] @ ways[1], -1.0, 1.0)))
         if angle < taken - 1e-9:
-            yield (
+            text = (
                 f"the clamps of {names} overlap on the sphere of node {node}: "
                 f"{np.rad2deg(angle):.0f} degrees apart, "
                 f"{np.rad2deg(taken):.0f} needed"
             )
+            yield Overlap(text, "clamp_radius_mm", seat * np.sin(0.5 * angle))
     if shared:
         return
     x = np.concatenate([nodes[list(placed.nodes)] for placed in pair])
-    clearance = edge_edge_distance(x) - 2.0 * sizes.rod_radius_mm
+    away = edge_edge_distance(x)
+    clearance = away - 2.0 * sizes.rod_radius_mm
     if clearance < -TOUCH_MM:
-        yield f"{names} overlap by {-clearance:.2f} mm"
+        text = f"{names} overlap by {-clearance:.2f} mm"
+        yield Overlap(text, "rod_radius_mm", 0.5 * away)
 
 
 def _called(placed: PlacedRod) -> str:

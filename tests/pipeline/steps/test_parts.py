@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
 
 from pipeline.cli.app import called
 from pipeline.config.hydra import Composer
@@ -24,6 +25,8 @@ RING = [
     "case=triangles_cylinder", "case.structure.rows=1", "case.structure.columns=1",
     "case.target.radius=1.6",
 ]  # fmt: skip
+
+SCISSOR = ["case=structure_file", "case.path=conf/structure/scissor.yaml"]
 
 
 @pytest.fixture(scope="module")
@@ -159,6 +162,17 @@ def test_a_spaced_structure_begins_with_its_new_lengths(tmp_path):
         (["nowhere"], {}, "unknown run 'nowhere'"),
         (["case=pentapod"], {}, "the clamps of link-7-8 and link-7-9 overlap"),
         (["case=pentapod"], {}, "mechanism is assembled (5 times): the clamps of"),
+        (
+            ["case=pentapod"],
+            {},
+            "54 degrees apart, 85 needed: lower clamp_radius_mm to 2.79 (--parts FILE)",
+        ),
+        (["case=pentapod"], {"clamp_radius_mm": "2.80"}, "to 2.79 (--parts FILE)"),
+        (
+            [*SCISSOR, "--scale-mm", "40"],
+            {},
+            "body-3 (rod 1-4) passes through the sphere of node 8;",
+        ),
     ],
 )
 def test_what_cannot_be_printed_is_refused_in_one_line(
@@ -172,6 +186,27 @@ def test_what_cannot_be_printed_is_refused_in_one_line(
     out = tmp_path / "out"
     assert said in refused("parts", *words, "--parts", str(file), "--out", str(out))
     assert not out.exists()
+
+
+def test_the_clamp_that_a_refusal_names_will_do(tmp_path):
+    text = FILE.read_text().replace("clamp_radius_mm: 4.2", "clamp_radius_mm: 2.79")
+    (tmp_path / "parts.yaml").write_text(text)
+    words = ["--parts", str(tmp_path / "parts.yaml"), "--out", str(tmp_path / "out")]
+    assert called(["parts", "case=pentapod", *words]) == 0
+
+
+def test_a_scissor_in_two_layers_is_printed(tmp_path):
+    """Each second bar passes 10 mm above the pivot of the bar that it crosses."""
+    content = yaml.safe_load(Path("conf/structure/scissor.yaml").read_text())
+    for node in (1, 3, 4, 6, 9):
+        content["nodes"][node][2] = 0.25
+    (tmp_path / "scissor.yaml").write_text(yaml.safe_dump(content))
+    path = tmp_path / "parts.yaml"
+    path.write_text(FILE.read_text().replace("_radius_mm: 4.2", "_radius_mm: 3.2"))
+    words = [str(tmp_path / "scissor.yaml"), "--scale-mm", "40", "--parts", str(path)]
+    assert called(["parts", *words, "--out", str(tmp_path / "out")]) == 0
+    found = json.loads((tmp_path / "out" / "run.json").read_text())["result"]
+    assert (found["parts"], found["overlaps_at_the_end"]) == (6, 0)
 
 
 def test_files_of_parts_that_are_no_more_are_gone(tmp_path):

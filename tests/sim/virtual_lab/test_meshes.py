@@ -27,11 +27,13 @@ from sim.virtual_lab.assembled_part import clamped_ends, printed_part, rod_pairs
 from sim.virtual_lab.lab_settings import Sizes
 from sim.virtual_lab.printed_pieces import (
     Clamps,
+    Overlap,
     assembly,
     fragments,
     laid_out,
     overlaps,
     pieces,
+    remedy,
     target_piece,
 )
 from sim.virtual_lab.solids_of_revolution import (
@@ -176,7 +178,7 @@ def test_parts_at_one_place_are_named():
     near = NODES.copy()
     near[7] = NODES[0] + [7.0, 0.0, 0.0]
     said = list(overlaps(whole, near, SIZES))
-    assert any("spheres of nodes 0 and 7 overlap by 5.00 mm" in line for line in said)
+    assert any("spheres of nodes 0 and 7 overlap by 5.00 mm" in o.text for o in said)
 
 
 def test_links_that_meet_at_a_sharp_angle_overlap():
@@ -190,14 +192,54 @@ def test_links_that_meet_at_a_sharp_angle_overlap():
         whole = assembly(nodes, [(0, 1), (0, 2)], links, SIZES)
         said = list(overlaps(whole, nodes, SIZES))
         assert len(said) == count
-        assert all("link-0-1 and link-0-2 overlap on the sphere" in s for s in said)
+        for one in said:
+            assert "link-0-1 and link-0-2 overlap on the sphere" in one.text
+            assert one.size == "clamp_radius_mm"
+            assert one.most_mm == pytest.approx(6.2 * np.sin(0.5 * angle))
 
 
 def test_crossing_links_overlap():
     nodes = 50.0 * np.array([[-1.0, 0, 0], [1, 0, 0], [0, -1, 0.05], [0, 1, 0.05]])
     whole = assembly(nodes, [(0, 1), (2, 3)], np.array([[0, 1], [2, 3]]), SIZES)
     (said,) = overlaps(whole, nodes, SIZES)
-    assert said == "link-0-1 and link-2-3 overlap by 2.50 mm"
+    text = "link-0-1 and link-2-3 overlap by 2.50 mm"
+    assert said == (text, "rod_radius_mm", pytest.approx(1.25))
+    assert remedy([said], SIZES) == (
+        "lower rod_radius_mm to 1.25 (--parts FILE), or enlarge scale_mm"
+    )
+
+
+def test_the_sharpest_of_all_angles_decides():
+    sharp = Overlap("", "clamp_radius_mm", 2.739)
+    blunt = Overlap("", "clamp_radius_mm", 3.0)
+    assert remedy([blunt], SIZES) == "lower clamp_radius_mm to 3 (--parts FILE)"
+    both = [blunt, sharp, blunt]
+    assert remedy(both, SIZES) == "lower clamp_radius_mm to 2.73 (--parts FILE)"
+    thin = Overlap("", "clamp_radius_mm", 0.218)  # less than the rod
+    assert remedy([blunt, thin], SIZES) == (
+        "lower clamp_radius_mm to 0.21, rod_radius_mm to 0.21 (--parts FILE)"
+    )
+
+
+@pytest.mark.parametrize("height", [0.0, 12.0])
+def test_bars_that_cross_at_a_pivot_need_two_layers(height):
+    """A bar ends at its own pivot's sphere; the other one can only pass beside it."""
+    nodes = np.array([[-40.0, 0, 0], [40, 0, 0], [0, -40, height], [0, 40, height],
+                      [0, 0, 0]])  # fmt: skip
+    bodies = [(0, 4, 1), (2, 4, 3)]
+    links = np.array([[0, 1], [2, 3]])
+    whole = assembly(nodes, bodies, links, SIZES)
+    own = [placed.nodes for placed in whole.rods if placed.piece == "body-0"]
+    assert own == [(0, 4), (1, 4)]
+    found = list(overlaps(whole, nodes, SIZES))
+    if height:
+        assert found == []
+        return
+    text = "body-1 (rod 2-3) passes through the sphere of node 4"
+    assert found[0] == (text, "rod_radius_mm", -6.0)
+    said = remedy(found, SIZES)
+    assert "not printable in one layer: move nodes, as in z, until" in said
+    assert "8.5 mm from the sphere, 5 mm from a rod" in said
 
 
 def test_parts_on_the_bed_do_not_touch():
