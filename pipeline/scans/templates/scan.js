@@ -41,7 +41,6 @@ function drawCloud() {
 
 function drawSpheres() {
   pen.strokeStyle = pen.fillStyle = colour("--sphere");
-  pen.font = "12px system-ui";
   for (const s of data.spheres) {
     const [x, y] = placed(s.centre);
     pen.beginPath();
@@ -50,6 +49,14 @@ function drawSpheres() {
     pen.fill();
     pen.globalAlpha = 1;
     pen.stroke();
+  }
+  pen.font = "600 16px system-ui";
+  pen.strokeStyle = colour("--page");
+  pen.fillStyle = colour("--ink");
+  pen.lineWidth = 3; // a rim, so that a name is read on all that is below it
+  for (const s of data.spheres) {
+    const [x, y] = placed(s.centre);
+    pen.strokeText(s.name, x + scale() * s.radius * 0.75 + 2, y);
     pen.fillText(s.name, x + scale() * s.radius * 0.75 + 2, y);
   }
 }
