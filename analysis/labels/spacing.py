@@ -23,7 +23,7 @@ from itertools import product
 
 import numpy as np
 from scipy.optimize import isotonic_regression, linear_sum_assignment
-from scipy.spatial.distance import cdist, pdist, squareform
+from scipy.spatial.distance import cdist
 
 from sim.core.arrays import Bools, Floats, Ints, connected
 from sim.mechanism.constraint_system import linearise, state, system_of
@@ -64,18 +64,17 @@ def spaced_triangles(sides: Floats, spacing: float) -> Floats:
     nominal = np.take_along_axis(sides, order, axis=1)
     free = np.zeros(3, dtype=np.bool_)
     alone = np.array([spaced_lengths(own, spacing, free) for own in nominal])
-    made, alike = alone.copy(), np.empty((0, 2), dtype=np.int64)
+    made, alike = alone.copy(), np.zeros((len(sides),) * 2, dtype=np.bool_)
     for _ in sides:  # each time, groups grow together
-        if not len(close := _too_close(made, spacing)):
+        close = np.triu(cdist(made, made, "chebyshev") < ENOUGH * spacing, 1)
+        if not close.any():
             break
-        alike = np.concatenate([alike, close])
-        group = connected(alike, len(sides))[1]
-        for number in np.unique(group[alike]).tolist():
+        alike |= close
+        group = connected(np.argwhere(alike), len(sides))[1]
+        for number in np.unique(group[alike.any(axis=0)]).tolist():
             own = group == number
             made[own] = _on_lattice(nominal[own], alone[own], spacing)
-    found = np.empty_like(sides)
-    np.put_along_axis(found, order, made, axis=1)
-    return found
+    return np.take_along_axis(made, np.argsort(order, axis=1), axis=1)
 
 
 def _on_lattice(nominal: Floats, near: Floats, spacing: float) -> Floats:
@@ -99,12 +98,6 @@ def _on_lattice(nominal: Floats, near: Floats, spacing: float) -> Floats:
         chosen = linear_sum_assignment(cost)
         tried.append((float(cost[chosen].sum()), points[chosen[1]]))
     return min(tried, key=lambda pair: pair[0])[1]
-
-
-def _too_close(ordered: Floats, spacing: float) -> Ints:
-    """(p, 2) triangles with ascending sides (t, 3) of which no two differ enough."""
-    apart = pdist(ordered, "chebyshev") >= ENOUGH * spacing
-    return np.argwhere(np.triu(~squareform(apart), 1)).astype(np.int64)
 
 
 LARGEST = 3000  # rows whose dependence is taken from a dense matrix
