@@ -295,14 +295,10 @@ def command(main: Callable[P, int]) -> Callable[P, int]:
     return guarded
 
 
-CLOSE = 0.85  # share of letters: if names are so close, others are not offered
-
-
 def close_to(name: str, known: Collection[str]) -> str:
     """A question that offers the names nearest to `name`; empty where none is near."""
-    near = get_close_matches(name, known, cutoff=CLOSE) or get_close_matches(
-        name, known
-    )
+    best = get_close_matches(name, known, cutoff=0.85)  # beside which no other is shown
+    near = best or get_close_matches(name, known)
     if not near:  # those of which a word is near, as arm,x=1 has arm
         words = {k: re.split(r"[^a-zA-Z0-9_]", k) for k in known}
         near = [k for k in known if get_close_matches(name, words[k])][:3]

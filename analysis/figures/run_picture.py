@@ -177,9 +177,7 @@ def draw_shape(axes: Any, drawing: Drawing) -> None:
         axes.computed_zorder = False  # creases stand on their bands from all sides
     add(drawing.fixed, colors=TARGET, linewidths=0.4)
     look: Any = {"colors": FAINT, "linewidths": 0.4, "alpha": 0.5}
-    if len(links) and _has_moved(drawing):
-        look["label"] = drawing.began
-    add(drawing.first[links], **look)
+    add(drawing.first[links], label=drawing.began, **look)
     if len(drawing.faces) and not flat:
         faces = drawing.faces[:MOST_LINES]
         look = {"facecolors": SHAPE, "alpha": 0.25, "edgecolors": "none"}
@@ -211,10 +209,6 @@ def draw_shape(axes: Any, drawing: Drawing) -> None:
         for name, at in zip(drawing.names, _shown(drawing.last, flat), strict=False):
             axes.text(*at, f" {literal(name)}", fontsize=5, ha="left", va="bottom")
     _frame(axes, drawing)
-
-
-def _has_moved(drawing: Drawing) -> bool:
-    return not np.array_equal(drawing.first, drawing.last, equal_nan=True)
 
 
 def side_strain(first: Floats, last: Floats, faces: Ints) -> Floats:
@@ -284,7 +278,7 @@ def _frame_in_space(axes: Any, drawing: Drawing) -> None:
     low, high = corners.min(axis=0), corners.max(axis=0)
     reach = 0.2 * (float((high - low).max()) or 1.0)
     low = low - ([0.0, reach] if high[0] - low[0] > high[1] - low[1] else [reach, 0.0])
-    marked = bool(len(drawing.doubled)) + bool(len(drawing.aims)) + _has_moved(drawing)
+    marked = bool(len(drawing.doubled)) + bool(len(drawing.aims))
     rows = ROW * (2 + len(drawing.folds) + len(drawing.missing) + marked)
     half = 0.5 * max(high[0] - low[0], (high[1] - low[1]) / (1.0 - rows))
     below = ROW * 2 * half

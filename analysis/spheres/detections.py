@@ -37,6 +37,11 @@ SAME = 0.3  # radii within which a place and a centre are one sphere
 UpToHalf = Annotated[float, within(0.0, 0.5, "between 0 and 0.5")]
 
 
+def place_of(candidate: str) -> Floats:
+    """(3,) mm, of a candidate by its name."""
+    return np.array(candidate.split("/"), dtype=np.float64)
+
+
 @dataclass(frozen=True)
 class PickOptions(Checked):
     """What is looked for; only the radius has no default.
@@ -57,7 +62,7 @@ class PickOptions(Checked):
 
     def accepts(self, centre: Floats) -> bool:
         """Whether a candidate is a sphere by decision of the user."""
-        at = (np.array(name.split("/"), dtype=np.float64) for name in self.accept)
+        at = map(place_of, self.accept)
         return any(np.linalg.norm(a - centre) < SAME * self.radius_mm for a in at)
 
     @property
@@ -240,13 +245,13 @@ class Picks:
 
     @property
     def apart(self) -> tuple[Rejected, ...]:
-        """The rejected candidates that overlap no sphere, two radii or more away."""
-        radius = max((sphere.radius for sphere in self.spheres), default=0.0)
-        return tuple(
-            c
-            for c in self.rejected
-            if (np.linalg.norm(self.centres - c.centre, axis=1) >= 2.0 * radius).all()
-        )
+        """The rejected candidates that overlap no sphere."""
+        return tuple(c for c in self.rejected if not self.overlaps(c.centre))
+
+    def overlaps(self, place: Floats) -> bool:
+        """Whether a sphere (3,), mm, is less than two radii from one that was found."""
+        away = np.linalg.norm(self.centres - place, axis=1)
+        return bool((away < [2.0 * sphere.radius for sphere in self.spheres]).any())
 
     @property
     def centres(self) -> Floats:

@@ -119,7 +119,6 @@ def strongest(
 CLOSED_BY_ROUNDING = 1e-6  # of L, up to which closing a start changes it unsaid
 NOTHING = np.empty(0)
 UNLIKE = 20.0  # ratio of sizes beyond which a unit is likely to be wrong
-ROUNDED = 1e-6  # of L, below which a coordinate is zero to the reader
 REACHED = 1e-3  # of L, up to which a target counts as reached
 AT_LIMIT = 1e-3  # of the range of a joint, within which it is at a limit
 LEAST_FORCE = 1e-4  # of L, force from which a contact counts
@@ -425,8 +424,7 @@ class MorphRecorder(record.Recorder[MorphCase, MorphStep]):
             return {}
         worst, allowed = int(np.argmax(away)), REACHED * self._L
         place = self.last.r[lead[worst]]
-        exact = np.where(np.abs(place) > ROUNDED * self._L, place, 0.0)
-        at = ", ".join(f"{x:.5g}" for x in exact)
+        at = ", ".join(f"{x if abs(x) > 1e-3 * allowed else 0.0:.5g}" for x in place)
         return {
             "target_reached": bool(away[worst] <= allowed),
             "target_node": int(lead[worst]),

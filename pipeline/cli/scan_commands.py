@@ -109,16 +109,15 @@ def _found(out: Path, numbers: Mapping[str, Any]) -> str:
     """What a scan holds, in sentences, and the command that comes next."""
     remarks = [f"warning: {r}\n" for r in map(numbers.get, REMARKS) if r]
     remarks += [f"note: {numbers['notes']}\n"] if numbers["notes"] else []
-    many, views, rejected = (numbers[k] for k in ("spheres", "views", "rejected"))
-    why = f" ({numbers['rejected_for']}: {out / 'rejected.csv'})" if rejected else ""
+    many, views, lost = (numbers[k] for k in ("spheres", "views", "rejected"))
+    why = f" ({numbers['rejected_for']}: {out / 'rejected.csv'})" if lost else ""
     return "".join(remarks) + (
         f"found {many} sphere{'s' * (many != 1)} in {views} "
         f"{'synthetic ' * numbers['synthetic']}view{'s' * (views != 1)} of "
         f"{numbers['points']} points: {out / 'scan.html'} shows them\n"
         f"their radius in the scan is {numbers['free_radius_mm']:.5g} +- "
         f"{numbers['free_radius_sd_mm']:.1g} mm, noise {numbers['noise_mm']:.2g} mm; "
-        f"candidates rejected: {rejected}{why}; a search ends after {SEARCH.patience} "
-        "in a row\n"
+        f"candidates rejected: {lost}{why}; {SEARCH.patience} in a row end a search\n"
         f"next: morphtrack compare --spheres {shlex.quote(str(out))} --simulated RUN "
         "--out verdict"
     )

@@ -101,9 +101,7 @@ def _moving(directory: Path, arrays: Mapping[str, Any]) -> MovingShape | None:
         seen = np.concatenate([seen, fixed.reshape(-1, 3)])
     goals = goals if goals is not None and goals.shape == r.shape else None
     begin = next(iter(step_numbers(directory).get("step", ())), 0.0)  # 1 of statics
-    names = node_names(directory)
-    if not names and (directory / "structure.json").is_file():
-        names = [str(node) for node in range(r.shape[1])]
+    numbered = range(r.shape[1] * (directory / "structure.json").is_file())
     aims = np.empty((0, 3))
     if goals is not None and not len(fixed):
         off = np.abs(goals - r).max(axis=(0, 2))  # followers are their own goals
@@ -129,7 +127,7 @@ def _moving(directory: Path, arrays: Mapping[str, Any]) -> MovingShape | None:
         goals=goals,
         aims=aims,
         doubled=_doubled(r[-1], links),
-        names=names,
+        names=node_names(directory) or [str(node) for node in numbered],
         began=f"at step {begin:g}" if begin > 0 else "at the start",
         film_view=VIEW if "directors" in arrays else None,
         **more,

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from analysis.figures.run_picture import MOST_NAMED, shown_lines
+from analysis.figures.run_picture import shown_lines
 from pipeline.report.motion import chosen_columns, read_moving_shape
 from pipeline.terminal import InputError
 from sim.core.arrays import Floats, Ints
@@ -90,7 +90,6 @@ def scene_of(directory: Path, most: int = MOST_COORDINATES) -> dict[str, Any] | 
         "links": packed_integers(shown_lines(shape)),
         "dots": not len(shape.creases),
         "names": list(shape.names),
-        "written": 0 < len(shape.names) <= MOST_NAMED,
         "faces": packed_integers(shape.faces[:MOST_FACES]),
     }
     scene |= _numbers(directory, shown, scene["steps"]["side"])

@@ -69,8 +69,7 @@ def file_digest(path: Path) -> str:
         raise
     except OSError as error:
         raise InputError(
-            f"{path} cannot be read ({error.strerror}): looked in "
-            f"{path.absolute().parent}"
+            f"{path} cannot be read ({error.strerror}): looked in {Path.cwd()}"
         ) from error
 
 

@@ -2,7 +2,6 @@
 
 import dataclasses
 from collections import Counter
-from collections.abc import Sequence
 
 import numpy as np
 
@@ -66,20 +65,6 @@ def near_misses(picks: Picks) -> str:
         f"fail{'s' * one} one criterion only; the first fails the criterion "
         f"{near[0].reason.value}: {near[0].told}"
     )
-
-
-def needless(accept: Sequence[str], without: Picks) -> list[str]:
-    """A note on each place to accept where a sphere is found `without`."""
-    notes = []
-    for name in accept:
-        off = without.centres - np.array(name.split("/"), dtype=np.float64)
-        distance = np.linalg.norm(off, axis=1)
-        if (distance < [sphere.radius for sphere in without.spheres]).any():
-            notes.append(
-                f"--accept {name} has no effect: it is {distance.min():.2g} mm from "
-                "the centre of a sphere that is found without it"
-            )
-    return notes
 
 
 def used_radius(picks: Picks, options: PickOptions) -> float:

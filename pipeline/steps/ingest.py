@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from analysis.figures.scans import scan_picture, thinned
-from analysis.spheres.detections import PickOptions, Picks
+from analysis.spheres.detections import PickOptions, Picks, place_of
 from analysis.spheres.find import find_spheres
 from pipeline.io.length_units import unit_named
 from pipeline.io.point_cloud import Cloud
@@ -62,7 +62,8 @@ def run_step(config: Ingest, scans: list[Path], out: Path) -> dict[str, Any]:
     if config.accept:
         plain = replace(config, accept=()), replace(options, accept=())
         without, _ = _placed_picks(clouds, points, view, *plain)
-        more += no_sphere_hints.needless(config.accept, without)
+        anyway = [n for n in config.accept if without.overlaps(place_of(n))]
+        more += [f"--accept {n} overlaps a sphere found without it" for n in anyway]
     merge_views.check_overlap(clouds, picks.seen)
     ignored = no_sphere_hints.left_out(picks, points, config.options)
     numbers = _numbers(clouds, picks, config, [*more, *[ignored] * bool(ignored)])

@@ -29,6 +29,7 @@ function unpackNumbers(box) {
   return Float32Array.from(levels, (level) => box.low + (box.side / 65535) * level);
 }
 
+const MOST_NAMED = 40; // nodes, as in the picture
 const MISSING = ["#009E73", "#D55E00", "#CC79A7", "#777777"];
 
 // Coordinates of lines between nodes: a, b, gap, a, b, gap ...
@@ -154,7 +155,7 @@ class Scene extends Shown {
         color: blue, opacity: 0.35, hoverinfo: "skip", showlegend: false },
       { type: "scatter3d", mode: "lines", name: "links", ...xyz(lines),
         line: { color: blue, width: 3 }, hoverinfo: "skip", showlegend: false },
-      { type: "scatter3d", mode: d.written ? "markers+text" : "markers", ...xyz(nodes),
+      { type: "scatter3d", mode: d.names.length <= MOST_NAMED ? "markers+text" : "markers", ...xyz(nodes),
         name: "simulated nodes", visible: d.dots, text: d.names.map(plain),
         textposition: "top right", textfont: { size: 10 },
         marker: { size: small ? 1.5 : 3, color: blue }, hoverinfo: big ? "skip" : "text",

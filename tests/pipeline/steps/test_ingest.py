@@ -269,7 +269,7 @@ def test_a_place_to_accept_where_a_sphere_is_found_anyway_is_named(
     name = f"{x + 0.5:.2f}/{y:.2f}/{z:.2f}"
     assert called(["ingest", *words(str(scan), out, "--accept", name)]) == 0
     said = capsys.readouterr().out
-    assert f"--accept {name} has no effect: it is 0.5 mm from the centre of a" in said
+    assert f"--accept {name} overlaps a sphere found without it" in said
 
 
 def test_rejected_spheres_of_the_stated_radius_are_not_called_another_size(rng):
