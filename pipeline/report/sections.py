@@ -227,13 +227,14 @@ def evidence(states: States, compare: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def figures(jobs: Sequence[Mapping[str, Any]], room: float) -> list[dict[str, Any]]:
-    """Every figure in the order of the papers, made or not.
+    """Every figure that was tried, in the order of the papers.
 
     Parameters
     ----------
     room : bytes that are left for pictures; the others are linked
     """
-    figures = [job for job in jobs if job["step"] == "figure"]
+    tried = [job for job in jobs if job["status"] != "missing"]
+    figures = [job for job in tried if job["step"] == "figure"]
     known = {job["key"]: job for job in jobs}
     shown = []
     for job in sorted(figures, key=lambda job: _paper_order(job["name"])):

@@ -340,11 +340,12 @@ def test_a_figure_without_its_picture_says_so(results, tmp_path):
     assert "dejong-3.png is missing" in page.text
 
 
-def test_a_figure_that_failed_says_so_in_its_place(results, tmp_path):
+def test_figures_that_are_not_made_are_one_line(results, tmp_path):
     place = copied(results, tmp_path)
     shutil.rmtree(place / "figure" / "dejong-3")
     page = shown(place)
-    assert "No picture: missing: it has not run: run `make figures`." in page.text
+    assert "1 more figure: run `make figures`." in page.text
+    assert "No picture: " not in page.text
 
 
 def test_figures_come_in_the_order_of_the_papers(results, tmp_path):
