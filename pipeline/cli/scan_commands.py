@@ -11,7 +11,6 @@ from typing import Annotated, Any, Literal
 from typer import Argument, Option, Typer
 
 from analysis.comparison.assumptions import UncertaintyOptions
-from analysis.spheres.thresholds import SEARCH
 from pipeline.cli import options
 from pipeline.cli.options import folder
 from pipeline.steps.settings import (
@@ -107,6 +106,8 @@ def ingest(
 
 def _found(out: Path, numbers: Mapping[str, Any]) -> str:
     """What a scan holds, in sentences, and the command that comes next."""
+    from analysis.spheres.thresholds import SEARCH  # here: it imports numpy
+
     remarks = [f"warning: {r}\n" for r in map(numbers.get, REMARKS) if r]
     remarks += [f"note: {numbers['notes']}\n"] if numbers["notes"] else []
     many, views, lost = (numbers[k] for k in ("spheres", "views", "rejected"))

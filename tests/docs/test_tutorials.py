@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import math
 import re
 import runpy
 import shlex
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from pipeline import terminal
 from pipeline.cli.app import called
 from pipeline.tracking.logging_process import LOGGER
 
@@ -57,6 +59,7 @@ def test_a_tutorial_prints_what_it_shows(path, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "argv", sys.argv)  # Hydra's, for a while
     monkeypatch.setattr(console, "typed", typed)
+    monkeypatch.setattr(terminal, "EVERY", math.inf)  # lines of progress of slow runs
     page = path.read_text(encoding="utf-8").replace(*pictures.DEMO)
     console.furnish(tmp_path)
     done = 0
