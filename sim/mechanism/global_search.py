@@ -107,6 +107,8 @@ def lowest(
 ) -> Iterator[MorphStep]:
     """Yield the steps from each start, and at last the lowest end.
 
+    Of ends with the same E it is that of the first start.
+
     `s` counts them all, `start` says whose they are; `attempts_of` where each has led.
 
     Parameters
@@ -131,7 +133,7 @@ def lowest(
         except NotConvergedError as failed:
             error = error or failed
             continue
-        if step is not None and (best is None or step.E < best.E):
+        if step is not None and (best is None or step.E < best.E - ALIKE):
             best = step
     if best is None and error is not None:
         raise error
@@ -205,9 +207,9 @@ def walked(problem: MorphProblem, z: Floats, rng: np.random.Generator) -> Floats
 def _numbered(attempts: list[Attempt]) -> list[Attempt]:
     """The same with the numbers of the minima."""
     found, numbered = list[Attempt](), dict[int, int]()
-    for attempt in sorted(attempts, key=lambda attempt: attempt.E):
-        if attempt.failed:
-            continue
+    ended = [attempt for attempt in attempts if not attempt.failed]
+    same = min((attempt.E for attempt in ended), default=0.0) + ALIKE
+    for attempt in sorted(ended, key=lambda attempt: max(attempt.E, same)):
         for number, other in enumerate(found):
             if max(abs(attempt.E - other.E), abs(attempt.S - other.S)) <= ALIKE:
                 numbered[attempt.start] = number

@@ -14,6 +14,7 @@ from scipy.spatial import ConvexHull
 from sim.contact.bodies_that_may_meet import Solids
 from sim.core.arrays import Floats
 from sim.core.options import NotConvergedError
+from sim.mechanism import global_search
 from sim.mechanism.constraint_system import linearise, system_of
 from sim.mechanism.constraints import Constraint, ConstraintKind, dist, fix
 from sim.mechanism.global_search import (
@@ -68,6 +69,19 @@ def test_of_two_minima_the_lower_is_kept_and_both_are_listed():
     for attempt in attempts:
         wanted = (NEAR, FAR)[attempt.minimum] * E_per_length
         assert_allclose(attempt.E, wanted, rtol=1e-9)
+
+
+def test_of_minima_as_low_that_of_the_first_start_is_kept(monkeypatch):
+    made, options = pointer(), NewtonOptions()
+    *_, alone = morph_rounded_first(made, OVAL, options)
+
+    def ended(_task, _begun, start, _hops):
+        yield alone._replace(E=alone.E - 1e-9 * start, S=alone.S + 0.1 * start)
+
+    monkeypatch.setattr(global_search, "_from", ended)
+    steps, attempts = found(made, options, 3)
+    assert steps[-1].start == 0
+    assert [attempt.minimum for attempt in attempts] == [0, 1, 2]
 
 
 def test_starts_are_those_of_their_seed_and_more_are_a_superset():
