@@ -62,7 +62,19 @@ def finished_step(
 
 
 def make_step(step: str, config: Mapping[str, Any], out: Path, **more: Any) -> Path:
-    """As `finished_step`, with its files in a folder, whose name is that of the run."""
+    """As `finished_step`, with its files in a folder, whose name is that of the run.
+
+    Raises
+    ------
+    InputError
+        if the folder is one that the step reads
+    """
+    for role, folders in (more.get("reads") or {}).items():
+        for folder in [folders] if isinstance(folders, Path) else folders:
+            if folder.resolve() == out.resolve():
+                raise InputError(
+                    f"--out {out} is what {step} reads as {role}: give another name"
+                )
     run = finished_step(step, out.name or out.resolve().name, config, **more)
     link_files(run, out)
     return run

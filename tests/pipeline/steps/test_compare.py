@@ -558,6 +558,14 @@ def test_the_command_refuses_in_one_line_with_status_2(folders, refused):
     )
 
 
+@pytest.mark.parametrize(("read", "role"), [(0, "spheres"), (1, "simulated")])
+def test_a_folder_that_is_read_is_not_written(folders, refused, read, role):
+    before = sorted(folders[read].iterdir())
+    words = arguments((*folders[:2], folders[read]), "--scale-mm", "40")
+    assert f"is what compare reads as {role}: give" in refused("compare", *words)
+    assert sorted(folders[read].iterdir()) == before
+
+
 def test_every_option_says_what_it_is(capsys):
     for command in ("compare", "deviation"):
         told = options_of(command, capsys)
