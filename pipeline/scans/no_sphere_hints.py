@@ -154,9 +154,11 @@ def other_unit(points: Floats, unit: Unit, options: PickOptions, fewest: int) ->
     best = max(found, key=lambda other: len(found[other].spheres))
     if len(found[best].spheres) < fewest:
         return ""
+    radius = options.radius_mm * unit.mm / best.mm
     return (
         f"in {best.value} {len(found[best].spheres)} spheres are found: rerun with "
-        f"--unit {best.value} if that is the file's unit"
+        f"--unit {best.value} if that is the file's unit, or with --sphere-radius-mm "
+        f"{radius:.4g} if that is the radius"
     )
 
 

@@ -44,7 +44,7 @@ from pipeline.scans.sphere_tables import (
 from pipeline.steps.deviation import TargetFile, goals_of, read_target
 from pipeline.steps.input_uncertainty import PrintedAgain, read_printed_again
 from pipeline.steps.settings import ComparisonSettings
-from pipeline.terminal import InputError
+from pipeline.terminal import InputError, named_nodes
 
 SOURCES = {
     error_sources.CENTRES: "the scan itself, from the ingest",
@@ -100,6 +100,7 @@ def draw_labels(spheres: Path, compared: Path, row: dict[str, Any]) -> None:
         + (f"no sphere at node {lost}, of the others " if lost else "")
         + f"node {row['worst_node']} is off most: {row['worst_mm']:.2f} mm"
     )
+    title = named_nodes(title, list(labels.get("name", ())))
     page = scan_page(points, picks, title, synthetic=synthetic, names=names)
     shown = f"synthetic scan: {title}" if synthetic else title
     figure = scan_picture(points, picks, shown, names=names)

@@ -190,7 +190,7 @@ def strayed(rng: np.random.Generator) -> Floats:
     [
         (
             lambda rng: balls(rng) / 1000,
-            ["E-NO-SPHERES", "in m 6 spheres are found: rerun with --unit m"],
+            ["in m 6 spheres are found: rerun with --unit m", "-mm 0.006 if that is"],
         ),
         (strayed, ["E-UNIT", "in inch 6 spheres are found"]),
         (plane, ["E-NO-SPHERES", "a.xyz: no sphere", "check radius and unit"]),
