@@ -22,7 +22,7 @@ import yaml
 from pipeline.runs.run_directory import run_record
 from pipeline.runs.run_keys import edits
 from pipeline.runs.step_runs import CIRCUMSTANCES
-from pipeline.runs.summary import PAGE
+from pipeline.runs.summary import PAGE, PICTURE
 from pipeline.steps.study_table import write_study
 from pipeline.tracking.logged_contents import ATTEMPT
 from pipeline.tracking.logging_process import LOGGER
@@ -40,6 +40,7 @@ from tests.pipeline.workflow.test_study import run_here
 
 pytestmark = pytest.mark.together  # they begin with copies of one project
 
+LOOKED_AT = {PICTURE, PAGE}  # drawn by who runs by hand
 COSTS = {"costs.csv", "costs.trace.json"}
 KILLING = Path(__file__).with_name("killing")
 MLFLOW = {LOGGER: ""}  # which the others do without
@@ -146,7 +147,7 @@ def files(folder: Path, *steps: str) -> Iterator[tuple[str, str]]:
     """Digests of what a person opens, but for what says when and where it was made."""
     for step in steps:
         for path in sorted((folder / "results" / step).rglob("*")):
-            if path.is_file() and path.name not in CIRCUMSTANCES | COSTS | {PAGE}:
+            if path.is_file() and path.name not in CIRCUMSTANCES | COSTS | LOOKED_AT:
                 digest = hashlib.sha256(path.read_bytes()).hexdigest()
                 yield str(path.relative_to(folder)), digest
 

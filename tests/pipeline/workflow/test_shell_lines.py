@@ -29,7 +29,6 @@ pytestmark = [pytest.mark.slow, pytest.mark.together]
 SHELL = re.compile(r"^Shell command: morphtrack (.*) > results/log/\S+ 2>&1$", re.M)
 COMPUTES = (
     "pipeline.workflow.make_step.run_once",
-    "pipeline.cli.measured.run_once",
     "pipeline.cli.simulate.body_of",
     "pipeline.workflow.study_batches.run_batch",
     "pipeline.workflow.study_batches.list_members",
