@@ -37,6 +37,7 @@ WRONG = np.radians(1.0)  # fold from which a crease is on a side, or a panel ben
 CARRIED = 0.1  # share of a crease's moment from which contact may hold it
 FOLLOWED = 0.5  # share of what is asked; a crease behind it may hang on a detour
 NEAR = 0.5  # of what is asked: nothing has folded where every crease is off by more
+ALIKE = 1e-3  # rad, within which creases are off alike: the first is named
 APPROACHES = 60  # steps towards what is asked along motions of rigid panels
 SETTLED = 1e-4  # of such a step, rad
 
@@ -254,7 +255,8 @@ def worst_crease(
 ) -> str:
     """The crease of those `chosen` that is off most, in words; folds (c,) in rad."""
     missing = np.abs(missing_folds(asked, reached))
-    c = int(np.argmax(np.where(chosen, missing, -1.0)))
+    far = np.where(chosen, missing, -1.0)
+    c = int(np.argmax(far >= far.max() - ALIKE))
     crease = pattern.crease_name(edge := pattern.creases[c])
     a, b = pattern.edges[edge]
     here, aim = np.degrees(reached[c]), np.degrees(asked[c])
