@@ -42,7 +42,13 @@ from analysis.spheres.detections import Excess, FusionBias, PickOptions
 from analysis.spheres.form_deviation import form_ratios
 from analysis.spheres.sphere_criteria import SphereCandidate
 from analysis.spheres.thresholds import FUSED, PATCHES, SHARED
-from analysis.spheres.variance_components import Components, Patches, estimate, patches
+from analysis.spheres.variance_components import (
+    RADIUS,
+    Components,
+    Patches,
+    estimate,
+    patches,
+)
 from analysis.spheres.viewpoints import Placement, lever, noise
 from sim.core.arrays import Floats, Ints
 
@@ -241,7 +247,9 @@ def with_shared_errors(
             if max(SHARED.surer * telling.ratio, ratio) >= SHARED.surer * SHARED.strong:
                 covariance = found.inflated(each, likeliest)
                 ratio = float(np.trace(covariance) / np.trace(plain))
-                excess = Excess("the residuals on spheres", ratio, 0.0)
+                rest = found.without(RADIUS).covariance(gain, added_by_views + added)
+                other = float(np.trace(rest) / np.trace(plain))
+                excess = Excess("the residuals on spheres", ratio, 0.0, other)
                 sd = None if joint else _radius_sd(found, accepted)
                 return SharedErrors(covariance, excess, sd)
     if telling.ratio >= SHARED.strong:
@@ -301,9 +309,7 @@ def _radius_sd(found: Components, accepted: list[SphereCandidate]) -> float:
         N = u.T @ (p.weight[rows, None] * u)
         own = np.linalg.solve(N, (p.weight[rows, None] * u).T)[3]
         J[rows, 0] = weight / sum(weights) * own
-    return float(
-        np.sqrt(found.without("common to all views, radius").covariance(J)[0, 0])
-    )
+    return float(np.sqrt(found.without(RADIUS).covariance(J)[0, 0]))
 
 
 def budget(

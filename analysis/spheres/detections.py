@@ -188,6 +188,7 @@ class Excess:
     sign: str  # from what
     ratio: float
     sd: float  # of the ratio, where it is one
+    but_radius: float = np.inf  # ratio without an error that all radii share, if known
 
     @property
     def counts(self) -> bool:

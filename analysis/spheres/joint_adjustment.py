@@ -94,10 +94,7 @@ def _moved_and_larger(c: SphereCandidate, by: Floats, larger: float) -> SphereCa
 
 
 def unmoved_radius(
-    accepted: list[SphereCandidate],
-    sums: list[tuple[Floats, Floats]],
-    placed: Placement,
-    shared: float,
+    accepted: list[SphereCandidate], placed: Placement, sums: SumsOf, shared: float
 ) -> tuple[float, float]:
     """Radius and its sd, mm, from views at the scanner's own poses.
 
@@ -106,27 +103,35 @@ def unmoved_radius(
 
     Parameters
     ----------
-    accepted : spheres, fitted with the stated radius
-    sums : the blocks A (v, 4, 4), g (v, 4) of each in views as placed
+    accepted, placed, sums : as in `joint_radius`
     shared : factor on the variance from single points
     """
-    rise, variance, gain = [], [], []
-    for c, (A, g) in zip(accepted, sums, strict=True):
-        raised = A[:, :, :3] @ lever(c, placed.pivot)  # (v, 4, 6) by a motion of a view
-        back = g.sum(axis=0) - np.einsum("vaj,vj->a", raised, placed.motions)
-        inverse = np.linalg.inv(A.sum(axis=0))[3]
-        rise.append(inverse @ back)
-        variance.append(inverse[3] * noise(c, A) * shared)
-        gain.append(inverse @ raised.transpose(1, 0, 2).reshape(4, -1))
-    weight = 1.0 / np.array(variance)
-    larger = float(weight @ rise / weight.sum())
+    still = replace(placed, motions=np.zeros_like(placed.motions))
+    own = accepted
+    for _ in range(VIEWS.rounds):
+        rise, variance, gain = [], [], []
+        for c in own:
+            A, g = sums(c, still)
+            inverse = np.linalg.inv(A.sum(axis=0))
+            rise.append(inverse @ g.sum(axis=0))
+            variance.append(inverse[3, 3] * noise(c, A) * shared)
+            raised = A[:, :, :3] @ lever(c, placed.pivot)  # (v, 4, 6) by its motion
+            gain.append(inverse[3] @ raised.transpose(1, 0, 2).reshape(4, -1))
+        weight = 1.0 / np.array(variance)
+        larger = float(weight @ np.array(rise)[:, 3] / weight.sum())
+        own = [
+            _moved_and_larger(c, by[:3], larger)
+            for c, by in zip(own, rise, strict=True)
+        ]
+    radius = own[0].fit.radius
     moved = (weight @ np.array(gain) / weight.sum()).reshape(-1, 6)
-    at = [(A, g - larger * A[:, :, 3]) for A, g in sums]
+    off = radius - accepted[0].fit.radius
+    at = [(A, g - off * A[:, :, 3]) for A, g in (sums(c, placed) for c in accepted)]
     H, right = normal_equations(accepted, at, placed.pivot)
     reach = _reach(accepted, placed.pivot)
-    sd = misplacement(H[1:, 1:], right[1:], 3 * len(sums), placed.motions, reach)
+    sd = misplacement(H[1:, 1:], right[1:], 3 * len(own), placed.motions, reach)
     square = 1.0 / weight.sum() + ((moved * sd) ** 2).sum()
-    return accepted[0].fit.radius + larger, float(np.sqrt(square))
+    return radius, float(np.sqrt(square))
 
 
 def shared_radius(
@@ -217,8 +222,7 @@ def polish(
     sd = shared.radius_sd
     radius = None if sd is None else (mean_radius(accepted), sd)
     if joint is not None:
-        free = joint_radius(accepted, joint[0], scan.sums)
-        radius = _radius_of_views(accepted, joint, free, shared.excess)
+        radius = _radius_of_views(accepted, joint[0], scan.sums, shared.excess)
     return Polished(accepted, placed, covariance, lost, shared.excess, radius)
 
 
@@ -285,17 +289,18 @@ def _with_placed_views(
 
 def _radius_of_views(
     accepted: list[SphereCandidate],
-    joint: tuple[Placement, Sums],
-    free: tuple[float, float],
+    placed: Placement,
+    sums: SumsOf,
     excess: Excess | None,
 ) -> tuple[float, float]:
-    """Radius and its sd, mm: `free` of views that slide, where no errors are shared."""
+    """Radius and its sd, mm: of views that slide, where no errors are shared."""
+    free = joint_radius(accepted, placed, sums)
     if excess is None:
         return free
-    times = max(excess.ratio, 1.0)
-    if joint[0].before.any():  # the stated poses are wrong
+    times = max(min(excess.ratio, excess.but_radius), 1.0)
+    if placed.before.any():  # the stated poses are wrong
         return free[0], float(np.sqrt(times)) * free[1]
-    still = unmoved_radius(accepted, joint[1], joint[0], times)
+    still = unmoved_radius(accepted, placed, sums, times)
     return shared_radius((free[0], float(np.sqrt(times)) * free[1]), still)
 
 

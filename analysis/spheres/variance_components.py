@@ -55,6 +55,8 @@ from analysis.spheres.sphere_criteria import SphereCandidate
 from analysis.spheres.thresholds import BIWEIGHT, PATCHES, VIEWPOINTS
 from sim.core.arrays import Floats, Ints
 
+RADIUS = "common to all views, radius"
+
 
 @dataclass(frozen=True, eq=False)
 class _VarianceTrial:
@@ -435,7 +437,7 @@ def _each(p: Patches, A: Floats | None) -> Iterator[tuple[str, Floats]]:
         yield name, _forms(p, A, function)
     steep = 1.0 / np.maximum(p.cos, PATCHES.steepest) ** 2
     alike = A.T @ np.stack([p.share.sum(axis=1), (p.share * steep).sum(axis=1)], axis=1)
-    yield "common to all views, radius", np.outer(alike[:, 0], alike[:, 0])
+    yield RADIUS, np.outer(alike[:, 0], alike[:, 0])
     yield "common to all views, steep surfaces", np.outer(alike[:, 1], alike[:, 1])
     if p.merged:
         shift = A.T @ _of_views(p, p.u)

@@ -14,7 +14,8 @@ from analysis.spheres.joint_adjustment import (
 )
 from analysis.spheres.sphere_criteria import SphereCandidate
 from analysis.spheres.spheres_of_one_radius import search
-from analysis.spheres.viewpoints import blocks, seen_from
+from analysis.spheres.viewpoints import Placement, blocks, seen_from
+from sim.core.arrays import Floats
 from tests.analysis.spheres.scenes import SIX_CENTRES, seen_around
 from tests.analysis.spheres.test_centre_fit import CENTRE, scanned
 from tests.analysis.spheres.test_normals import ball
@@ -31,6 +32,19 @@ def test_views_do_not_move_to_hide_a_wrong_radius(rng, stated):
     assert sd < 0.01
 
 
+@pytest.mark.parametrize("stated", [5.8, 5.95, 6.15])
+def test_two_views_of_few_spheres_show_a_wrong_radius(rng, stated):
+    """Its residuals are alike on all spheres: no errors that points share."""
+    points, view = seen_around(rng, noise=0.03, off=0.0)
+    picks = find_spheres(
+        points[view < 2], PickOptions(radius_mm=stated), view[view < 2]
+    )
+    assert picks.joint_radius is not None
+    own, sd = picks.joint_radius
+    assert sd < 0.01
+    assert abs(own - 6.0) < 3.0 * sd
+
+
 def told_unmoved(rng: np.random.Generator, off: float) -> tuple[float, float]:
     """Of views that stand 0.04 mm off towards their scanner, and by `off` anywhere."""
     towards, stated = np.vstack([np.eye(3), -np.eye(3)]), 6.1
@@ -40,12 +54,13 @@ def told_unmoved(rng: np.random.Generator, off: float) -> tuple[float, float]:
     accepted, _ = search(points, stated, options)
     found = polish(accepted, points, view, 1e6 * towards, options)
     assert found.placed is not None
-    sums = []
-    for c in found.accepted:
-        seen, theta = view[c.near], np.append(c.fit.centre, stated)
-        x = found.placed.move(points[c.near], seen)
-        sums.append(blocks(x, c.fit.used, -towards[seen], theta, c.fit.scale, seen, 6))
-    return unmoved_radius(found.accepted, sums, found.placed, 1.0)
+
+    def sums(c: SphereCandidate, placed: Placement) -> tuple[Floats, Floats]:
+        seen, theta = view[c.near], np.append(c.fit.centre, c.fit.radius)
+        x = placed.move(points[c.near], seen)
+        return blocks(x, c.fit.used, -towards[seen], theta, c.fit.scale, seen, 6)
+
+    return unmoved_radius(found.accepted, found.placed, sums, 1.0)
 
 
 def test_views_that_may_not_slide_tell_their_place_as_radius(rng):
