@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[2]
+UNBUILT = re.compile(r"^Unbuilt, .*\n\n", re.M)
 MARK = re.compile(r"^`make docs` adds: (\w+) ?(\S*)$", re.M)
 DEFAULT = "default"
 API = "pipeline.api."  # classes of which all members are for users
@@ -26,10 +27,11 @@ ENTRY = re.compile(r"^(\w[\w, ]*?) : (.*(?:\n[ \t]+.*)*)", re.M)
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Replace the marks of a page by what they ask for."""
+    """Replace the marks of a page by what they ask for, without notes of their lack."""
     if str(ROOT) not in sys.path:
         sys.path.insert(0, str(ROOT))
-    return MARK.sub(lambda found: GENERATED[found[1]](found[2]), markdown)
+    built = UNBUILT.sub("", markdown)
+    return MARK.sub(lambda found: GENERATED[found[1]](found[2]), built)
 
 
 def commands(_: str) -> str:
@@ -124,18 +126,35 @@ def _cell(text: str) -> str:
 
 def schema(kind: str) -> str:
     """The keys of a kind of file with the form of their values, from its schema."""
-    whole = json.loads(_printed("new", kind, "--schema"))
-    parts = [_keys(whole)]
+    from pipeline.cli.new import schema as written
+    from pipeline.config.value_types import Entry
+
+    whole = json.loads(written(kind))
+    models = {made.__name__: made for made in _below(Entry)}
+    parts = [_keys(whole, _about(models[whole["title"]]))]
     for name, part in sorted(whole["$defs"].items()):
         if "properties" in part:
             title = part.get("description", "").partition("\n\n")[0]
-            parts.append(f"### {_spaced(name)}\n\n{_escaped(title)}\n\n{_keys(part)}")
+            keys = _keys(part, _about(models[name]))
+            parts.append(f"### {_spaced(name)}\n\n{_escaped(title)}\n\n{keys}")
     return "\n\n".join(parts)
 
 
-def _keys(part: Mapping[str, Any]) -> str:
+def _below(kind: type) -> set[type]:
+    """All classes that are of a kind."""
+    return {kind}.union(*map(_below, kind.__subclasses__()))
+
+
+def _about(kind: type) -> dict[str, str]:
+    """Meanings of keys, also of the kinds that a class has them from."""
+    found: dict[str, str] = {}
+    for base in reversed(kind.__mro__):
+        found |= _meanings(base.__doc__ or "")
+    return found
+
+
+def _keys(part: Mapping[str, Any], about: Mapping[str, str]) -> str:
     needed = part.get("required", [])
-    about = _meanings(part.get("description", ""))
     rows = [
         (
             f"`{key}`",
@@ -150,7 +169,7 @@ def _keys(part: Mapping[str, Any]) -> str:
 
 def _spaced(name: str) -> str:
     """SphereEntry as a heading: sphere."""
-    words = re.findall(r"[A-Z][a-z]+", re.sub(r"(Entry|File)$", "", name))
+    words = re.findall(r"[A-Z]?[a-z]+", re.sub(r"(Entry|File|Case)$", "", name))
     return " ".join(words).lower()
 
 
@@ -200,13 +219,10 @@ def model(path: str) -> str:
 
 
 def _fields(kind: type) -> str:
-    about: dict[str, str] = {}
-    for base in reversed(kind.__mro__):
-        about |= _meanings(base.__doc__ or "")
+    about = _about(kind)
     if hasattr(kind, "model_json_schema"):
-        part = kind.model_json_schema()
-        part["description"] = kind.__doc__ or ""
-        return re.sub(r"\[([a-z ]+)\]\(#[a-z-]+\)", r"\1", _keys(part))
+        keys = _keys(kind.model_json_schema(), about)
+        return re.sub(r"\[([a-z ]+)\]\(#[a-z-]+\)", r"\1", keys)
     rows = []
     for field in dataclasses.fields(kind):
         default: Any = field.default
@@ -218,6 +234,13 @@ def _fields(kind: type) -> str:
             text = ""
         rows.append((f"`{field.name}`", text, about.get(field.name, "")))
     return _table(("key", DEFAULT, "meaning"), rows)
+
+
+def values(path: str) -> str:
+    """The keys of a file with their values, and the remarks behind them."""
+    line = re.compile(r"^(\w+): *(.*?) *(?:# (.*))?$", re.M)
+    rows = line.findall((ROOT / path).read_text(encoding="utf-8"))
+    return _table(("key", DEFAULT, "meaning"), [(f"`{k}`", v, m) for k, v, m in rows])
 
 
 def cases(_: str) -> str:
@@ -235,9 +258,7 @@ def cases(_: str) -> str:
     for target, names in sorted(of.items(), key=lambda entry: -len(entry[1])):
         module, _, last = target.rpartition(".")
         made = getattr(importlib.import_module(module), last)
-        parts.append(
-            f"### {_spaced(last.removesuffix('Case')) or last.replace('_', ' ')}"
-        )
+        parts.append(f"### {_spaced(last)}")
         rows = [(f"`case={one}`", about[one]) for one in names]
         parts.append(_table(("case", "what it shows"), rows))
         parts.append(_fields(made) if inspect.isclass(made) else _taken(made))
@@ -303,6 +324,7 @@ GENERATED: dict[str, Callable[[str], str]] = {
     "commands": commands,
     "schema": schema,
     "model": model,
+    "values": values,
     "cases": cases,
     "python": python,
     "table": table,

@@ -42,6 +42,10 @@ class BranchCase(bifurcations.BranchOptions):
     """One of conf/case, built by Hydra: paths that cross at the initial configuration.
 
     See `sim.mechanism.bifurcations`.
+
+    Attributes
+    ----------
+    structure : see `sim.mechanism`
     """
 
     structure: Structure = field(kw_only=True)
@@ -93,6 +97,8 @@ class SaddleCase:
     target : None where the structure brings the goals of its leading nodes
     tolerance : on the gradient along the constraints
     residual : largest violation of a constraint, dimensionless
+    structure : see `sim.mechanism`
+    max_steps : at most
     """
 
     structure: Structure

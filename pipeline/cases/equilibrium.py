@@ -394,14 +394,27 @@ Held = Annotated[float, AfterValidator(_held)]
 
 
 class Loading(Entry):
-    """Loads and supports of nodes."""
+    """Loads and supports of nodes.
+
+    Attributes
+    ----------
+    loads : [node, x, y, z]: forces
+    supports : [node, x, y, z]: 1 where the node is held, 0 where it is free
+    """
 
     loads: Rows[Annotated[tuple[Node, float, float, float], numbers(4)]]
     supports: Rows[Annotated[tuple[Node, Held, Held, Held], numbers(4)]]
 
 
 class LoadedFile(Loading, StructureGrowth, structure_file.StructureFile):
-    """A structure file with elastic parts, loads and supports."""
+    """A structure file with elastic parts, loads and supports.
+
+    Attributes
+    ----------
+    springs : [a, b, stiffness, rest length], which is as drawn if left out
+    hinges : [i, j, k, l, stiffness, rest angle]: axis j-k, wings i and l; moment per
+        rad, degrees
+    """
 
     springs: Rows[Annotated[tuple[Node, Node, float, float | None], numbers(4, 3)]]
     hinges: Rows[

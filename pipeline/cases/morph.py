@@ -156,6 +156,8 @@ class MorphCase(Checked):
     hops : of several starts, tried from the end of each towards lower minima
     seed : of random starts, and of the displacement that leaves a saddle
     reactions : write the forces of the constraints at the end to reactions.csv
+    max_steps : at most
+    watch : E or S, whose change per step ends a projection
     """
 
     structure: Structure

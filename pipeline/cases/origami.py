@@ -105,6 +105,9 @@ class OrigamiCase(Checked):
     strain_limit : above it the result warns that linear elasticity ends; where none is
         given, 2 % in panels, and in creases the elastic limit of their material
     fold_tolerance : degrees within which a crease has reached what is asked
+    pattern : the creases and panels
+    material : of panels and creases
+    contact : of panels; none without it
     """
 
     pattern: CreasePattern

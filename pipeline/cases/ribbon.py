@@ -33,6 +33,12 @@ class HeavyRingCase(RestingRod):
     A ring is in balance wherever it has rolled to. Its polygon on a node is a saddle,
     which would fall on an edge: the equilibrium has the symmetry of the ring.
     Below gamma 0.5605 its top comes down on its bottom, of zero thickness.
+
+    Attributes
+    ----------
+    gamma : Gamma_g, bending stiffness over weight, dimensionless
+    nodes : their number
+    tolerance : on the balance of forces
     """
 
     of: ClassVar[str] = "ribbon"
@@ -77,7 +83,15 @@ class HeavyRingCase(RestingRod):
 
 @dataclass(frozen=True, eq=False)
 class CantileverCase(RestingRod):
-    """A clamped beam under W = rho A g L^3 / EI: the elastica, to check against."""
+    """A clamped beam under W = rho A g L^3 / EI: the elastica, to check against.
+
+    Attributes
+    ----------
+    weight : W, dimensionless
+    nodes : their number
+    length : m
+    material : modulus, Pa, density, kg/m^3, thickness and width, m
+    """
 
     of: ClassVar[str] = "cantilever"
     weight: NotNegative = 1.0
@@ -105,13 +119,20 @@ class CantileverCase(RestingRod):
 class RibbonCase(MovingRod):
     """Fig. 2a, b: a ribbon at rest is let go on a slope.
 
-    ratio : mu / tan(theta); angle : theta, degrees, down towards +x
-    every : steps between two records
-    arcs : roll on the arcs between nodes, not over the nodes
-
     A ribbon of nodes has corners, on which it loses spin as it rolls: `polygon_loss` of
     run.json is the part that a rigid polygon would have lost on the same way. On arcs
     there is none.
+
+    Attributes
+    ----------
+    ribbon : the ring, of which only Gamma_g counts
+    ratio : mu / tan(theta)
+    angle : theta, degrees, down towards +x
+    duration : s
+    every : steps between two records
+    arcs : roll on the arcs between nodes, not over the nodes
+    damping : of bending and stretching
+    options : time step and tolerances
     """
 
     of: ClassVar[str] = "ribbon"

@@ -32,7 +32,17 @@ def last_switched_on(step: RodStep) -> int:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class GroundRobot(MovingRod):
-    """A robot on a ground, where its weight bends it before it moves."""
+    """A robot on a ground, where its weight bends it before it moves.
+
+    Attributes
+    ----------
+    material : modulus, Pa, density, kg/m^3, thickness and width, m
+    ground : height over x
+    friction : coefficient
+    actuator : how a limb unbends after a pulse: the law of eq. (7)
+    damping : of bending and stretching
+    options : time step and tolerances
+    """
 
     material: RodMaterial = field(default_factory=RodMaterial)
     ground: Ground = field(default_factory=GroundPlane)
@@ -62,8 +72,14 @@ def at_rest(unsettled: World) -> World:
 class StarCase(GroundRobot):
     """Figs. 4 to 6: the rolling star, from rest, its limbs switched on in turn.
 
+    Attributes
+    ----------
     first : m, where on the ground the robot stands
     refinement : edges are divided by this, N = 84 times it
+    shape : radii and limbs
+    schedule : which limb is switched on when
+    duration : s
+    every : steps between two records
     """
 
     of: ClassVar[str] = "star"
@@ -117,6 +133,18 @@ class JumperCase(GroundRobot):
     Length and radius are those of its tape and its text; that the arc turns by 270
     degrees above a straight foot, and that the force is 0, are assumptions. So this
     shows the motion of such a limb, and claims no agreement with Fig. 7.
+
+    Attributes
+    ----------
+    length : of the foot, m
+    radius : of the arc, m
+    turn : of the arc, degrees
+    nodes : their number
+    force : on the first node, N
+    force_duration : s
+    first_pulse : when the limb is first switched on, s
+    duration : s
+    every : steps between two records
     """
 
     of: ClassVar[str] = "jumper"
@@ -172,7 +200,14 @@ class ActuatorStep:
 
 @dataclass(frozen=True, eq=False)
 class ActuatorCase(Checked):
-    """Fig. 3: natural curvature and modulus of a limb after one pulse, eq. (7)."""
+    """Fig. 3: natural curvature and modulus of a limb after one pulse, eq. (7).
+
+    Attributes
+    ----------
+    actuator : the law
+    duration : s
+    count : of times at which it is evaluated
+    """
 
     of: ClassVar[str] = "actuator"
     actuator: Actuator = field(default_factory=Actuator)
@@ -232,7 +267,12 @@ class ComputingTimeCase(Checked):
 
     Its numbers are those of the machine, which it names, and of the hour that ran it.
 
-    grounds : by name; step_lengths : s; duration : s, simulated each time
+    Attributes
+    ----------
+    grounds : by name
+    step_lengths : s
+    duration : s, simulated each time
+    repeats : of each run
     """
 
     of: ClassVar[str] = "computing time"

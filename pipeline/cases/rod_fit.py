@@ -59,6 +59,7 @@ class SeriesFit(ABC, Checked):
     parameters : names of those to fit
     vague : relative u from which a parameter counts as not determined
     synthetic : whether the series was computed rather than measured
+    max_steps : at most
     """
 
     of: ClassVar[str] = "fit"

@@ -76,6 +76,10 @@ class GreenhillShaftCase(RestingSpaceRod):
     Parameters
     ----------
     moment : at the end, over Greenhill's, if the shaft stayed straight
+    wire : radius, modulus, density, Poisson's ratio
+    length : m
+    edges : their number
+    load_steps : to the full turn
     """
 
     of: ClassVar[str] = "shaft"
@@ -127,6 +131,11 @@ class HelixCase(RestingSpaceRod):
     ----------
     curvature : natural, 1/m
     times : of gravity at the start
+    wire : radius, modulus, density, Poisson's ratio
+    length : m
+    edges : their number
+    gravity : at the end, m/s^2
+    load_steps : to that gravity
     """
 
     of: ClassVar[str] = "helix"
@@ -179,6 +188,11 @@ class TendonArmCase(RestingSpaceRod):
     tensions : at the end, N
     friction : coefficient along tendons
     law : hooke, or rubber: sections follow stretch
+    modulus : Pa
+    density : kg/m^3
+    edges : their number
+    gravity : m/s^2
+    load_steps : to the full tensions
     """
 
     of: ClassVar[str] = "arm"

@@ -31,6 +31,9 @@ class StarSpaceCase(MovingSpaceRod):
     robot : the star, its ground and its schedule; how long and in what steps is here
     push : speed of turning, over that which just tips a rigid body; below zero about
         the other rims, to the other side
+    duration : s
+    every : steps between two records
+    options : time step and tolerances
     """
 
     of: ClassVar[str] = "star"

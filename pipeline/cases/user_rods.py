@@ -60,8 +60,15 @@ FEWEST_STEPS = 5  # of a run without a warning
 class UserRod(MovingSpaceRod):
     """A rod of a user, in SI units unless its file has another; it ends in words.
 
+    Attributes
+    ----------
     rest : find the equilibrium that it comes to, without a motion
     load_steps : to the equilibrium; in the plane on a ground always one
+    friction : coefficient
+    actuator : how a limb unbends after a pulse: the law of [Hu20], eq. (7)
+    damping : of bending and stretching
+    every : steps between two records
+    options : time step, integrator and tolerances
     """
 
     friction: float = 0.8
@@ -163,6 +170,8 @@ class UserRod(MovingSpaceRod):
 class OwnRodCase(UserRod):
     """Nodes as they are at rest; what joins them; what acts on them.
 
+    Attributes
+    ----------
     nodes : [[x, y], ...], m
     edges : [[i, j], ...]; without them, each node is joined to the next
     bends : [[before, at, after], ...]; without them, at every node of two edges
@@ -174,6 +183,16 @@ class OwnRodCase(UserRod):
         the bending across it of its material's section
     edge_contact : edges feel the ground, rods feel rods and themselves; then the edges
         may make several rods. Without it nodes feel the ground alone
+    material : modulus, Pa, density, kg/m^3, thickness and width, m
+    ground : height over x
+    gravity : m/s^2
+    schedule : which limb is switched on when
+    load : a force on nodes, N
+    fluid : drag
+    distributed_loads : N/m
+    follower_forces : on ends, turning with them
+    turning : edges that are turned
+    duration : s
     """
 
     nodes: Rows
@@ -288,12 +307,15 @@ def _limbs(limbs: Sequence[int] | None, m: int) -> Ints:
 class RodFileCase(UserRod):
     """A file of `pipeline.io.rod_file`, and how it is stepped.
 
+    Attributes
+    ----------
     duration : s, in place of the file's duration
     refinement : by which every spacing of the file is divided
     dimension : 2, or 3: rods of the plane are free to leave it; a file may be in space
         by itself
     edge_contact : in the plane, edges feel the ground, rods feel rods and themselves;
         in space they do where there is a ground, or bodies
+    path : robot file
     """
 
     of: ClassVar[str] = "rod file"

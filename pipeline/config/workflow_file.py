@@ -54,10 +54,15 @@ class Compared(Entry):
     scale_mm : mm per unit of the case
     input_draws : virtual prints with errors that give the spread of the shape; 0
         leaves that to the covariance of rigid lengths
-    settings : of pipeline.steps.compare.ComparisonSettings
-    ingest : further settings of pipeline.steps.ingest.Ingest, such as decimal_comma
+    settings : options of morphtrack compare, such as printing_sd_mm
+    ingest : further options of morphtrack ingest, such as decimal_comma
     expect : verdict that a control must get, or ""
     scale_is_shared : whether its scale_mm is that of all comparisons
+    name : the key of the entry, which is not repeated in it
+    case : file of conf/case
+    sphere_radius_mm : of the printed spheres
+    unit : of the scan files
+    overrides : changes of the case, such as case.path=gripper.yaml
     """
 
     name: str
@@ -82,7 +87,12 @@ class MeasuredSeries(Entry):
     measured : CSV file, see morphtrack compare_series
     along : column of the run's steps.csv that the measurements are given along
     synthetic : whether they were computed
-    u, u_simulated, margin : of analysis.measured.prediction_verdicts.SeriesTerms
+    u : standard uncertainty of a measured value where its row states none
+    u_simulated : that of a simulated one
+    margin : largest acceptable error, root mean square; 0: not stated
+    name : the key of the entry, which is not repeated in it
+    case : file of conf/case
+    overrides : changes of the case
     """
 
     name: str
@@ -118,6 +128,8 @@ class FigureEntry(Entry):
     calibrations : files of conf/calibration, each a row
     parts : Hydra overrides of the case whose printed parts are a row, by its label
     sets : files of conf/measured, each a row
+    name : the key of the entry, which is not repeated in it
+    comparisons : those that it shows, by name
     """
 
     name: str

@@ -136,21 +136,40 @@ LIMBS = 1000  # at most: a number beyond is a slip
 
 
 class RectangularEntry(Entry):
-    """Thickness in the plane of motion, width out of it."""
+    """Thickness in the plane of motion, width out of it.
+
+    Attributes
+    ----------
+    thickness : in the plane of motion; in space along `across`
+    width : square to it
+    """
 
     thickness: Positive
     width: Positive
 
 
 class RoundEntry(Entry):
-    """A round rod, or a tube with a bore."""
+    """A round rod, or a tube with a bore.
+
+    Attributes
+    ----------
+    diameter : outer
+    bore : diameter of the hole of a tube; 0 is solid
+    """
 
     diameter: Positive
     bore: Coordinate = 0.0
 
 
 class SectionEntry(OneOf):
-    """One of them; a tape is flat, and bends as a beam does."""
+    """One of them; a tape is flat, and bends as a beam does.
+
+    Attributes
+    ----------
+    rectangular : thickness and width
+    round : a diameter, and a bore
+    tape : thickness and width of a flat one
+    """
 
     remedy = "give one of rectangular, round and tape"
 
@@ -165,7 +184,14 @@ class SectionEntry(OneOf):
 
 
 class MaterialEntry(Entry):
-    """Young's modulus in Pa, density in kg/m^3; Poisson's ratio counts in space."""
+    """Young's modulus in Pa, density in kg/m^3; Poisson's ratio counts in space.
+
+    Attributes
+    ----------
+    modulus : Young's modulus, Pa
+    density : kg/m^3
+    poisson : Poisson's ratio, of rods in space
+    """
 
     modulus: Positive
     density: Positive
@@ -187,7 +213,14 @@ class MaterialEntry(Entry):
 
 
 class ArcEntry(Entry):
-    """Angles in degrees from the x axis; 180 to 0 is the upper half, to the right."""
+    """Angles in degrees from the x axis; 180 to 0 is the upper half, to the right.
+
+    Attributes
+    ----------
+    centre : place
+    radius : in `unit`
+    start, end : degrees from the x axis; 180 to 0 is the upper half, to the right
+    """
 
     centre: Place
     radius: Positive
@@ -211,7 +244,19 @@ def _of_plane(value: Any, info: ValidationInfo) -> Any:
 
 
 class RodEntry(OneOf):
-    """A rod along one of three kinds of curve."""
+    """A rod along one of three kinds of curve.
+
+    Attributes
+    ----------
+    line : places joined by straight pieces
+    arc : part of a circle, in the plane
+    curve : places on a smooth curve
+    closed : whether the end meets the begin
+    limb : number by which `pulses` switch it on; -1: none
+    section, material, spacing : of this rod, in place of those of the file
+    across : direction of its thickness at its begin, in space
+    twist : degrees by which its section turns to its end, in space
+    """
 
     remedy = "give one of line, arc and curve"
     among = frozenset(("line", "arc", "curve"))
@@ -231,9 +276,13 @@ class RodEntry(OneOf):
 class RodHingeEntry(Entry):
     """Where rods turn freely: in space about a ball joint, or about an axis.
 
+    Attributes
+    ----------
     spring : of each rod against the first about the axis, N m/rad
     turns : in the plane, rows of time, s, and angle at which the spring rests, degrees
     friction : likewise in space, the moment that turning takes, N m
+    at : place
+    axis : direction, in space; without it a ball joint
     """
 
     at: Place
@@ -266,9 +315,12 @@ Hinge = Annotated[
 class DrivenEntry(Entry):
     """What turns and moves by tables.
 
+    Attributes
+    ----------
     turns : rows of time, s, and angle to the left, degrees; in space by the right hand
         about `axis`
     moves : rows of time, s, and way along x and y, and z in space
+    axis : direction about which it turns, in space
     """
 
     turns: Turns | None = None
@@ -277,21 +329,39 @@ class DrivenEntry(Entry):
 
 
 class ClampEntry(DrivenEntry):
-    """An end held in place, and in direction with a stiffness in N m/rad."""
+    """An end held in place, and in direction with a stiffness in N m/rad.
+
+    Attributes
+    ----------
+    at : place of the end
+    stiffness : of the spring that holds its direction, N m/rad; rigid without it
+    """
 
     at: Place
     stiffness: Positive | None = None
 
 
 class RigidSphereEntry(Entry):
-    """A sphere."""
+    """A sphere.
+
+    Attributes
+    ----------
+    centre : place
+    radius : in `unit`
+    """
 
     centre: Place
     radius: Positive
 
 
 class RigidBarEntry(Entry):
-    """A round bar, its ends round."""
+    """A round bar, its ends round.
+
+    Attributes
+    ----------
+    begin, end : places of the ends of its axis
+    radius : in `unit`
+    """
 
     begin: Place
     end: Place
@@ -299,14 +369,28 @@ class RigidBarEntry(Entry):
 
 
 class RigidPlateEntry(Entry):
-    """A box along x, y and z, and its size along them."""
+    """A box along x, y and z, and its size along them.
+
+    Attributes
+    ----------
+    centre : place
+    size : along x, y and z
+    """
 
     centre: Place
     size: Annotated[tuple[Positive, Positive, Positive], numbers(3)]
 
 
 class RigidEntry(DrivenEntry, OneOf):
-    """What rods in space touch; it turns about a point, by default its middle."""
+    """What rods in space touch; it turns about a point, by default its middle.
+
+    Attributes
+    ----------
+    sphere : an obstacle that is a sphere
+    bar : one that is a round bar
+    plate : one that is a box
+    about : point about which it turns, by default its middle
+    """
 
     remedy = "give one of sphere, bar and plate"
     among = frozenset(("sphere", "bar", "plate"))
@@ -328,14 +412,26 @@ Tapering = Annotated[list[Point], Field(min_length=2)]
 
 
 class MassEntry(Entry):
-    """A point mass, kg."""
+    """A point mass, kg.
+
+    Attributes
+    ----------
+    at : place
+    mass : kg
+    """
 
     at: Place
     mass: Positive
 
 
 class TimedEntry(Entry):
-    """What acts for a time, s."""
+    """What acts for a time, s.
+
+    Attributes
+    ----------
+    start : when it begins, s
+    duration : how long it acts, s; to the end without it
+    """
 
     start: Coordinate = 0.0
     duration: FromZero | None = None
@@ -347,7 +443,13 @@ class TimedEntry(Entry):
 
 
 class LoadEntry(TimedEntry):
-    """A force in N on each node named, for a time in s."""
+    """A force in N on each node named, for a time in s.
+
+    Attributes
+    ----------
+    at : places
+    force : on each of them, N
+    """
 
     at: Annotated[list[Place], Field(min_length=1)]
     force: Place
@@ -359,7 +461,14 @@ class LoadEntry(TimedEntry):
 
 
 class DistributedEntry(TimedEntry):
-    """N/m along a rod for a time in s; along and across it turn with it."""
+    """N/m along a rod for a time in s; along and across it turn with it.
+
+    Attributes
+    ----------
+    rod : number of the rod, from 0
+    force : N/m, in a fixed direction
+    along, across : N/m, turning with the rod
+    """
 
     rod: Annotated[int, Field(ge=0)]
     force: Place | None = None
@@ -377,6 +486,13 @@ class FollowerEntry(TimedEntry):
     """A force in N and a moment in N m on an end, turning with it, for a time.
 
     The force is out of the rod and to the left of that, where the moment turns it to.
+
+    Attributes
+    ----------
+    at : place of the end
+    along : N, out of the rod
+    across : N, to the left of that; in space along `across`
+    moment : N m
     """
 
     at: Place
@@ -392,21 +508,38 @@ class FollowerEntry(TimedEntry):
 
 
 class VelocityEntry(Entry):
-    """Of all nodes of a rod at the start, m/s; what is held stays."""
+    """Of all nodes of a rod at the start, m/s; what is held stays.
+
+    Attributes
+    ----------
+    rod : number of the rod, from 0
+    velocity : of all its nodes, m/s
+    """
 
     rod: Annotated[int, Field(ge=0)]
     velocity: Place
 
 
 class FluidEntry(Entry):
-    """Drag of resistive-force theory, N s/m^2 along and across a rod."""
+    """Drag of resistive-force theory, N s/m^2 along and across a rod.
+
+    Attributes
+    ----------
+    along, across : drag of a length at a velocity, N s/m^2
+    """
 
     along: FromZero
     across: FromZero
 
 
 class WaveEntry(Entry):
-    """amplitude sin(2 pi (x + start) / wavelength)."""
+    """amplitude sin(2 pi (x + start) / wavelength).
+
+    Attributes
+    ----------
+    amplitude, wavelength : in `unit`
+    start : shift of the wave along x
+    """
 
     amplitude: Positive
     wavelength: Positive
@@ -414,7 +547,13 @@ class WaveEntry(Entry):
 
 
 class HeightsEntry(Entry):
-    """Heights z over a grid, a row for each x, in space; level beyond it."""
+    """Heights z over a grid, a row for each x, in space; level beyond it.
+
+    Attributes
+    ----------
+    x, y : lines of the grid, rising
+    z : heights, a row for each x
+    """
 
     x: list[Coordinate]
     y: list[Coordinate]
@@ -422,7 +561,16 @@ class HeightsEntry(Entry):
 
 
 class GroundEntry(Entry):
-    """A plane through (0, height) that rises by `angle` degrees towards +x; or else."""
+    """A plane through (0, height) that rises by `angle` degrees towards +x; or else.
+
+    Attributes
+    ----------
+    height : of a plane at x = 0
+    angle : degrees by which it rises towards +x
+    wave : a sine in place of the plane
+    points : a smooth curve through places, from left to right
+    heights : a grid of heights, in space
+    """
 
     height: Coordinate = 0.0
     angle: Coordinate = 0.0
@@ -447,7 +595,19 @@ def _pair_or_rows(value: Any) -> str:
 
 
 class TendonEntry(Entry):
-    """A cable within a rod, and its tension in N."""
+    """A cable within a rod, and its tension in N.
+
+    Attributes
+    ----------
+    rod : number of the rod, from 0
+    tension : N
+    offset : distances from the axis along `across` and sideways, or rows of arc length
+        and both
+    begin, end : arc lengths between which it runs
+    start : when its tension begins, s
+    rise : how long its tension takes to rise, s
+    friction : coefficient along the tendon
+    """
 
     rod: Annotated[int, Field(ge=0)]
     tension: FromZero
@@ -465,9 +625,12 @@ class TendonEntry(Entry):
 class NaturalEntry(Entry):
     """How the shape at rest of a rod in space changes in time, evenly along it.
 
+    Attributes
+    ----------
     bend : rows of time, s, and degrees by which its end turns towards `across` and
         square to it
     twist : rows of time, s, and degrees from end to end, by the right hand along it
+    rod : number of the rod, from 0
     """
 
     rod: Annotated[int, Field(ge=0)]
@@ -482,7 +645,13 @@ class NaturalEntry(Entry):
 
 
 class PulseEntry(Entry):
-    """A limb switched on at a time, s."""
+    """A limb switched on at a time, s.
+
+    Attributes
+    ----------
+    limb : number of the limb
+    time : when it is switched on, s
+    """
 
     limb: Annotated[int, Field(ge=0)]
     time: FromZero
@@ -500,7 +669,35 @@ Name = Annotated[str, AfterValidator(_name)]
 
 
 class RodFile(Entry):
-    """The content of a rod file."""
+    """The content of a rod file.
+
+    Attributes
+    ----------
+    unit : of all lengths
+    dimension : 2, in the plane, or 3: places have x, y, z
+    section : of all rods without one of their own
+    material : of all rods without one of their own
+    spacing : distance of nodes
+    rods : each along a line, an arc or a curve
+    hinges : where rods turn freely
+    pins : places that are held
+    clamps : ends that are held in direction too
+    masses : at places
+    load : a force on places
+    distributed_loads : forces along rods
+    follower_forces : on ends, turning with them
+    velocities : of rods at the start
+    fluid : drag on all rods
+    ground : what the rods rest on
+    gravity : m/s^2
+    pulses : when limbs are switched on
+    tendons : cables within rods, in space
+    bodies : rigid obstacles, in space
+    natural : rest shapes that change in time, in space
+    markers : places whose path is recorded, by name
+    duration : of the run, s
+    name, description, source : notes, which change nothing
+    """
 
     unit: Literal["mm", "cm", "m", "inch"]
     dimension: Literal[2, 3] = 2

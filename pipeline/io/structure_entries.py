@@ -110,7 +110,23 @@ def entry_of(name: str, maker: Callable[..., Any], types: Mapping[Any, Any]) -> 
 
 
 class JointEntry(OneOf):
-    """One joint: its kind, and what it joins."""
+    """One joint: its kind, and what it joins.
+
+    Attributes
+    ----------
+    hinge : turns about an axis
+    spherical : turns about a point
+    universal : turns about two axes that cross
+    cylindrical : turns about a line and slides along it
+    prismatic : slides along a line
+    plane_point : a node keeps its height over a plane
+    line_point : a node stays on a line
+    parallel_plane_line : a line keeps its slope against a plane
+    parallel_planes : two planes stay parallel
+    planar : two planes stay parallel at their distance
+    fixed : two bodies become one
+    limited : the distance of two nodes has limits; prefer `ranges`
+    """
 
     remedy = "give one type of joint per entry"
 
@@ -139,7 +155,16 @@ Matrix = Annotated[tuple[Point, Point, Point], numbers(3)]
 
 
 class RigidMassEntry(Entry):
-    """The mass of one node, or of nodes that move as one."""
+    """The mass of one node, or of nodes that move as one.
+
+    Attributes
+    ----------
+    nodes : of the body that has the mass
+    mass : kg
+    centre : place of its centre of mass; without it that of uniform rods, triangles,
+        tetrahedra
+    inertia : 3 x 3 matrix about the centre, kg times a length of the file squared
+    """
 
     nodes: Annotated[list[Named], Field(min_length=1)]
     mass: Positive
@@ -179,7 +204,14 @@ Six = Annotated[tuple[Node, Node, Node, Node, Node, Node, Product, Product], num
 
 
 class RangesFile(Entry):
-    """Ranges by the quantity that they limit."""
+    """Ranges by the quantity that they limit.
+
+    Attributes
+    ----------
+    length : [a, b, least, most]: distance of two nodes
+    dot : [a, b, c, d, least, most]: dot product of the vectors a to b and c to d
+    triple : [a, b, c, d, e, f, least, most]: triple product of three such vectors
+    """
 
     length: Rows[PairRange]
     angle: Annotated[Rows[AngleRange], Field(description=ANGLE)]
@@ -188,7 +220,20 @@ class RangesFile(Entry):
 
 
 class StructureEntries(Entry):
-    """Links, joints, supports, masses, solid bodies and ranges of a structure file."""
+    """Links, joints, supports, masses, solid bodies and ranges of a structure file.
+
+    Attributes
+    ----------
+    links : [a, b], as long as drawn, or [a, b, length]
+    joints : between bodies
+    fixed : nodes that stay, or [node, axes]
+    planar : axis along which no node moves
+    masses : of bodies, for motions
+    radii : [node, radius]: spheres that cannot overlap
+    capsules : [a, b, radius]: rods that cannot overlap
+    triangles : [a, b, c, thickness]: panels that cannot overlap
+    ranges : limits of lengths and angles
+    """
 
     links: Rows[Linked]
     joints: Rows[JointEntry]
@@ -343,7 +388,14 @@ PanelRow = Annotated[tuple[Node, Node, Node, float, float, float], numbers(6)]
 
 
 class GrowthEntry(Entry):
-    """Parts of one material."""
+    """Parts of one material.
+
+    Attributes
+    ----------
+    links, springs, panels, hinges : those that grow, by number from 0 in their own list
+    strain : [field, strain, u] of links, springs and panels
+    turn : [field, degrees, u] of hinges
+    """
 
     links: Rows[int]
     springs: Rows[int]
@@ -354,7 +406,13 @@ class GrowthEntry(Entry):
 
 
 class StructureGrowth(Entry):
-    """Panels and growth in a structure file."""
+    """Panels and growth in a structure file.
+
+    Attributes
+    ----------
+    panels : [a, b, c, modulus, Poisson's ratio, thickness]: triangles in plane stress
+    growth : parts of one material, whose rest lengths or angles follow a field
+    """
 
     panels: Rows[PanelRow]
     growth: Rows[GrowthEntry]

@@ -161,7 +161,16 @@ SHAPES: dict[str, Callable[..., Target]] = {
 
 
 class ShapeEntry(OneOf):
-    """One of the shapes."""
+    """One of the shapes.
+
+    Attributes
+    ----------
+    sphere : by radius and centre
+    circle : by radius, centre and normal
+    cylinder : by radius, a point and the direction of its axis
+    plane : by a point and its normal
+    ellipsoid : by semi-axes along x, y, z, and centre
+    """
 
     remedy = "give one shape, or nodes with positions"
 
@@ -172,7 +181,12 @@ class ShapeEntry(OneOf):
 
 
 class TargetEntry(ShapeEntry):
-    """One of the shapes, or places for nodes."""
+    """One of the shapes, or places for nodes.
+
+    Attributes
+    ----------
+    nodes : [node, x, y, z]: where each is to go; x, y in the plane
+    """
 
     nodes: Rows[Annotated[tuple[Node, float, float, float | None], numbers(4, 3)]]
 
@@ -249,7 +263,17 @@ def _rows_of(kind: ConstraintKind) -> Any:
 
 
 class ElementaryRows(Entry):
-    """A list of rows for each kind of constraint, by its name in small letters."""
+    """A list of rows for each kind of constraint, by its name in small letters.
+
+    Attributes
+    ----------
+    dist : [a, b, squared distance]
+    dot : [a, b, c, d, constant]: dot product of the vectors a to b and c to d
+    triple : [a, b, c, d, e, f, constant]: triple product of three such vectors
+    par : [a, b, c, d]: two such vectors stay parallel
+    coin : [a, b]: two nodes stay at one place
+    fix : [node, axis, coordinate], axis 0, 1, 2 for x, y, z
+    """
 
     __annotations__ = {kind.name.lower(): _rows_of(kind) for kind in ConstraintKind}
 
@@ -258,13 +282,32 @@ NOTES = ("name", "description", "source", "evidence", "expected", "tolerance")
 
 
 class Notes(Entry):
-    """What a file may say about itself, which changes nothing."""
+    """What a file may say about itself, which changes nothing.
+
+    Attributes
+    ----------
+    name, description, source, evidence : notes of the author, which change nothing
+    expected, tolerance : the answer that the author expects, and how exactly; notes too
+    """
 
     __annotations__ = dict.fromkeys(NOTES, Annotated[Any, Field(default=None)])
 
 
 class StructureFile(ElementaryRows, StructureEntries, Notes):
-    """The content of a structure file."""
+    """The content of a structure file.
+
+    Attributes
+    ----------
+    nodes : x, y, z of each, or x, y in a plane; by name if a mapping
+    leading : nodes that move towards the target; all by default
+    goals : x, y, z for each leading node; `target` is simpler
+    bodies : lists of nodes that move as one
+    target : a shape, or places of nodes
+    unit : of all lengths of the file
+    drawing_precision : last digit of `nodes`
+    owners : [kind, number] of elementary rows, by the name of the part they make
+    node_names : names of `nodes` if these are a list
+    """
 
     nodes: Annotated[list[Point], Field(min_length=1), WithJsonSchema(PLACES)]
     leading: list[Named] | None = None

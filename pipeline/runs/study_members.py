@@ -68,6 +68,9 @@ class Study(Entry):
     workers : runs that an adaptive study has going at once
     prune_by, prune_after : column of steps.csv by which an adaptive study ends runs
         early that do worse than the median of the others, and from which step on
+    name : of the study, that of its file
+    case : file of conf/case
+    design : list, grid, a sampling, or adaptive
     """
 
     name: str

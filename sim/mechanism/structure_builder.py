@@ -219,7 +219,15 @@ class Draft:
         other: Pair | None = None,
         bodies: Pair | None = None,
     ) -> Self:
-        """Fig. 4m: both nodes of the axis join both bodies, or two axes fall in one."""
+        """Fig. 4m: both nodes of the axis join both bodies, or two axes fall in one.
+
+        Parameters
+        ----------
+        axis : two nodes on the axis
+        other : two nodes of the second body laid on them; none where the nodes are
+            common
+        bodies : which two, by number
+        """
         self._check_axis(axis)
         if other is not None:
             self._check_axis(other)
@@ -229,14 +237,28 @@ class Draft:
     def spherical(
         self, at: int, other: int | None = None, bodies: Pair | None = None
     ) -> Self:
-        """Fig. 4k: one node joins both bodies, or two nodes fall together."""
+        """Fig. 4k: one node joins both bodies, or two nodes fall together.
+
+        Parameters
+        ----------
+        at : the node
+        other : node of the second body at the same place; none where the node is common
+        bodies : which two, by number
+        """
         if other is None:
             return self._shared("spherical", (at,), bodies)
         rows = joints.spherical(at, other)
         return self._joint("spherical", rows, bodies, (at,), (other,))
 
     def universal(self, axis: Pair, other: Pair, bodies: Pair | None = None) -> Self:
-        """Fig. 4l: axes that meet at their first nodes, which may be one node."""
+        """Fig. 4l: axes that meet at their first nodes, which may be one node.
+
+        Parameters
+        ----------
+        axis : two nodes of the first body
+        other : two of the second; its first is where that of `axis` is
+        bodies : which two, by number
+        """
         if axis[0] == other[0]:
             rows = [dot(self.r, *axis, *other)]
         else:
@@ -244,30 +266,62 @@ class Draft:
         return self._joint("universal", rows, bodies, axis, other)
 
     def cylindrical(self, axis: Pair, other: Pair, bodies: Pair | None = None) -> Self:
-        """Fig. 4j: slides along a line of the other body and turns about it."""
+        """Fig. 4j: slides along a line of the other body and turns about it.
+
+        Parameters
+        ----------
+        axis : two nodes of the first body
+        other : two of the second on this line
+        bodies : which two, by number
+        """
         rows = joints.cylindrical(axis, other)
         return self._joint("cylindrical", rows, bodies, axis, other)
 
     def prismatic(
         self, guide: joints.Plane, slider: joints.Plane, bodies: Pair | None = None
     ) -> Self:
-        """Fig. 4g: slides along the first two nodes of the guide."""
+        """Fig. 4g: slides along the first two nodes of the guide.
+
+        Parameters
+        ----------
+        guide : i, j, k of the first body: the slide is along i to j, k is off this line
+        slider : p, q, s of the second: p and q on the line, s off it
+        bodies : which two, by number
+        """
         return self._joint_of("prismatic", joints.prismatic, bodies, guide, slider)
 
     def plane_point(self, plane: joints.Plane, point: int) -> Self:
-        """Fig. 4e: a node stays at its height over a plane."""
+        """Fig. 4e: a node stays at its height over a plane.
+
+        Parameters
+        ----------
+        plane : three nodes
+        point : the node that keeps its height
+        """
         self._check(*plane, point)
         rows = joints.plane_point(self.r, plane, point)
         return self._joint("plane_point", rows, None, plane, (point,))
 
     def line_point(self, line: Pair, point: int) -> Self:
-        """Fig. 4f: a node stays on a line."""
+        """Fig. 4f: a node stays on a line.
+
+        Parameters
+        ----------
+        line : two nodes
+        point : the node that stays on the line
+        """
         self._check(*line, point)
         rows = joints.line_point(line, point)
         return self._joint("line_point", rows, None, line, (point,))
 
     def parallel_plane_line(self, plane: joints.Plane, line: Pair) -> Self:
-        """Fig. 4h: a line keeps its slope against a plane."""
+        """Fig. 4h: a line keeps its slope against a plane.
+
+        Parameters
+        ----------
+        plane : three nodes
+        line : two nodes
+        """
         return self._joint_of(
             "parallel_plane_line", joints.parallel_plane_line, None, plane, line
         )
@@ -275,7 +329,14 @@ class Draft:
     def parallel_planes(
         self, plane: joints.Plane, other: joints.Plane, bodies: Pair | None = None
     ) -> Self:
-        """Fig. 4i: two planes stay parallel, at any distance."""
+        """Fig. 4i: two planes stay parallel, at any distance.
+
+        Parameters
+        ----------
+        plane : three nodes of the first body
+        other : three of the second
+        bodies : which two, by number
+        """
         return self._joint_of(
             "parallel_planes", joints.parallel_planes, bodies, plane, other
         )
@@ -283,7 +344,14 @@ class Draft:
     def planar(
         self, plane: joints.Plane, other: joints.Plane, bodies: Pair | None = None
     ) -> Self:
-        """Fig. 4i in its other reading: a body slides on a plane."""
+        """Fig. 4i in its other reading: a body slides on a plane.
+
+        Parameters
+        ----------
+        plane : three nodes of the first body
+        other : three of the second
+        bodies : which two, by number
+        """
         return self._joint_of("planar", joints.planar_contact, bodies, plane, other)
 
     def fixed(
@@ -292,7 +360,14 @@ class Draft:
         other: joints.Plane | None = None,
         bodies: Pair | None = None,
     ) -> Self:
-        """Two bodies become one; of two planes, the first nodes are at one place."""
+        """Two bodies become one; of two planes, the first nodes are at one place.
+
+        Parameters
+        ----------
+        plane : three nodes of the first body
+        other : three of the second
+        bodies : which two, by number
+        """
         if plane is not None and other is not None:
             return self._joint_of("fixed", joints.fixed, bodies, plane, other)
         first, second = self._both(bodies)
@@ -301,7 +376,13 @@ class Draft:
         )
 
     def limited(self, nodes: Pair, least: float, most: float) -> Self:
-        """Two nodes between two distances, by one node more: [dJ23], Discussion."""
+        """Two nodes between two distances, by one node more: [dJ23], Discussion.
+
+        Parameters
+        ----------
+        nodes : the two
+        least, most : distance
+        """
         self._check(*nodes)
         place, rows = joints.limited(
             self.r, *nodes, least=least, most=most, extra=len(self.r)

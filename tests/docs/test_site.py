@@ -4,6 +4,7 @@ import inspect
 import json
 import re
 import sys
+from operator import attrgetter
 from pathlib import Path
 
 import pytest
@@ -76,6 +77,25 @@ def test_every_key_of_a_file_is_explained(kind, page):
     rows = "".join(re.findall(r"^\| (`[^|]+) \|", text, re.M))
     assert keys - set(re.findall(r"`(\w+)`", rows)) - {"dimension", "masses"} == set()
     assert all(f"`{key}" in text for key in keys)
+
+
+@pytest.mark.parametrize(
+    "page", sorted(DOCS.glob("reference/*.md")), ids=attrgetter("stem")
+)
+def test_every_heading_has_its_text_and_every_key_its_meaning(page):
+    text = hooks.on_page_markdown(page.read_text(encoding="utf-8"))
+    assert re.findall(r"^#+ *$", text, re.M) == []
+    tables = re.findall(r"^\| (?:key|option) \|.*\n(?:\|.*\n?)+", text, re.M)
+    for table in tables:
+        head, _, *rows = table.splitlines()
+        assert head.endswith("| meaning |"), table
+        assert [row for row in rows if row.endswith("|  |")] == []
+    assert "Unbuilt" not in text
+
+
+@pytest.mark.parametrize("name", ["commands", "configuration", "python"])
+def test_a_page_that_is_made_says_so_before(name):
+    assert re.match(r"# .*\n\nUnbuilt, .*`make docs`", text_of(f"reference/{name}.md"))
 
 
 def test_the_form_of_a_file_is_that_of_its_schema():

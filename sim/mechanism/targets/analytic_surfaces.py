@@ -95,7 +95,13 @@ def _turned(d: Floats, radius: float, across: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Plane(CheckedTarget):
-    """The plane through `centre` at right angles to `normal`."""
+    """The plane through `centre` at right angles to `normal`.
+
+    Attributes
+    ----------
+    centre : any point of it
+    normal : its direction
+    """
 
     centre: Place = (0.0, 0.0, 0.0)
     normal: Direction = (0.0, 0.0, 1.0)
@@ -122,7 +128,13 @@ class Plane(CheckedTarget):
 
 @dataclass(frozen=True)
 class Sphere(CheckedTarget):
-    """The surface at distance `radius` from `centre`."""
+    """The surface at distance `radius` from `centre`.
+
+    Attributes
+    ----------
+    radius : in the unit of the nodes
+    centre : x, y, z
+    """
 
     radius: Positive
     centre: Place = (0.0, 0.0, 0.0)
@@ -158,7 +170,14 @@ def on_sphere(polar: Floats, around: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Cylinder(CheckedTarget):
-    """The surface at distance `radius` from the line through `centre` along `axis`."""
+    """The surface at distance `radius` from the line through `centre` along `axis`.
+
+    Attributes
+    ----------
+    radius : in the unit of the nodes
+    centre : any point of its axis
+    axis : its direction
+    """
 
     radius: Positive
     centre: Place = (0.0, 0.0, 0.0)
@@ -207,7 +226,14 @@ class Cylinder(CheckedTarget):
 
 @dataclass(frozen=True)
 class Circle(CheckedTarget):
-    """The line at distance `radius` from `centre` in the plane normal to `normal`."""
+    """The line at distance `radius` from `centre` in the plane normal to `normal`.
+
+    Attributes
+    ----------
+    radius : in the unit of the nodes
+    centre : x, y, z
+    normal : direction square to its plane
+    """
 
     radius: Positive
     centre: Place = (0.0, 0.0, 0.0)
@@ -299,7 +325,13 @@ def _rise_to_roots(points: Floats, a: Floats, t: Floats) -> None:
 
 @dataclass(frozen=True)
 class Ellipsoid(CheckedTarget):
-    """Semi-axes along x, y, z about `centre`."""
+    """Semi-axes along x, y, z about `centre`.
+
+    Attributes
+    ----------
+    semi_axes : along x, y and z, in the unit of the nodes
+    centre : x, y, z
+    """
 
     semi_axes: Annotated[
         Place,
