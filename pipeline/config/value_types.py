@@ -1,6 +1,6 @@
 """Kinds of values in configuration files: strict, without unknown keys."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Self, TypeVar
 
@@ -69,6 +69,12 @@ def _mapping(value: Any) -> dict[str, Any]:
     return {str(k): v for k, v in value.items()}
 
 
+def commas(values: Iterable[Any]) -> str:
+    """A remedy, if one of the values is a text such as "50 0"."""
+    texts = (value for value in values if isinstance(value, str))
+    return "; separate them by commas" if any(" " in text for text in texts) else ""
+
+
 @dataclass(frozen=True)
 class numbers:  # noqa: N801 - stands in annotations, as a function would
     """A list with an entry of each kind; those after `least` may be left out: None."""
@@ -93,7 +99,7 @@ class numbers:  # noqa: N801 - stands in annotations, as a function would
             raise ValueError(f"must be a list, not {value!r}")
         if not (self.least or self.most) <= len(value) <= self.most:
             size = f"{self.least} or {self.most}" if self.least else f"{self.most}"
-            raise ValueError(f"is {value}: it needs {size} numbers")
+            raise ValueError(f"is {value}: it needs {size} numbers{commas(value)}")
         return (*value, *[None] * (self.most - len(value)))
 
 

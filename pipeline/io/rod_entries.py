@@ -78,6 +78,7 @@ from pipeline.config.value_types import (
     Point,
     Positive,
     Rows,
+    commas,
     numbers,
 )
 from sim.rods.plane.rod import PASSIVE
@@ -108,7 +109,8 @@ def _sized(value: Any, dimension: int, before: str) -> tuple[Any, ...]:
     if len(value) != dimension + bool(before):
         axes = "x, y and z in space" if dimension == 3 else "x and y in the plane"
         space = "" if dimension == 3 else ", or set `dimension: 3` for rods in space"
-        raise ValueError(f"is {list(value)}: give {before}{axes}{space}")
+        remedy = commas(value) or space
+        raise ValueError(f"is {list(value)}: give {before}{axes}{remedy}")
     return tuple(value)
 
 

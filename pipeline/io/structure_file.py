@@ -33,6 +33,7 @@ Targets are:
         coordinates each in the plane of `planar`
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -42,7 +43,15 @@ import numpy as np
 from pydantic import Field, WithJsonSchema
 
 from pipeline.config.config_files import checked, located
-from pipeline.config.value_types import Entry, OneOf, Point, Positive, Rows, numbers
+from pipeline.config.value_types import (
+    Entry,
+    OneOf,
+    Point,
+    Positive,
+    Rows,
+    commas,
+    numbers,
+)
 from pipeline.io.json_file import read_entries, read_text
 from pipeline.io.length_units import unit_named
 from pipeline.io.structure_entries import (
@@ -320,7 +329,7 @@ class StructureFile(ElementaryRows, StructureEntries, Notes):
     node_names: list[str] = Field(default_factory=list)
 
 
-WORDS = {"planar", "unit", "owners", *NOTES}  # keys whose words are no nodes
+WORDS = {"nodes", "planar", "unit", "owners", *NOTES}  # no names of nodes in these
 Content = TypeVar("Content", bound=StructureFile)
 
 
@@ -376,11 +385,22 @@ def in_numbers(entries: Mapping[str, Any]) -> dict[str, Any]:
         raise ValueError(
             "nodes must be a mapping {B0: [0, 0], ...} or a list of places"
         )
+    for name, at in zip(made.get("node_names", range(len(rows))), rows, strict=True):
+        _check_place(name, at)
     if rows and all(isinstance(at, list) and len(at) == 2 for at in rows):
         made["planar"] = made.get("planar") or "z"
         axis = "xyz".find(str(made["planar"]))
         made["nodes"] = [[*at[:axis], 0.0, *at[axis:]] for at in rows]
     return made
+
+
+def _check_place(name: str | int, at: Any) -> None:
+    """Refuse texts, such as numbers without a comma between them."""
+    is_row = isinstance(at, list | tuple)
+    texts = [one for one in at if isinstance(one, str)] if is_row else [at]
+    if texts:
+        none = f"{texts[0]!r} is not a number" if is_row else "not two or three numbers"
+        raise ValueError(f"node {name} is at {at}: {none}; separate numbers by commas")
 
 
 def _numbered(value: Any, names: Mapping[str, int]) -> Any:
@@ -393,10 +413,12 @@ def _numbered(value: Any, names: Mapping[str, int]) -> Any:
         }
     if not isinstance(value, str) or set(value) <= set("xyz"):
         return value
-    if value not in names:
-        near = close_to(value, names) or f"the nodes are {', '.join(names)}"
-        raise ValueError(f"no node is named {value}: {near}")
-    return names[value]
+    if value in names:
+        return names[value]
+    if re.match(r"[\d.+-]", value):  # as no name begins
+        raise ValueError(f"{value!r} is not a number{commas([value])}")
+    near = close_to(value, names) or f"the nodes are {', '.join(names)}"
+    raise ValueError(f"no node is named {value}: {near}{commas([value])}")
 
 
 def structure_file(path: str) -> Structure:

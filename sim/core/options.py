@@ -78,9 +78,11 @@ class Checked:
                 *(get_args(field.type) if value is not None else ()),
             ):
                 for one in getattr(kind, "__metadata__", ()):
-                    if not one.fits(value):
+                    is_text = isinstance(value, str)
+                    if is_text or not one.fits(value):
                         named = f"{self.of}: {field.name}" if self.of else field.name
-                        raise ValueError(f"{named} must be {one.words}, not {value}")
+                        given = f"the text {value!r}" if is_text else value
+                        raise ValueError(f"{named} must be {one.words}, not {given}")
 
 
 def refuse_missing(

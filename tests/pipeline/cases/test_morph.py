@@ -320,6 +320,32 @@ def test_bad_structure_files_are_refused_in_one_line(name, tmp_path):
         structure_file(path)
 
 
+COMMAS = "; separate numbers by commas"
+TEXTS = {
+    "B: [50 0]": f"node B is at ['50 0']: '50 0' is not a number{COMMAS}",
+    "B: 50 0": f"node B is at 50 0: not two or three numbers{COMMAS}",
+    "B: 50": f"node B is at 50: not two or three numbers{COMMAS}",
+    "B: [50, 0.1.2]": "node B is at [50, '0.1.2']: '0.1.2' is not a number",
+    "B: [50, 0]}\nlinks: [[A, B, 5O]]\nbodies: {": "links: '5O' is not a number",
+    "B: [50, 0]}\nlinks: [[A B]]\nbodies: {": "A B: the nodes are A, B; separate them",
+    "B: [50, 0]}\nradii: [[A, 1 2]]\nbodies: {": "'1 2' is not a number; separate them",
+}
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_a_text_that_stands_for_a_number_is_no_unknown_name(text, tmp_path):
+    path = tmp_path / "texts.yaml"
+    path.write_text(f"nodes: {{A: [0, 0], {text}}}")
+    with refused_in_one_line("texts.yaml", TEXTS[text]):
+        structure_file(str(path))
+
+
+def test_the_node_without_a_comma_is_named_and_no_other(tmp_path):
+    path = written(tmp_path / "bad.json", nodes=[[0, 0], ["50 0"]])
+    with refused_in_one_line("bad.json", "node 1 is at ['50 0']: '50 0' is not"):
+        structure_file(path)
+
+
 def test_a_key_that_is_there_twice_is_refused(tmp_path):
     path = tmp_path / "twice.json"
     path.write_text('{"nodes": [[0, 0, 0]], "fix": [], "fix": [[0, 1, 0.0]]}')

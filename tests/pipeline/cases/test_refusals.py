@@ -88,15 +88,15 @@ REFUSED = {
         ("dimension=4", "dimension is 4: choose 2 or 3"),
     ],
     "ribbon_incline": [
-        ("ratio=abc", "ratio must be 0 or more, not abc"),
+        ("ratio=abc", "ratio must be 0 or more, not the text 'abc'"),
         ("angle=80", "ribbon: angle must be below 80 degrees, not 80"),
     ],
     "single_fold": [("phases.1.elastic=[[1,0,0,-3]]", "node 1 is negative")],
     "star_robot": [
         ("shape.arc_edges=1", "arc_edges must be 2 or more, not 1"),
-        ("first=abc", "first must be a finite number, not abc"),
+        ("first=abc", "first must be a finite number, not the text 'abc'"),
         ("refinement=1.5", "refinement must be a whole number from 1 up, not 1.5"),
-        ("ground.angle=abc", "angle must be a finite number, not abc"),
+        ("ground.angle=abc", "angle must be a finite number, not the text 'abc'"),
     ],
     "star_space": [("push=nan", "push must be a finite number")],
     "tendon_arm": [
@@ -109,7 +109,7 @@ REFUSED = {
     "triangles_circle": [
         ("followers=hod", "followers is 'hod': choose one of hold, home"),
         ("tolerance=inf", "tolerance must be positive, not inf"),
-        ("residual=small", "residual must be positive, not small"),
+        ("residual=small", "residual must be positive, not the text 'small'"),
         ("max_steps=0", "max_steps must be a whole number from 1 up, not 0"),
         ("target=null", "no target and its structure has no goals"),
         ("ball_radius=0.1", "triangles and ranges need `method: newton`"),

@@ -295,6 +295,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
         "section names rectangular, tape: give one of rectangular, round and tape",
     ),
     ({"dimension": 2}, "]: give x and y in the plane, or set `dimension: 3`"),
+    ({"pins": [["1 2"]]}, "is ['1 2']: give x, y and z in space; separate them by"),
 ]
 
 

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+import pytest
+
 from sim.core.options import Checked, Positive
 
 
@@ -13,3 +15,8 @@ class Part(Checked):
 def test_those_without_an_equality_are_told_apart_by_identity():
     """Two of a kind were equal, whatever they held."""
     assert len({Part(1.0), Part(1.0), Part(2.0)}) == 3
+
+
+def test_a_text_in_place_of_a_number_is_shown_as_one():
+    with pytest.raises(ValueError, match=r"positive, not the text '1\.0\.1'$"):
+        Part("1.0.1")  # type: ignore[arg-type]
