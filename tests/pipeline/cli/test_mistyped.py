@@ -67,7 +67,7 @@ MISTYPED = [
     ("mobility case=pentapod case.target.radus=1", "did you mean radius?"),
     # values
     (f"simulate {CIRCLE} case.target.radius=", "radius=VALUE, null for none"),
-    (f"simulate {CIRCLE} case.target.radius=1mm", "radius must be positive, not 1mm"),
+    (f"simulate {CIRCLE} case.target.radius=1mm", "positive, not the text '1mm'"),
     (f"simulate {CIRCLE} case.target=sphere", "is 'sphere', but is a group of keys"),
     (f"simulate {CIRCLE} case.target.radius=1,2", "choose one, or add --multirun"),
     (f"simulate {CIRCLE} 'case.starts=range(1,3)'", "choose one, or add --multirun"),
@@ -77,7 +77,7 @@ MISTYPED = [
     ("simulate case=miura case.phases=5", "case.phases is 5, but is a group"),
     ("simulate case=miura case.phases.0.increments=2.5", "number from 1 up, not 2.5"),
     ("simulate case=miura case.supports=largest", "or 'largest panel'"),
-    (f"simulate {ARCH} case.friction=high", "friction must be 0 or more, not high"),
+    (f"simulate {ARCH} case.friction=high", "0 or more, not the text 'high'"),
     ("simulate case=pentapod record_every=x", "must be 1 or more, not x"),
     ("simulate 'case=pentapod case.starts=3'", "write each KEY=VALUE as one word"),
     (f"simulate {CIRCLE} 'case.perturb={{seed: 1, trun: 1}}'", "give seed, turn,"),

@@ -227,7 +227,7 @@ def test_one_seed_gives_one_scan(simulated, tmp_path):
         ({"views": 2.5}, "views must be from 1 to 100, not 2.5"),
         ({"views": 0}, "views must be from 1 to 100, not 0"),
         ({"outliers": 1.5}, "outliers must be a share"),
-        ({"seed": "one"}, "seed must be a whole number from 0 up, not one"),
+        ({"seed": "one"}, "seed must be a whole number from 0 up, not the text 'one'"),
         ({"incidence_limit_deg": 95.0}, "at most 89"),
     ],
 )
