@@ -305,6 +305,16 @@ def close_to(name: str, known: Collection[str]) -> str:
     return f"did you mean {' or '.join(near)}?" if near else ""
 
 
+def nearest(path: Path, otherwise: str = "") -> str:
+    """A remedy for a path that is not there: what is named alike in its folder."""
+    there = path.parent.iterdir() if path.parent.is_dir() else ()
+    near = [p for p in sorted(there) if get_close_matches(path.stem, [p.stem])]
+    others = [p for p in near if p.name != path.name]
+    alike = [p for p in others if p.suffix == path.suffix] or others
+    remedy = close_to(path.name, [p.name for p in alike])
+    return remedy or otherwise or f"looked in {path.parent.absolute()}"
+
+
 def natural(name: str) -> list[tuple[int, int, str]]:
     """A name as people sort it: dejong-2, dejong-3, dejong-10."""
     parts = re.findall(r"\d+|\D+", name)

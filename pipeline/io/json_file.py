@@ -14,7 +14,7 @@ import yaml
 from pipeline.config.config_files import located
 from pipeline.config.hydra import hydra_errors
 from pipeline.runs.atomic_files import check_ends
-from pipeline.terminal import InputError, close_to, refusing
+from pipeline.terminal import InputError, nearest, refusing
 
 MOST_UNFOLDED = 100_000  # values beyond those that are written: some 10 s, 100 MB
 LARGEST_YAML = 16_000_000  # bytes of a file, some minutes
@@ -188,9 +188,7 @@ def case_of(path: str) -> str:
     """
     file = Path(path)
     if not file.is_file():
-        near = [p.name for p in sorted(file.parent.glob("*")) if is_file_name(str(p))]
-        remedy = close_to(file.name, near) or f"looked in {file.parent.absolute()}"
-        raise InputError(f"the file {path} does not exist: {remedy}")
+        raise InputError(f"the file {path} does not exist: {nearest(file)}")
     suffix = file.suffix.lower()
     if suffix not in SUFFIXES:
         raise InputError(

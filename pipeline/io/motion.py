@@ -32,7 +32,7 @@ from analysis.measured.prediction_verdicts import COORDINATE
 from pipeline.io.reader_interface import not_installed
 from pipeline.io.record_files import a_table, header_of, numbers, read_columns
 from pipeline.runs.atomic_files import check_ends
-from pipeline.terminal import InputError, no_such, refusing
+from pipeline.terminal import InputError, nearest, no_such, refusing
 from sim.core.arrays import Floats
 
 METRES = {"m": 1.0, "cm": 0.01, "mm": 0.001}  # of each unit that a file may state
@@ -188,7 +188,8 @@ def read_motion(path: Path) -> MarkerMotion:
         or whose times do not rise in even steps
     """
     if not path.is_file():
-        raise InputError(f"{path} does not exist: give a file of marker motion")
+        remedy = nearest(path, "give a file of marker motion")
+        raise InputError(f"{path} does not exist: {remedy}")
     reader = {".csv": read_csv, ".c3d": read_c3d}.get(path.suffix.lower())
     if reader is None:
         raise InputError(f"{path}: markers are read from .csv, .c3d: export one")
@@ -269,7 +270,8 @@ def read_series(path: Path) -> pd.DataFrame:
     empty cells where a marker was lost; all of it counts as held out, u as not stated.
     """
     if not path.is_file():
-        raise InputError(f"{path} does not exist: name a CSV file of measurements")
+        remedy = nearest(path, "name a CSV file of measurements")
+        raise InputError(f"{path} does not exist: {remedy}")
     with refusing(ValueError), a_table(path):
         table = pd.read_csv(path, comment="#", skipinitialspace=True)
         if TIME in table:

@@ -10,6 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from pipeline.terminal import nearest
 from sim.core.arrays import Floats, Ints
 
 BINARY = re.compile(rb"[\x00-\x08\x0e-\x1f]")  # bytes that no text holds
@@ -164,7 +165,7 @@ def file_size(path: Path) -> int:
     if path.is_symlink() and not there:
         raise refused("MISSING", path, "is a broken link", remedy)
     if not there:
-        raise refused("MISSING", path, "the file does not exist", remedy)
+        raise refused("MISSING", path, "the file does not exist", nearest(path, remedy))
     if not path.is_file():
         raise refused("FORMAT", path, "is not a regular file", remedy)
     if not os.access(path, os.R_OK):

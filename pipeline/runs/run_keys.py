@@ -22,7 +22,7 @@ from typing import Any
 
 from pipeline.config.config_files import parts_of
 from pipeline.runs.atomic_files import check_ends, read_mapping, write_text
-from pipeline.terminal import InputError
+from pipeline.terminal import InputError, nearest
 from sim.core.modules import code_closure
 
 # Distributions whose version enters the key: the first always, the others where the
@@ -69,7 +69,7 @@ def file_digest(path: Path) -> str:
         raise
     except OSError as error:
         raise InputError(
-            f"{path} cannot be read ({error.strerror}): looked in {Path.cwd()}"
+            f"{path} cannot be read ({error.strerror}): {nearest(path)}"
         ) from error
 
 

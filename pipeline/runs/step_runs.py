@@ -36,7 +36,7 @@ from pipeline.runs.run_keys import (
     recorded_digests,
     targets,
 )
-from pipeline.terminal import InputError
+from pipeline.terminal import InputError, nearest
 
 SUFFIX = ".trace.json"
 MOST_KEYS = 64  # in the metadata of a picture; the run or the study leads to all
@@ -159,7 +159,8 @@ def content_digest(folder: Path) -> str:
     person put into the folder of a run does not count.
     """
     if not folder.is_dir():
-        raise InputError(f"{folder} is not a folder: give one that a step wrote")
+        remedy = nearest(folder, "give one that a step wrote")
+        raise InputError(f"{folder} is not a folder: {remedy}")
     names = sorted(recorded_digests(folder))
     paths = [folder / name for name in names] or sorted(folder.rglob("*"))
     files = {

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pipeline.terminal import close_to, named_nodes
+from pipeline.terminal import close_to, named_nodes, nearest
 
 FILES = ["chain.yaml", "thin.yaml", "scan.py"]
 RUNS = ["crawler,duration=2", "gripper", "pentapod"]
@@ -46,3 +46,20 @@ def test_names_that_are_less_close_are_not_offered_beside_one_that_is(name, offe
 def test_nodes_are_named_beside_their_numbers(text, named):
     assert named_nodes(text, ["A", "B", "F"]) == named
     assert named_nodes(text, []) == text
+
+
+def test_a_path_that_is_not_there_is_offered_what_its_folder_has(tmp_path):
+    for name in ("scan.ply", "scan.yaml", "scan.yaml.bak", "spheres"):
+        (tmp_path / name).touch()
+    offered = {
+        "scna.ply": "did you mean scan.ply?",
+        "scam.yaml": "did you mean scan.yaml?",
+        "scan.yml": "did you mean scan.yaml",
+        "speres": "did you mean spheres?",
+        "spheres": "looked in",
+        "xy.ply": "looked in",
+        "no/scan.ply": "looked in",
+    }
+    for name, words in offered.items():
+        assert nearest(tmp_path / name).startswith(words)
+    assert nearest(tmp_path / "x", "give a scan") == "give a scan"
