@@ -106,8 +106,6 @@ def ingest(
 
 def _found(out: Path, numbers: Mapping[str, Any]) -> str:
     """What a scan holds, in sentences, and the command that comes next."""
-    from analysis.spheres.thresholds import SEARCH  # here: it imports numpy
-
     remarks = [f"warning: {r}\n" for r in map(numbers.get, REMARKS) if r]
     remarks += [f"note: {numbers['notes']}\n"] if numbers["notes"] else []
     many, views, lost = (numbers[k] for k in ("spheres", "views", "rejected"))
@@ -118,7 +116,7 @@ def _found(out: Path, numbers: Mapping[str, Any]) -> str:
         f"{numbers['points']} points: {out / 'scan.html'} shows them\n"
         f"their radius in the scan is {numbers['free_radius_mm']:.5g} +- "
         f"{numbers['free_radius_sd_mm']:.1g} mm, noise {numbers['noise_mm']:.2g} mm; "
-        f"candidates rejected: {lost}{why}; {SEARCH.patience} in a row end a search\n"
+        f"candidates rejected: {lost}{why}\n"
         f"next: morphtrack compare --spheres {shlex.quote(str(out))} --simulated RUN "
         "--out verdict"
     )

@@ -58,7 +58,8 @@ def run_step(config: Ingest, scans: list[Path], out: Path) -> dict[str, Any]:
         lost = "".join(f"; {note}" for note in _remarks(clouds))
         out.mkdir(parents=True, exist_ok=True)
         write_table(out / "rejected.csv", [rejected_row(r) for r in picks.rejected])
-        raise ShownError(f"{code} {scans[0]}: {problem}{lost}")
+        others = f" and {len(scans) - 1} more" if len(scans) > 1 else ""
+        raise ShownError(f"{code} {scans[0]}{others}: {problem}{lost}")
     if config.accept:
         plain = replace(config, accept=()), replace(options, accept=())
         without, _ = _placed_picks(clouds, points, view, *plain)

@@ -118,6 +118,7 @@ def test_a_scan_becomes_a_table_of_its_spheres(rng, tmp_path, capsys):
     shown = f"of 15000 points: {out}/scan.html shows them"
     assert f"found 6 spheres in 1 view {shown}" in said
     assert re.search(r"^their radius .* [56]\.\d+ \+- 0\.\d+ mm, noise 0", said, re.M)
+    assert re.search(r"candidates rejected: \d+( \(.*\))?\nnext: ", said)
     assert f"next: morphtrack compare --spheres {out} --simulated RUN" in said
     assert (out / "picture.png").stat().st_size > 10_000
     assert np.load(out / "points.npy").shape == (15_000, 3)
@@ -217,6 +218,15 @@ def test_a_scan_in_which_nothing_fits_is_refused_with_what_would(
 ):
     line = refuses(scan(rng))
     assert [one for one in said if one not in line] == []
+
+
+def test_of_several_files_without_spheres_the_message_counts_all(
+    rng, tmp_path, out, refused
+):
+    files = [str(saved(tmp_path / f"{name}.xyz", plane(rng))) for name in "abc"]
+    said = refused("ingest", *files, *words("", out)[1:])
+    assert "E-NO-SPHERES" in said
+    assert f"{files[0]} and 2 more: no sphere of radius" in said
 
 
 def cloudy(rng: np.random.Generator) -> Floats:
