@@ -24,7 +24,7 @@ class Handedness(Enum):
 
     SAME = "same"
     MIRRORED = "mirrored"
-    UNDECIDABLE = "undecidable: the nodes of each labelled body are coplanar"
+    UNDECIDABLE = "unknown: each body is flat, so its mirror image looks the same"
 
 
 @dataclass(frozen=True, eq=False)

@@ -83,7 +83,11 @@ def test_planar_bodies_cannot_tell_a_mirror_image(rng):
     scan = scanned(nodes, rng)
     labels, _ = labelled(mechanism, scan)
     assert len(labels.labelled) >= 4
-    assert handedness(mechanism, labels, scan.centres_mm) is Handedness.UNDECIDABLE
+    found = handedness(mechanism, labels, scan.centres_mm)
+    assert found is Handedness.UNDECIDABLE
+    assert (
+        found.value == "unknown: each body is flat, so its mirror image looks the same"
+    )
 
 
 @pytest.mark.parametrize("factor", [1000.0, 25.4, 0.1])
