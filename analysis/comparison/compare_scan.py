@@ -486,7 +486,8 @@ def with_scanner_scale_remark(judged: Judged) -> Judged:
     if other is compared.verdict and SCAN_SCALE not in compared.why:
         return judged
     return judged.because(
-        "the scanner's scale error is unknown: at "
-        f"{100 * uncertainty.scan_scale_sd:g} % the verdict is "
-        f"{compared.verdict.value}, at 0 % it is {other.value}: give scan_scale_sd"
+        f"the scanner's scale error is unknown: {100 * uncertainty.scan_scale_sd:g} % "
+        "is assumed"
+        + f", at 0 % the verdict is {other.value}" * (other is not compared.verdict)
+        + ": give scan_scale_sd"
     )

@@ -16,7 +16,7 @@ from pipeline.cli import (
     run_commands,
     scan_commands,
 )
-from pipeline.cli.options import joined
+from pipeline.cli.options import joined, typed
 from pipeline.steps.settings import STEPS
 from pipeline.terminal import (
     DONE,
@@ -92,6 +92,10 @@ def called(words: list[str]) -> int:
             status = app(joined(words), prog_name="morphtrack", standalone_mode=False)
         except typer.TyperException as error:
             raise _refusal(error) from error
+        except (InputError, ValueError) as error:
+            if words[0] in STEPS and "--planned" not in words:  # by a person
+                error.args = (typed(str(error)),)
+            raise
         if status == INTERRUPTED:
             raise KeyboardInterrupt
     sys.stdout.flush()

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from typer import Argument, Option, Typer
 
 from pipeline.cli import options
-from pipeline.steps.settings import PAIR, PLACE, CalibrationSettings
+from pipeline.steps.settings import HELP, PAIR, PLACE, CalibrationSettings
 from pipeline.terminal import DONE, FAILED, InputError
 
 POSE = "COMPARISON SPHERES SIMULATED"
@@ -73,10 +73,7 @@ def parts(
     out: options.Out,
     parts: Annotated[Path, Option(help="A file of conf/parts.")] = options.PARTS,
     scale_mm: options.ScaleMm = None,
-    spacing_mm: Annotated[
-        float | None,
-        Option(help="Change link lengths so that any two differ by this, mm."),
-    ] = None,
+    spacing_mm: Annotated[float | None, Option(help=HELP["spacing_mm"])] = None,
     planned: options.Planned = "",
 ) -> None:
     """Write parts to print, as STL and 3MF.

@@ -2,6 +2,7 @@
 
 import functools
 import inspect
+import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, Field, fields
@@ -116,7 +117,7 @@ def _parameter(
     field: Field[Any], hint: Any, stands_for: type | None
 ) -> inspect.Parameter:
     """A field as a parameter that Typer makes an option of."""
-    flag, default = "--" + field.name.replace("_", "-"), field.default
+    flag, default = _flag(field.name), field.default
     if hint is bool and default:
         flag += f"/--no-{flag.removeprefix('--')}"
     if default is MISSING:
@@ -167,7 +168,24 @@ def given_names(settings: dict[str, Any], kind: type, **more: Any) -> list[str]:
         if field.name in settings and settings[field.name] != field.default
     ]
     changed += [name for name, value in more.items() if value]
-    return ["--" + name.replace("_", "-") for name in changed]
+    return [_flag(name) for name in changed]
+
+
+def _flag(name: str) -> str:
+    return "--" + name.replace("_", "-")
+
+
+OPTIONS = {name: _flag(name) for name in HELP if "_" in name} | {
+    "sd_mm": "--marker-sd-mm",
+    "radius_mm": "--sphere-radius-mm",
+    "radius_max_mm": "the end of --radius-range",
+}
+
+
+def typed(text: str) -> str:
+    """A message in which settings are options, as a command line has them."""
+    word = r"(?<![\w./-])\w+_\w+"
+    return re.sub(word, lambda found: OPTIONS.get(found[0], found[0]), text)
 
 
 REMARKS = ("held", "warning")  # entries of a result that are sentences
@@ -190,7 +208,7 @@ def make_and_show(
     names = node_names(reads.get("simulated", out))
     lines = [in_words(numbers)]
     lines += [f"{name}: {numbers[name]}" for name in REMARKS if name in numbers]
-    print(named_nodes("\n".join(lines), names))
+    print(named_nodes(typed("\n".join(lines)), names))
     return numbers
 
 

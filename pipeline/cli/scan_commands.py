@@ -220,7 +220,7 @@ def compare(
     reads |= {"input_uncertainty": input_uncertainty} if input_uncertainty else {}
     tags = {"comparison": out.name}
     make_step("compare", config, out, reads=reads, tags=tags, planned=planned)
-    print(named_nodes(comparison_summary(out), node_names(run)))
+    print(named_nodes(options.typed(comparison_summary(out)), node_names(run)))
 
 
 @command("compare_series")

@@ -231,6 +231,7 @@ HELP = {
     "joint_play_sd_mm": "Standard deviation of a node due to joint play, per axis.",
     "draws": "Number of simulated prints.",
     "seed": "Seed of the random numbers.",
+    "spacing_mm": "Change link lengths so that any two differ by this, mm.",  # parts
     # compare_series
     "along": "Column of the run's steps.csv that `at` refers to.",
     "synthetic": "Mark the measurements as computed.",

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pipeline.cli.app import called
-from pipeline.cli.options import joined
+from pipeline.cli.options import joined, typed
 from pipeline.steps.settings import (
     ComparisonSettings,
     Deviation,
@@ -80,3 +80,23 @@ def test_the_settings_tried_have_every_field():
         tried = [settings for _, _, settings in GIVEN if type(settings) is kind]
         for field in fields(kind):
             assert any(getattr(one, field.name) != field.default for one in tried)
+
+
+def test_a_message_has_the_options_of_a_command_line_for_its_settings():
+    said = "printing_sd_mm was not stated; state scale_mm, not in-printing_sd_mm.csv"
+    named = (
+        "--printing-sd-mm was not stated; state --scale-mm, not in-printing_sd_mm.csv"
+    )
+    assert typed(said) == named
+    of_conf = "comparisons.one.settings.printing_sd_mm, input_uncertainty"
+    assert typed(of_conf) == of_conf
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [("", "--printing-sd-mm must be 0"), ("--planned x", "printing_sd_mm must be 0")],
+)
+def test_a_refusal_names_the_option_that_was_typed(more, said, tmp_path, capsys):
+    line = f"compare --spheres {tmp_path} --simulated {tmp_path} --scale-mm 1 --out o "
+    assert called([*(line + more).split(), "--printing-sd-mm", "-1"]) == 2
+    assert f"error: {said} or more, not -1.0" in capsys.readouterr().err

@@ -121,7 +121,7 @@ def test_a_marker_that_no_frame_sees_is_refused_by_name(tmp_path, rng, capsys):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--marker-sd-mm", "0"], "sd_mm must be positive, not 0"),
+        (["--marker-sd-mm", "0"], "--marker-sd-mm must be positive, not 0"),
         (
             ["--marker-sd-mm", "1", "--from-s", "9"],
             "has no frame from 9 to inf s: choose",

@@ -282,7 +282,9 @@ def test_a_verdict_that_hangs_on_an_unstated_scale_names_it(
     config = replace(CONFIG, print_scale_sd=1e-5)
     row = run_step(config, ingest, *folders[1:])
     assert row["verdict"] == "agrees"
-    assert "at 0.1 % the verdict is agrees, at 0 % it is differs" in row["why"]
+    assert (
+        "unknown: 0.1 % is assumed, at 0 % the verdict is differs: give" in row["why"]
+    )
     good = replace(config, scan_scale_sd=0.02 / 300.0 / 3**0.5)
     row = run_step(good, ingest, *folders[1:])
     assert row["verdict"] == "differs"

@@ -304,8 +304,8 @@ def test_candidates_of_a_range_of_radii_are_kept(rng, tmp_path, out, refused):
     [
         ("--accept 4", "accept is 4: give a name as in rejected.csv"),
         ("--radius-range 5 7", "either --sphere-radius-mm R or --radius-range"),
-        ("--sphere-radius-mm -6", "radius_mm must be positive, not -6"),
-        ("--registration-mm -1", "registration_mm"),
+        ("--sphere-radius-mm -6", "-radius-mm must be positive, not -6"),
+        ("--registration-mm -1", "--registration-mm"),
         ("--seeds nowhere.csv", "nowhere.csv cannot be read (No such file"),
         ("--seeds nowhere.csv --register", "seeds exclude --register"),
         ("--seeds {folder}/far.csv", "give seeds in mm"),

@@ -149,9 +149,9 @@ def test_a_spaced_structure_begins_with_its_new_lengths(tmp_path):
     ("words", "settings", "said"),
     [
         ([*RING, "--scale-mm", "11"], {}, "its spheres and seats"),
-        ([*RING, "--scale-mm", "-1"], {}, "scale_mm must be positive"),
-        ([*RING, "--scale-mm", "inf"], {}, "scale_mm must be positive"),
-        ([*RING, "--spacing-mm", "30"], {}, "or lower spacing_mm"),
+        ([*RING, "--scale-mm", "-1"], {}, "--scale-mm must be positive"),
+        ([*RING, "--scale-mm", "inf"], {}, "--scale-mm must be positive"),
+        ([*RING, "--spacing-mm", "30"], {}, "or lower --spacing-mm"),
         (RING, {"bed_mm": "[50, 50]"}, "body-0 needs 54 x 49 mm"),
         (RING, {"bed_mm": "50"}, "bed_mm must be [width, depth]"),
         (RING, {"clamps": "glued"}, "choose one of joined, separate"),

@@ -105,7 +105,7 @@ def test_the_labelled_picture_names_the_nodes(measured):
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        ({"scale-mm": "-40"}, "scale_mm must be positive, not -40"),
+        ({"scale-mm": "-40"}, "--scale-mm must be positive, not -40"),
         ({"spheres": "nowhere"}, "nowhere is not a folder: give one that a step wrote"),
         ({"simulated": "nowhere"}, "nowhere"),
     ],
