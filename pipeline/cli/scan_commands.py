@@ -110,12 +110,13 @@ def _found(out: Path, numbers: Mapping[str, Any]) -> str:
     remarks += [f"note: {numbers['notes']}\n"] if numbers["notes"] else []
     many, views, lost = (numbers[k] for k in ("spheres", "views", "rejected"))
     why = f" ({numbers['rejected_for']}: {out / 'rejected.csv'})" if lost else ""
+    own = f"{numbers['free_radius_mm']:.5g} +- {numbers['free_radius_sd_mm']:.1g} mm"
+    radius = "" if numbers["radius_remark"] else f"their radius in the scan is {own}, "
     return "".join(remarks) + (
         f"found {many} sphere{'s' * (many != 1)} in {views} "
         f"{'synthetic ' * numbers['synthetic']}view{'s' * (views != 1)} of "
         f"{numbers['points']} points: {out / 'scan.html'} shows them\n"
-        f"their radius in the scan is {numbers['free_radius_mm']:.5g} +- "
-        f"{numbers['free_radius_sd_mm']:.1g} mm, noise {numbers['noise_mm']:.2g} mm; "
+        f"{radius}noise {numbers['noise_mm']:.2g} mm; "
         f"candidates rejected: {lost}{why}\n"
         f"next: morphtrack compare --spheres {shlex.quote(str(out))} --simulated RUN "
         "--out verdict"

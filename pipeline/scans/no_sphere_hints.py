@@ -110,21 +110,26 @@ def radius_hint(picks: Picks, options: PickOptions) -> str:
     return radius_remark(used, *own_radius(picks), _of_noise(picks, used))
 
 
-def unnoticed_radius(picks: Picks, options: PickOptions) -> list[str]:
-    """A note on the radius error that shared errors may hide."""
-    if picks.excess is None:
+def shared_errors(picks: Picks, options: PickOptions) -> list[str]:
+    """Notes on errors that points share, and on the radius error that these may hide.
+
+    None where the radius is off: residuals of that are alike on neighbouring points.
+    """
+    if picks.excess is None or radius_hint(picks, options):
         return []
+    notes = [picks.excess.summary]
     used, (_, sd) = used_radius(picks, options), own_radius(picks)
     if HINT.certain * sd < HINT.wrong * used:
-        return []
+        return notes
     share = 100.0 * sd / used
     seen, refused = (100 * HINT.odd, 100 * HINT.wrong)
-    return [
+    hidden = (
         "neighbouring points have correlated errors, so the radius of the spheres has "
         f"a standard deviation of {share:.2g} %. Errors of the stated radius below "
         f"{max(HINT.sure * share, seen):.2g} % give no warning, below "
         f"{max(HINT.certain * share, refused):.2g} % no error: measure a printed sphere"
-    ]
+    )
+    return [*notes, hidden]
 
 
 def _of_noise(picks: Picks, used: float) -> float:

@@ -186,8 +186,8 @@ def _numbers(
 ) -> dict[str, Any]:
     free_radius, free_radius_sd = no_sphere_hints.own_radius(picks)
     notes = _remarks(clouds) + merge_views.blind_views(clouds, picks.seen)
-    notes += [one.summary for one in (picks.fusion, picks.excess) if one is not None]
-    notes += no_sphere_hints.unnoticed_radius(picks, config.options)
+    notes += [] if picks.fusion is None else [picks.fusion.summary]
+    notes += no_sphere_hints.shared_errors(picks, config.options)
     if near := no_sphere_hints.near_misses(picks):
         notes.append(f"if a sphere is missing: {near}")
     traces = [np.trace(sphere.covariance) for sphere in picks.spheres]

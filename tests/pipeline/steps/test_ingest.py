@@ -27,7 +27,7 @@ from pipeline.scans.no_sphere_hints import (
     no_sphere_hint,
     own_radius,
     radius_hint,
-    unnoticed_radius,
+    shared_errors,
 )
 from pipeline.steps.ingest import run_step
 from pipeline.steps.settings import Ingest
@@ -412,6 +412,17 @@ def test_spheres_a_little_smaller_than_said_are_refused(rng, tmp_path, out, refu
     assert farthest(centres_of(out / "spheres.csv"), CENTRES) < 0.01
 
 
+def test_of_a_radius_that_is_off_the_one_that_would_do_is_said_once(
+    rng, tmp_path, out, capsys
+):
+    scan = saved(tmp_path / "a.xyz", balls(rng, radius=5.97))
+    assert called(["ingest", *words(scan, out)]) == 0
+    said = capsys.readouterr().out
+    assert "warning: the spheres are 0.99" in said
+    assert said.count("5.97") == 2  # what it is, and what to type
+    assert "correlated" not in said
+
+
 def test_noise_that_is_not_along_lines_of_sight_is_not_taken_for_another_radius(rng):
     """Views are placed as if it were, and balls come out 13 noise^2 / R too large."""
     _, points, number = isotropic(rng, 0.1, 2, "scanner", balls=6, each=1000)
@@ -429,13 +440,15 @@ def test_a_radius_is_doubted_no_more_than_shared_errors_let_it_be_told(rng):
     picks = replace(find_spheres(points, options), joint_radius=(6.071, 0.0032))
     assert "1.0118 times as large" in radius_hint(picks, options)
     assert "E-RADIUS" in no_sphere_hint(picks, points, Unit.MM, options)
-    assert unnoticed_radius(picks, options) == []
+    assert shared_errors(picks, options) == []
     excess = Excess("what is left on balls", 237.0, 0.0)
     assert "give each view as a file" in excess.summary
     shared = replace(picks, excess=excess, joint_radius=(6.071, 0.049))
     assert radius_hint(shared, options) == ""
     assert no_sphere_hint(shared, points, Unit.MM, options) == ""
-    (said,) = unnoticed_radius(shared, options)
+    assert shared_errors(replace(picks, excess=excess), options) == []  # a radius
+    first, said = shared_errors(shared, options)
+    assert first == excess.summary
     assert "has a standard deviation of 0.82 %" in said
     assert "below 2.5 % give no warning" in said
     assert "below 4.1 % no error" in said
