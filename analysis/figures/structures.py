@@ -280,6 +280,7 @@ def modes_of_motion(
     title: str,
     unit: str = style.UNIT,
     held: Sequence[int] = (),
+    names: Sequence[str] = (),
 ) -> Figure:
     """Each motion as arrows on the mechanism, from above where all is in one plane z.
 
@@ -288,7 +289,8 @@ def modes_of_motion(
     r : (n, 3) nodes
     modes : (f, n, 3) displacements, in any scale
     unit : of `r`
-    held : nodes that are marked as held; where nodes are few all have their numbers
+    held : nodes that are marked as held
+    names : of all nodes, which are written where these are few; else their numbers
     """
     flat = mechanisms.view_of(np.concatenate([r[None], r + modes])) == mechanisms.ABOVE
     view = mechanisms.ABOVE if flat else mechanisms.best_view(r, r)
@@ -303,7 +305,7 @@ def modes_of_motion(
             scene.dots(r[[*held]], HELD, 3.4, lift=0.04)
             scene.arrows(r[moving], swing[moving], style.SCANNED_EDGE, 0.8)
         if len(r) <= NUMBERED:
-            _number(ax, scene.seen(r))
+            _name(ax, scene.seen(r), names or [str(node) for node in range(len(r))])
         style.put_letter(ax, "abcdefghijklmnopqrstuvwxyz"[i % 26], f"motion {i + 1}")
     structure = {"color": style.SIMULATED, "marker": "o", "mfc": "white"}
     looks: dict[str, dict[str, Any]] = {
@@ -316,8 +318,8 @@ def modes_of_motion(
     return figure
 
 
-def _number(ax: Axes, places: Floats) -> None:
-    """Write the number of each node near its place (n, 2) on the panel."""
-    for node, place in enumerate(places):
+def _name(ax: Axes, places: Floats, names: Sequence[str]) -> None:
+    """Write the name of each node near its place (n, 2) on the panel."""
+    for name, place in zip(names, places, strict=True):
         look: Any = {"fontsize": style.size(5.0), "color": HELD}
-        style.annotate_near(ax, str(node), place, (2.5, 2.5), **look)
+        style.annotate_near(ax, style.literal(name), place, (2.5, 2.5), **look)

@@ -119,7 +119,8 @@ def draw(name: str, structure: Structure, out: Path) -> Path:
     )
     unit = getattr(structure, "unit", "") or "unit"
     shown = structure.r0, structure.bodies, found[:PLOTTED]
-    figure = modes_of_motion(*shown, title, unit, held_nodes(structure))
+    names = getattr(structure, "node_names", ())
+    figure = modes_of_motion(*shown, title, unit, held_nodes(structure), names)
     for kind in ("png", "pdf"):
         figure.savefig(path := out / f"{name}.{kind}", dpi=200)
     return path

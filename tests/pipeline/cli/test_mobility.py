@@ -38,6 +38,9 @@ def test_a_planar_linkage_is_drawn_from_above_with_numbers_and_what_is_held():
     assert set(places) == set("0123")
     assert_allclose(places["2"], r[2, :2], atol=1e-12)
     assert "held" in [text.get_text() for text in figure.legends[0].get_texts()]
+    named = modes_of_motion(r, four_bar.bodies, found, "", "mm", names=[*"ABC", "a$"])
+    written = [t.get_text() for t in named.axes[0].texts if isinstance(t, Annotation)]
+    assert written == ["A", "B", "C", r"a\$"]
 
 
 def test_large_structures_are_counted_and_not_drawn(tmp_path, capsys):
