@@ -31,12 +31,11 @@ def scan_page(
     Parameters
     ----------
     points : (n, 3) mm
-    names : what each sphere is called; its number if not given
+    names : of the node of each sphere, which has its number if not given
     """
     shown = thinned(points, MOST_POINTS)
-    called = names or [str(number) for number in range(len(picks.spheres))]
-    pairs = zip(picks.spheres, called, strict=True)
-    spheres = [_sphere(i, *pair) for i, pair in enumerate(pairs)]
+    nodes: Sequence[str | None] = names or [None] * len(picks.spheres)
+    spheres = [_sphere(i, s, nodes[i]) for i, s in enumerate(picks.spheres)]
     rejected = [_rejected(candidate) for candidate in picks.apart[:MOST_REJECTED]]
     data = {**_packed(shown), "spheres": spheres, "rejected": rejected}
     environment = jinja2.Environment(
@@ -73,17 +72,18 @@ def _packed(points: Floats) -> dict[str, Any]:
     }
 
 
-def _sphere(number: int, sphere: FittedSphere, name: str) -> dict[str, Any]:
+def _sphere(number: int, sphere: FittedSphere, node: str | None) -> dict[str, Any]:
     x, y, z = sphere.centre.tolist()
+    who = f"sphere {number}" if node is None else f"node {node}, sphere {number}"
     sd = float(np.sqrt(np.trace(sphere.covariance) / 3.0))
     text = (
-        f"sphere {number}: ({x:.3f}, {y:.3f}, {z:.3f}) mm, sd {sd:.4f} mm; radius "
+        f"{who}: ({x:.3f}, {y:.3f}, {z:.3f}) mm, sd {sd:.4f} mm; radius "
         f"{sphere.radius:g} mm, free fit {sphere.free_radius:.3f} +- "
         f"{sphere.free_radius_sd:.3f} mm; rms {sphere.rms:.3f} mm, {sphere.points} "
         f"points, {sphere.cap:.0%} visible"
     )
     return {
-        "name": name,
+        "name": str(number) if node is None else node,
         "centre": [x, y, z],
         "radius": sphere.radius,
         "text": text,

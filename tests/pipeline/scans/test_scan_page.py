@@ -58,5 +58,11 @@ def test_the_page_says_why_a_candidate_was_rejected_and_what_is_synthetic(rng):
     assert "Synthetic scan" in page
     assert "0.01 <!--<script></script> wanted" in str(data["rejected"])
     assert "6.010 +- 0.020 mm" in str(data["spheres"])
+
+
+def test_the_page_of_labels_names_the_node_of_a_sphere(rng):
+    points = rng.normal(size=(100, 3))
+    page = scan_page(points, PICKS, "", synthetic=True, names=["knee"])
+    assert "node knee, sphere 0: (1.000, " in page
     plain, _ = page_and_data(points, synthetic=False)
     assert "Synthetic" not in plain
