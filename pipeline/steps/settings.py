@@ -231,7 +231,8 @@ HELP = {
     "joint_play_sd_mm": "Standard deviation of a node due to joint play, per axis.",
     "draws": "Number of simulated prints.",
     "seed": "Seed of the random numbers.",
-    "spacing_mm": "Change link lengths so that any two differ by this, mm.",  # parts
+    "spacing_mm": "Make links, the sides of a triangle, and triangles (in one side) "
+    "differ by this, mm, but where closed loops fix lengths.",  # of parts
     # compare_series
     "along": "Column of the run's steps.csv that `at` refers to.",
     "synthetic": "Mark the measurements as computed.",
