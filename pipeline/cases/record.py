@@ -4,6 +4,7 @@ In actuation.csv barrier_onward is from a stable rest over the top to the next o
 barrier_back to the one before; each is empty where there is no such rest.
 """
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -21,7 +22,7 @@ if TYPE_CHECKING:  # which rods do not import
 Row = dict[str, float]
 State = Mapping[str, NDArray[Any]]  # from which a run goes on
 Arrays = dict[str, NDArray[np.generic]]
-Documents = dict[str, object]
+Documents = dict[str, dict[str, Any]]
 Summary = dict[str, float | str | int | bool]
 TableRow = Mapping[str, float | str]
 Tables = dict[str, Iterable[TableRow]]
@@ -85,6 +86,24 @@ class Recorder(ABC, Generic[C, S]):
     def tables(self) -> Tables:
         """CSV files of the whole run, with their rows."""
         return {}
+
+
+NODE_NUMBERS = re.compile(r"(?<=\()\d[\w, ]*(?=\))|(?<=link |node )\d+(?:-\d+)?\b")
+
+
+def named_rows(rows: Iterable[TableRow], of: Mapping[str, Any]) -> Iterator[TableRow]:
+    """Rows with nodes by their names, where a structure has names.
+
+    "link 0-1: dist(0, 1)" becomes "link A-B: dist(A, B)".
+    """
+    names = of.get("node_names", ())
+
+    def named(found: re.Match[str]) -> str:
+        return re.sub(r"\b\d+\b", lambda node: names[int(node[0])], found[0])
+
+    for row in rows:
+        texts = {k: v for k, v in row.items() if names and isinstance(v, str)}
+        yield {**row, **{k: NODE_NUMBERS.sub(named, v) for k, v in texts.items()}}
 
 
 class WholeRecorder(Recorder[C, S]):

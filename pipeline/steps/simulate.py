@@ -10,7 +10,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
-from pipeline.cases.record import Recorder
+from pipeline.cases.record import Recorder, named_rows
 from pipeline.runs.atomic_files import (
     GrowingTable,
     StepWriter,
@@ -71,7 +71,8 @@ def record_steps(
     recorder, steps, earlier = case.recorder(), case.steps(), None
     if isinstance(case, Continuable) and (earlier := earlier_attempt(out)):
         recorder, steps = case.continued(earlier.state)
-    for file, document in recorder.documents().items():
+    documents = recorder.documents()
+    for file, document in documents.items():
         write_json(out / file, document)
     recorded = _record(recorder, steps, earlier, name, out, record_every, watch)
     if late := recorder.late():
@@ -79,7 +80,7 @@ def record_steps(
         replace_columns(out / "steps.csv", columns)
     for file, rows in recorder.tables().items():
         with closing(GrowingTable(out / file)) as table:
-            for row in rows:
+            for row in named_rows(rows, documents.get("structure.json", {})):
                 table.append(row)
     return recorder.summary()
 

@@ -10,6 +10,7 @@ import yaml
 from pipeline.cli.app import called
 from pipeline.cli.simulate import with_case
 from pipeline.terminal import InputError
+from tests.helpers.tables import rows_of
 
 BAR = {
     "nodes": [[0, 0, 0], [1, 0, 0]],
@@ -109,6 +110,8 @@ NAMED = (
 def test_nodes_have_the_names_of_their_file_in_all_messages(project, capsys, refused):
     (project / "foot.yaml").write_text(NAMED.replace("LENGTH", "30"))
     assert called(["simulate", "foot.yaml", "--out", "foot"]) == 0
+    said = capsys.readouterr().out
+    assert "\nforces   foot/reactions.csv: in the file's units; of a" in said
     for words in (["simulate", "foot.yaml"], ["show", "foot", "--no-open"]):
         capsys.readouterr()
         assert called(words) == 0
@@ -116,6 +119,9 @@ def test_nodes_have_the_names_of_their_file_in_all_messages(project, capsys, ref
     assert "overlap on the sphere of node 2 (C):" in refused(
         "parts", "foot", "--out", "parts"
     )
+    rows = rows_of(project / "foot" / "reactions.csv")
+    said = [row["constraint"] for row in rows]
+    assert {"link A-B: dist(A, B)", "body 0: dist(B, F)", "fix(A, x)"} <= set(said)
     (project / "foot.yaml").write_text(NAMED.replace("LENGTH", "50"))
     for command in ("simulate", "mobility"):
         assert "link 0-1 (A-B): dist(0, 1)" in refused(command, "foot.yaml")
