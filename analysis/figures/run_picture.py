@@ -34,6 +34,7 @@ ROW = 0.06  # of the height of a panel in space: a line of its legend
 TOWARDS = 0.99  # cosine: an axis that points at the reader
 FILLED = 1.55  # a cube at which lengths of its side just fit the panel, from all sides
 LOGARITHMIC = ("E",)
+START = "start"  # of several: each step has the number of its own
 PLAIN_TICKS = {"axes.formatter.use_mathtext": False, "axes.formatter.useoffset": False}
 STILL = 1e-6  # a number that moves by less of the largest shown stands still
 STRAINED = "Purples"  # colours of panels, which neither red nor blue is lost on
@@ -101,7 +102,7 @@ def run_picture(
     Parameters
     ----------
     columns : numbers by step, the first along the axis: at most two more are shown,
-        where there are two steps or more
+        where there are two steps or more; a curve each START that they have
     """
     charted = len(columns) > 1 and len(next(iter(columns.values()))) > 1
     with styled(), rc_context(PLAIN_TICKS):
@@ -315,15 +316,20 @@ def _draw_axes(axes: Any, drawing: Drawing, low: Floats, reach: float) -> None:
 
 
 def _draw_numbers(axes: Axes, columns: Mapping[str, Floats]) -> None:
-    (along, x), *shown = list(columns.items())[:3]
+    (along, x), *shown = [c for c in columns.items() if c[0] != START][:3]
+    ends = np.flatnonzero(np.diff(columns.get(START, np.zeros(len(x))))) + 1
     axes.set_xlabel(UNITS.get(along, literal(along)))
+    axes.locator_params(axis="x", integer=not (x % 1.0).any())
     largest = max(float(np.nanmax(np.abs(values))) for _, values in shown)
     for name, values, pen in zip(*zip(*shown, strict=True), PENS, strict=False):
         on = axes if pen == PENS[0] else axes.twinx()
         finite = np.isfinite(values)
         logarithmic = name in LOGARITHMIC and bool((values[finite] > 0).all())
         draw = on.semilogy if logarithmic else on.plot
-        draw(x, values, color=pen, linestyle="-" if on is axes else "--")
+        look: Any = {"color": pen, "linestyle": "-" if on is axes else "--"}
+        look |= {"marker": "o", "markevery": [-1]} if len(ends) else {}
+        for own in np.split(np.arange(len(x)), ends):
+            draw(x[own], values[own], **look)
         on.set_ylabel(UNITS.get(name, literal(name)), color=pen)
         if not logarithmic and np.nanmax(values) - np.nanmin(values) < STILL * largest:
             middle = 0.5 * float(np.nanmax(values) + np.nanmin(values))

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from analysis.figures.panel_3d import VIEW, upright
-from analysis.figures.run_picture import Drawing, side_strain
+from analysis.figures.run_picture import START, Drawing, side_strain
 from pipeline.runs.atomic_files import read_json
 from pipeline.runs.checkpoints import read_arrays
 from pipeline.runs.run_directory import REMEDY, node_names
@@ -246,12 +246,14 @@ ENERGIES = ("strain_energy", "contact_energy")
 CENTRE = ("x_c", "y_c", "z_c")
 STILL = 1e-3  # a coordinate that moves by less of the one that moves most stands still
 ROUNDED = 1e-12  # of the shape, by which a centre that stays moves all the same
-AXES = ("share", "time", "field", "step")
+OWN_STEP = "step of its start"
+AXES = ("share", "time", "field", "step", OWN_STEP)
 
 
 def chosen_columns(directory: Path, size: float = 0.0) -> dict[str, Floats]:
     """Time or step, and the two numbers of steps.csv that tell most.
 
+    Of several starts, E of each by its own steps, and the start that each step is of.
     A centre that moves by rounding is left out, as is an energy below the work, J,
     of the largest force that its solver left unbalanced, N, on a way as long as the
     shape is large.
@@ -263,6 +265,11 @@ def chosen_columns(directory: Path, size: float = 0.0) -> dict[str, Floats]:
     table = step_numbers(directory)
     if not table:
         return {}
+    if START in table:
+        start = table[START]
+        own = [np.count_nonzero(start[:i] == one) for i, one in enumerate(start)]
+        own[-1] -= 1  # the lowest end once more
+        return {OWN_STEP: np.array(own, float), "E": table["E"], START: start}
     along = next((name for name in AXES if name in table), next(iter(table)))
     floor = size * np.nan_to_num(table.get("residual", np.zeros(1))).max()
     others = [

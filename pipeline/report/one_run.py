@@ -23,7 +23,7 @@ from pipeline.report.motion import AXES, MovingShape, chosen_columns, read_movin
 from pipeline.report.scene import TEMPLATES, environment, finished_scene, packed_plotly
 from pipeline.runs.atomic_files import replacing, write_text
 from pipeline.runs.run_directory import run_record
-from pipeline.runs.summary import PAGE, PICTURE, length_unit, run_title, summary_lines
+from pipeline.runs.summary import PAGE, PICTURE, length_unit, run_lines, run_title
 from pipeline.terminal import RunFailedError
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def write_page(directory: Path) -> Path:
     template = environment(lambda path: quote(path.name)).get_template("run.html")
     page = template.render(
         name=run_title(record),
-        told="; ".join(summary_lines(record)),
+        told="; ".join(run_lines(record, directory)),
         style=(TEMPLATES / "report.css").read_text(encoding="utf-8"),
         scene=scene,
         result=list(dict(record["result"]).items()),
@@ -181,8 +181,8 @@ def stamps(directory: Path, steps: int) -> list[str]:
     name, values = next(iter(chosen_columns(directory).items()), ("", np.empty(0)))
     if name not in AXES or len(values) != steps:
         return [""] * steps
-    if name == "step":
-        return [f"step {value:g}" for value in values]
+    if "step" in name:
+        return [f"{name} {value:g}" for value in values]
     largest = float(np.abs(values).max()) or 1.0
     digits = max(0, 2 - int(np.floor(np.log10(largest))))  # three figures at the end
     return [f"{value:.{digits}f} s" for value in values]

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from analysis.figures.panel_3d import View, axes_of
 from analysis.figures.run_picture import shown_lines
 from pipeline.report.motion import chosen_columns, read_moving_shape
 from pipeline.terminal import InputError
@@ -87,6 +88,7 @@ def scene_of(directory: Path, most: int = MOST_COORDINATES) -> dict[str, Any] | 
         "steps": packed(shape.r[shown]),
         "nodes": shape.r.shape[1],
         "flat": shape.flat,
+        "camera": camera((0.0, -90.0) if shape.flat else shape.view),
         "links": packed_integers(shown_lines(shape)),
         "dots": not len(shape.creases),
         "names": list(shape.names),
@@ -103,6 +105,12 @@ def scene_of(directory: Path, most: int = MOST_COORDINATES) -> dict[str, Any] | 
     if len(shape.fixed):
         scene["fixed"] = packed(shape.fixed)
     return scene
+
+
+def camera(view: View) -> dict[str, list[float]]:
+    """Where the page looks from, as the picture does; y is up from above, else z."""
+    _, up, eye = axes_of(view)
+    return {"eye": (2.1 * eye).tolist(), "up": np.eye(3)[up.argmax()].tolist()}
 
 
 def chosen_steps(steps: int, coordinates: int, most: int = MOST_COORDINATES) -> Ints:

@@ -89,6 +89,9 @@ def summary_lines(record: Mapping[str, Any]) -> list[str]:
     lines += [sentences.pop(name) for name in OUTCOMES if name in sentences]
     lines.append(", ".join(_numbers(record)) or "no numbers")
     lines.append(f"stopped by: {stop or 'end of run'}, after {', '.join(ended)}{why}")
+    if "minima" in result:
+        text = "minima: {minima}; the lowest found by {lowest_found} of {starts} starts"
+        lines.append(text.format(**result))
     if "start_moved" in result:
         moved = f"{short(result['start_moved'])} {result.get('unit', '')}".rstrip()
         lines.append(f"start: nodes moved by up to {moved} to fit the constraints")

@@ -59,10 +59,10 @@ function separateLines(axes) {
   });
 }
 
-// Six digits, small and large numbers with an exponent.
+// Whole numbers, or six digits; small and large numbers with an exponent.
 function shortNumber(value) {
   const size = Math.abs(value);
-  if (size === 0) return "0";
+  if (Number.isInteger(value) && size < 1e6) return String(value);
   return size >= 1e-3 && size < 1e6 ? value.toPrecision(6) : value.toExponential(5);
 }
 
@@ -232,6 +232,7 @@ class Scene extends Shown {
 
   layout() {
     const { range, ratio } = this.box();
+    const at = ([x, y, z]) => ({ x, y, z });
     const bare = (k) => ({ visible: false, range: range[k], autorange: false });
     return { margin: { l: 0, r: 0, t: 0, b: 0 }, paper_bgcolor: "rgba(0,0,0,0)",
       font: { color: colour("--ink") }, uirevision: "kept",
@@ -239,7 +240,7 @@ class Scene extends Shown {
       scene: { xaxis: bare(0), yaxis: bare(1), zaxis: bare(2), aspectmode: "manual",
         aspectratio: { x: ratio[0], y: ratio[1], z: ratio[2] },
         uirevision: "kept", camera: { projection: { type: "orthographic" },
-          eye: this.data.flat ? { x: 0, y: -2, z: 0 } : { x: 0.9, y: -1.5, z: 1.1 } } } };
+          eye: at(this.data.camera.eye), up: at(this.data.camera.up) } } };
   }
 
   async show() {
@@ -290,20 +291,23 @@ class Scene extends Shown {
   }
 
   async drawChart() {
-    const d = this.data, traces = [], names = d.shown, s = this.along();
+    const d = this.data, traces = [], names = d.shown.filter((n) => n !== "start"), s = this.along();
     const pens = [colour("--ink"), colour("--simulated"), colour("--bad")];
     const layout = { margin: { l: 62, r: 62, t: 12, b: 40 }, hovermode: "x",
       paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
       font: { color: colour("--ink"), size: 11 }, showlegend: false,
       xaxis: { title: { text: plain(s === d.frames ? "step" : d.along) }, gridcolor: colour("--line"), zeroline: false } };
+    const start = d.columns.start; // of several: a curve each
+    const apart = (y) => start ? y.flatMap((v, i) => i && start[i] !== start[i - 1] ? [null, v] : [v]) : y;
     names.forEach((name, k) => {
       const axis = k === 0 ? "" : String(k + 1), values = d.columns[name];
-      const logarithmic = name === "E";
-      traces.push({ x: s, y: values, name: plain(name), mode: "lines", yaxis: "y" + axis,
+      const logarithmic = name === "E", known = values.filter((v) => v > 0);
+      const decades = logarithmic && Math.max(...known) > 10 * Math.min(...known);
+      traces.push({ x: apart(s), y: apart(values), name: plain(name), mode: "lines", yaxis: "y" + axis,
         line: { color: pens[k], dash: k ? "dash" : "solid" } });
       layout["yaxis" + axis] = { title: { text: plain(name), font: { color: pens[k] }, standoff: 4 }, automargin: true,
         type: logarithmic ? "log" : "linear", nticks: 7,
-        ...(logarithmic ? { dtick: 1 } : {}), gridcolor: colour("--line"),
+        ...(decades ? { dtick: 1 } : {}), gridcolor: colour("--line"),
         exponentformat: "power", zeroline: false,
         ...(k ? { overlaying: "y", side: "right", showgrid: false, tickmode: "auto" } : {}) };
     });

@@ -177,6 +177,18 @@ def test_numbers_of_a_single_step_have_no_empty_chart(steps):
     assert len(run_picture(drawing, columns, "").axes) == (1 if steps == 1 else 3)
 
 
+def test_each_start_has_a_curve_of_its_own_with_a_dot_at_its_end():
+    columns = {
+        "step": np.array([0.0, 1.0, 0.0, 1.0, 1.0]),
+        "E": np.array([4.0, 2.0, 5.0, 1.0, 1.0]),
+        "start": np.array([0.0, 0.0, 1.0, 1.0, 1.0]),
+    }
+    (axes,) = run_picture(None, columns, "").axes
+    curves = [line.get_ydata() for line in axes.lines]
+    assert [np.asarray(E).tolist() for E in curves] == [[4.0, 2.0], [5.0, 1.0, 1.0]]
+    assert {line.get_marker() for line in axes.lines} == {"o"}
+
+
 def test_the_legend_names_the_grey_shape_above_a_flat_panel():
     x, links = np.array([[0, 0, 0], [1, 0, 1.0]]), np.array([[0, 1]])
     none = np.empty((0, 3), dtype=np.int64)

@@ -212,6 +212,27 @@ def test_the_page_of_a_mechanism_has_the_lines_and_the_names_of_its_picture(
     assert scene["dots"]
 
 
+def test_several_starts_are_charted_by_their_own_steps(tmp_path):
+    rows = "0,.4,0\n1,.2,0\n2,.5,1\n3,.1,1\n4,.2,2\n5,.1,1\n"
+    (tmp_path / "steps.csv").write_text(f"step,E,start\n{rows}")
+    found = chosen_columns(tmp_path)
+    assert list(found) == ["step of its start", "E", "start"]
+    assert found["step of its start"].tolist() == [0, 1, 0, 1, 0, 1]
+
+
+@pytest.mark.parametrize(
+    ("plane", "eye", "up"), [(2, (0, 0, 1), (0, 1, 0)), (1, (0, -1, 0), (0, 0, 1))]
+)
+def test_the_page_of_a_planar_mechanism_looks_at_its_plane(plane, eye, up, tmp_path):
+    x = np.delete(np.random.default_rng(1).uniform(0.0, 1.0, (5, 3)), plane, axis=1)
+    np.savez(tmp_path / "steps.npz", r=[np.insert(x, plane, 0.5, axis=1)])
+    scene = scene_of(tmp_path)
+    assert scene is not None
+    found = np.array(scene["camera"]["eye"])
+    assert found / np.linalg.norm(found) == pytest.approx(np.array(eye), abs=1e-12)
+    assert scene["camera"]["up"] == [*up]
+
+
 @pytest.mark.parametrize(("first", "said"), [(0, "at the start"), (1, "at step 1")])
 def test_the_grey_shape_of_a_statics_is_that_of_its_first_load_step(
     first, said, tmp_path

@@ -60,6 +60,14 @@ def test_a_target_is_told_as_reached_or_missed_with_its_farthest_node():
     assert said[0] == "target reached: node 2 within 1e-07 cm"
 
 
+def test_of_several_starts_it_is_said_how_many_found_the_lowest_minimum():
+    result = {"stop": "gradient", "E": 0.1, "S": 1.0, "steps": 90, "starts": 8}
+    record = {"result": result | {"minima": 4, "lowest_found": 2}}
+    said = "minima: 4; the lowest found by 2 of 8 starts"
+    assert said in summary_lines(record)
+    assert not any("minima" in line for line in summary_lines({"result": result}))
+
+
 def test_numbers_in_si_units_have_them_and_words_are_told_once():
     record = {"result": {"stop": "duration", "energy": 0.5, "x_c": 0.25}, "wall_s": 1.0}
     assert summary_lines(record)[0] == "energy 0.5 J, centre of mass at x 0.25 m"
