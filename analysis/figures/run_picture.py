@@ -29,6 +29,7 @@ MOST_LINES = 6000
 MOST_NODES = 400  # of which each is a dot
 MOST_NUMBERED = 150  # creases
 MOST_NAMED = 40  # nodes
+CLOSE = 0.01  # of the size, nodes that share a text
 LETTERS = 15  # of a title, an inch
 ROW = 0.06  # of the height of a panel in space: a line of its legend
 TOWARDS = 0.99  # cosine: an axis that points at the reader
@@ -42,7 +43,9 @@ LEAST_STRAIN = 1e-4  # that has a colour
 MOUNTAIN, VALLEY = "#c1121f", "#1d4ed8"  # as in crease patterns
 MISSED = "missed"  # in the names of creases that are dashed
 PENS = ("#000000", SHAPE)
-DOUBLED = "#D55E00"  # of Okabe and Ito
+DOUBLED, LOAD = "#D55E00", "#B2182B"  # the first of Okabe and Ito
+HELD = {"s": 12, "c": "#000000", "label": "held", "zorder": 5}
+FLAT_ARROWS = {"angles": "xy", "scale_units": "xy", "scale": 1.0, "width": 0.006}
 # Behind creases, by reason: pale bands that neither red nor blue is lost on.
 BANDS = ("#ffd60a", "#c4c4c4", "#b7e4a0", "#e8c39e")
 
@@ -67,8 +70,11 @@ class Drawing:
     unit : of all lengths, "" where not stated
     creases : (q, 3) nodes of creases of a sheet and their numbers
     aims : (q, 3) where nodes should go
+    held : (q, 3) places of nodes that are held
+    loads : (2, q, 3) where forces act, and the tips of their arrows
     doubled : (q, 2) nodes of links that lie on others
     names : of the nodes, as messages call them, or none
+    dotted : few nodes are dots
     began : when nodes were where they are first
     strain : at which the colours of triangles end; below LEAST_STRAIN they have one
     """
@@ -88,6 +94,9 @@ class Drawing:
     unit: str = ""
     creases: Ints = field(default_factory=lambda: np.empty((0, 3), dtype=np.int64))
     aims: Floats = field(default_factory=lambda: np.empty((0, 3)))
+    held: Floats = field(default_factory=lambda: np.empty((0, 3)))
+    loads: Floats = field(default_factory=lambda: np.empty((2, 0, 3)))
+    dotted: bool = True
     doubled: Ints = field(default_factory=lambda: np.empty((0, 2), dtype=np.int64))
     names: Sequence[str] = ()
     began: str = "at the start"
@@ -127,7 +136,8 @@ def run_picture(
             if sheet:
                 _draw_sheet(figure.add_subplot(places[0, -1]), drawing)
         if charted:
-            _draw_numbers(figure.add_subplot(places[-1, -1]), columns)
+            short = drawing is not None and _written(drawing)[1] == "mm"
+            _draw_numbers(figure.add_subplot(places[-1, -1]), columns, short)
     return figure
 
 
@@ -145,7 +155,8 @@ def _draw_sheet(axes: Axes, drawing: Drawing) -> None:
     _, one = np.unique(drawing.creases[:, 2], return_index=True)
     if len(one) <= MOST_NUMBERED:
         box = {"boxstyle": "round,pad=0.1", "facecolor": "white", "linewidth": 0}
-        look: Any = {"ha": "center", "va": "center", "fontsize": 5, "bbox": box}
+        look: Any = {"ha": "center", "va": "center", "bbox": box}
+        look["fontsize"] = min(5.0, 400.0 / max(len(one), 1))
         for a, b, number in drawing.creases[one]:
             x, y = drawing.first[[a, b], :2].mean(axis=0)
             axes.text(x, y, str(number), zorder=5, **look)
@@ -174,8 +185,8 @@ def draw_shape(axes: Any, drawing: Drawing) -> None:
             some = _shown(ends[:: len(ends) // MOST_LINES + 1], flat)
             axes.add_collection(lines(list(some), **look))
 
-    if drawing.folds and not flat:
-        axes.computed_zorder = False  # creases stand on their bands from all sides
+    if not flat:
+        axes.computed_zorder = False  # creases stand on bands, marks on all
     add(drawing.fixed, colors=TARGET, linewidths=0.4)
     look: Any = {"colors": FAINT, "linewidths": 0.4, "alpha": 0.5}
     add(drawing.first[links], label=drawing.began, **look)
@@ -193,22 +204,33 @@ def draw_shape(axes: Any, drawing: Drawing) -> None:
         look = {"colors": pen, "linewidths": 6.0, "zorder": 3}
         add(drawing.last[pairs], label=literal(f"off, {name}"), **look)
     for name, pairs in drawing.folds.items():
-        look = {**_pen(name), "linewidths": 1.6, "zorder": 4}
-        add(drawing.last[pairs], label=name, **look)
+        add(drawing.last[pairs], label=name, **_pen(name), linewidths=1.6, zorder=4)
     if len(drawing.doubled):
         look = {"colors": DOUBLED, "linewidths": 3.0, "alpha": 0.5}
         add(drawing.last[drawing.doubled], label="bodies that coincide", **look)
     if len(drawing.aims):
         look = {"marker": "x", "s": 16, "linewidths": 0.8, "label": "target of a node"}
         axes.scatter(*_shown(drawing.aims, flat).T, c=TARGET, **look)
+    if len(drawing.held):
+        axes.scatter(*_shown(drawing.held, flat).T, **HELD)
+    if drawing.loads.size:
+        at, tips = _shown(drawing.loads, flat)
+        look = {"color": LOAD, "label": "load", **(FLAT_ARROWS if flat else {})}
+        axes.quiver(*at.T, *(tips - at).T, zorder=5, **look)
     if axes.get_legend_handles_labels()[1]:
         above: Any = {"loc": "lower right", "bbox_to_anchor": (1, 1)}
         axes.legend(fontsize=6, **(above if flat else {"loc": "upper left"}))
-    if len(drawing.last) <= MOST_NODES and not len(drawing.creases):
+    if len(drawing.last) <= MOST_NODES and drawing.dotted:
         axes.scatter(*_shown(drawing.last, flat).T, s=3, c=SHAPE, linewidths=0)
-    if len(drawing.names) <= MOST_NAMED:
-        for name, at in zip(drawing.names, _shown(drawing.last, flat), strict=False):
-            axes.text(*at, f" {literal(name)}", fontsize=5, ha="left", va="bottom")
+    if 0 < len(drawing.names) <= MOST_NAMED:
+        places = _shown(drawing.last[: len(drawing.names)], flat)
+        apart = np.linalg.norm(places[:, None] - places, axis=2)
+        close = apart <= CLOSE * np.ptp(drawing.box, axis=0).max()
+        first = close.argmax(axis=1).tolist()  # of nodes that share a place
+        for node in set(first):
+            own = [drawing.names[i] for i, at in enumerate(first) if at == node]
+            text = f" {literal(', '.join(own))}"
+            axes.text(*places[node], text, fontsize=5, ha="left", va="bottom")
     _frame(axes, drawing)
 
 
@@ -234,6 +256,7 @@ def _draw_strain(axes: Axes, most: float) -> None:
         colours, ax=axes, location="bottom", shrink=0.5, aspect=30, pad=0.0
     )
     bar.ax.tick_params(labelsize=6)
+    bar.ax.locator_params(nbins=4)
     bar.set_label("change of length of a panel's sides (%)", fontsize=6)
 
 
@@ -279,8 +302,7 @@ def _frame_in_space(axes: Any, drawing: Drawing) -> None:
     low, high = corners.min(axis=0), corners.max(axis=0)
     reach = 0.2 * (float((high - low).max()) or 1.0)
     low = low - ([0.0, reach] if high[0] - low[0] > high[1] - low[1] else [reach, 0.0])
-    marked = bool(len(drawing.doubled)) + bool(len(drawing.aims))
-    rows = ROW * (2 + len(drawing.folds) + len(drawing.missing) + marked)
+    rows = ROW * (1 + len(axes.get_legend_handles_labels()[1]))
     half = 0.5 * max(high[0] - low[0], (high[1] - low[1]) / (1.0 - rows))
     below = ROW * 2 * half
     flat = [0.5 * (low[0] + high[0]), low[1] - below + half]
@@ -315,7 +337,8 @@ def _draw_axes(axes: Any, drawing: Drawing, low: Floats, reach: float) -> None:
     axes.text2D(0.01, 0.01, text, transform=axes.transAxes, fontsize=6)
 
 
-def _draw_numbers(axes: Axes, columns: Mapping[str, Floats]) -> None:
+def _draw_numbers(axes: Axes, columns: Mapping[str, Floats], short: bool) -> None:
+    """Two columns along the first, lengths in mm where the shape is."""
     (along, x), *shown = [c for c in columns.items() if c[0] != START][:3]
     ends = np.flatnonzero(np.diff(columns.get(START, np.zeros(len(x))))) + 1
     axes.set_xlabel(UNITS.get(along, literal(along)))
@@ -323,6 +346,9 @@ def _draw_numbers(axes: Axes, columns: Mapping[str, Floats]) -> None:
     largest = max(float(np.nanmax(np.abs(values))) for _, values in shown)
     for name, values, pen in zip(*zip(*shown, strict=True), PENS, strict=False):
         on = axes if pen == PENS[0] else axes.twinx()
+        label = UNITS.get(name, literal(name))
+        if short and label.endswith("(m)"):
+            label, values = label.replace("(m)", "(mm)"), 1e3 * values
         finite = np.isfinite(values)
         logarithmic = name in LOGARITHMIC and bool((values[finite] > 0).all())
         draw = on.semilogy if logarithmic else on.plot
@@ -330,7 +356,7 @@ def _draw_numbers(axes: Axes, columns: Mapping[str, Floats]) -> None:
         look |= {"marker": "o", "markevery": [-1]} if len(ends) else {}
         for own in np.split(np.arange(len(x)), ends):
             draw(x[own], values[own], **look)
-        on.set_ylabel(UNITS.get(name, literal(name)), color=pen)
+        on.set_ylabel(label, color=pen)
         if not logarithmic and np.nanmax(values) - np.nanmin(values) < STILL * largest:
             middle = 0.5 * float(np.nanmax(values) + np.nanmin(values))
             on.set_ylim(middle - largest, middle + largest)  # not its rounding

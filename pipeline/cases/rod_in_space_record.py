@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from pipeline.cases import record
-from pipeline.cases.rod_record import MovingRod, RodCase, is_left
+from pipeline.cases.rod_record import MovingRod, RodCase, held_and_loads, is_left
 from sim.core.arrays import Floats, Ints
 from sim.rods.plane.motion_loop import state_arrays, state_from
 from sim.rods.space.frames import SpaceState, of_runs, second_directors
@@ -73,8 +73,9 @@ def sleeves(rod: SpaceRod) -> Ints:
     return np.asarray(CORNERS * number[..., None] + corner)
 
 
-def skin_fixed_arrays(rod: SpaceRod) -> record.Arrays:
-    """Lines along the first corners, which show the twist, and the skin's triangles."""
+def skin_fixed_arrays(rod: SpaceRod, case: Any) -> record.Arrays:
+    """Lines along the first corners, which show the twist, the skin's triangles, and
+    what holds and loads the rod."""
     a, b = sleeves(rod).transpose(1, 0, 2)
     after_a, after_b = np.roll(a, -1, axis=1), np.roll(b, -1, axis=1)
     halves = [np.stack([a, after_a, after_b], axis=-1), np.stack([a, after_b, b], -1)]
@@ -82,6 +83,7 @@ def skin_fixed_arrays(rod: SpaceRod) -> record.Arrays:
         "edges": np.column_stack([a[:, 0], b[:, 0]]),
         "triangles": np.concatenate(halves).reshape(-1, 3),
         "node_edges": rod.edges,
+        **held_and_loads(rod, getattr(case, "space_world", None)),
     }
 
 
@@ -138,7 +140,7 @@ class SpaceRecorder(record.WholeRecorder[Any, SpaceStep]):
         return f"share {step.share:.2f}"
 
     def fixed_arrays(self) -> record.Arrays:
-        return skin_fixed_arrays(self._rod)
+        return skin_fixed_arrays(self._rod, self.case)
 
     def summary(self) -> record.Summary:
         last = self.last.rest
@@ -216,7 +218,7 @@ class SpaceMotionRecorder(record.Recorder[Any, SpaceMotionStep]):
         world = self._world
         gravity = np.array(world.gravity)
         up = {"up": -gravity / np.linalg.norm(gravity)} if gravity.any() else {}
-        found = {**skin_fixed_arrays(world.rod), **up, **_ground_of(world)}
+        found = {**skin_fixed_arrays(world.rod, self.case), **up, **_ground_of(world)}
         ends = len(moved_lines(world, 0.0, world.rod.nodes))
         if ends:
             first = CORNERS * len(world.rod.edges)

@@ -25,7 +25,7 @@ from sim.rods.plane.markers import centroid
 from sim.rods.plane.motion_loop import state_arrays, state_from
 from sim.rods.plane.simulate import simulate
 from sim.rods.plane.state import RodState, RodStep
-from sim.rods.plane.world import World
+from sim.rods.plane.world import World, edge_forces
 
 if TYPE_CHECKING:  # slow to import, and no need of a planar run
     from sim.rods.space.world import SpaceWorld
@@ -116,6 +116,7 @@ class RodRecorder(Recorder[Any, RodStep]):
     def fixed_arrays(self) -> Arrays:
         world: World = self.case.world
         rod = attributes(world.rod, "edges", "edge_limb", "mass")
+        rod |= held_and_loads(world.rod, world)
         return {**rod, "ground": _ground_curve(world)}
 
     def summary(self) -> Summary:
@@ -146,6 +147,18 @@ class RodRecorder(Recorder[Any, RodStep]):
             "balance": step.worst_balance,
             **self.case.ends(step),
         }
+
+
+def held_and_loads(rod: Any, world: Any = None) -> Arrays:
+    """For pictures: nodes that are held, forces on nodes, and those on edges, which may
+    turn with them (`EdgeForces`); couples are left out."""
+    force, load = np.zeros_like(rod.nodes), getattr(world, "load", None)
+    if load:
+        force[[*load.nodes], : len(load.force)] = load.force
+    spread = [getattr(world, k, ()) for k in ("distributed_loads", "follower_forces")]
+    rows = edge_forces(rod, None, *spread)._asdict()
+    own = {f"load_{k}": rows[k][rows["power"] >= 0] for k in ("ends", "force", "edge")}
+    return {"held": np.flatnonzero(rod.held.all(axis=1)), "force": force, **own}
 
 
 def _ground_curve(world: World) -> Floats:

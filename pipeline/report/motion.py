@@ -22,6 +22,8 @@ POSITIONS = ("r", "x")  # names of the array that holds (steps, n, 2 or 3) posit
 FOLDS = "folds.csv"  # a row for each crease of a folded sheet
 UP = np.array([0.0, 0.0, 1.0])  # unless a run says otherwise
 PIECES = 6  # of a plane in a picture, along each side
+MOST_ARROWS, ARROW = 12, 0.15  # of loads, and how long as a part of the size
+NEAR = 2.0  # times as large as the shape, a target that is shown as a whole
 THIN = 1e-6  # of its size: a shape that is in a plane
 IN_PLANE = ((0.0, 0.0), (0.0, -90.0), (90.0, -90.0))  # views along x, y and z
 LINES = ("bars", "edges", "body_edges")  # names of arrays (q, 2) of lines between nodes
@@ -81,13 +83,13 @@ def _moving(directory: Path, arrays: Mapping[str, Any]) -> MovingShape | None:
     goals = arrays.get("g")
     links, faces = _connections(directory, arrays, r[0])
     inner = _within_panels(arrays)
-    more: dict[str, Any] = {}
+    more: dict[str, Any] = {"dotted": not {"crease_lines", "nodes"} & {*arrays}}
     if "crease_lines" in arrays and (directory / FOLDS).is_file():
         from pipeline.report.folded_creases import crease_groups  # imports pandas
 
         lines = arrays["crease_lines"]
         missing, folds = crease_groups(directory / FOLDS, lines)
-        more = {"creases": lines, "missing": missing, "folds": folds}
+        more |= {"creases": lines, "missing": missing, "folds": folds}
     if "triangle_panel" in arrays:
         more["strain"] = float(side_strain(r[0], r[-1], faces).max(initial=0.0))
     fixed = _fixed_lines(arrays)
@@ -98,6 +100,8 @@ def _moving(directory: Path, arrays: Mapping[str, Any]) -> MovingShape | None:
         planes = np.atleast_2d(arrays["ground_plane"])
         outlines = [plane_lines(upright(p[:3], up), float(p[3]), r) for p in planes]
         fixed = np.concatenate([fixed, *outlines])
+    target = len(fixed) and "target_edges" in arrays
+    if "ground_plane" in arrays or (target and np.ptp(fixed) <= NEAR * np.ptp(seen)):
         seen = np.concatenate([seen, fixed.reshape(-1, 3)])
     goals = goals if goals is not None and goals.shape == r.shape else None
     begin = next(iter(step_numbers(directory).get("step", ())), 0.0)  # 1 of statics
@@ -106,7 +110,11 @@ def _moving(directory: Path, arrays: Mapping[str, Any]) -> MovingShape | None:
     if goals is not None and not len(fixed):
         off = np.abs(goals - r).max(axis=(0, 2))  # followers are their own goals
         aims = goals[-1, off > THIN * np.ptp(seen)]
-    seen = np.concatenate([seen, aims])
+    nodes = arrays["nodes" if "nodes" in arrays else moving[0]][-1]
+    more["held"] = upright(in_space(nodes[arrays.get("held", [])]), up)
+    length = ARROW * float(np.ptp(seen, axis=0).max())
+    more["loads"] = upright(in_space(_loads(arrays, nodes, length)), up)
+    seen = np.concatenate([seen, aims, *more["loads"]])
     low, high = seen.min(axis=0, initial=np.inf), seen.max(axis=0, initial=-np.inf)
     box = np.array([low, high])
     span = np.ptp(np.concatenate([box, fixed.reshape(-1, 3)]), axis=0)
@@ -162,10 +170,31 @@ def plane_lines(normal: Floats, height: float, r: Floats) -> Floats:
 
 def in_space(r: Floats) -> Floats:
     """Positions (..., 3); those in a vertical plane get a depth of zero."""
-    if r.shape[-1] == 3:
-        return r.astype(np.float64)
-    depth = np.zeros(r.shape[:-1])
-    return np.stack([r[..., 0], depth, r[..., 1]], axis=-1)
+    whole = r.shape[-1] == 3
+    return r.astype(np.float64) if whole else np.insert(r, 1, 0.0, axis=-1)
+
+
+def _loads(arrays: Mapping[str, Any], x: Floats, length: float) -> Floats:
+    """(2, q, d) where forces act at the end, and the tips of arrows of a length.
+
+    Parameters
+    ----------
+    x : (n, d) nodes
+    """
+    at, force, d = x, arrays.get("force", np.zeros_like(x)), x.shape[1]
+    if len(ends := arrays.get("load_ends", ())):
+        way, own = np.diff(x[ends], axis=1)[:, 0], arrays["load_force"]
+        left = np.stack([-way[:, 1], way[:, 0]], axis=1)
+        if d == 3:
+            long = np.linalg.norm(way, axis=1, keepdims=True)
+            left = long * arrays["directors"][-1][arrays["load_edge"]]
+        turned = own[:, [d]] * way + own[:, [d + 1]] * left
+        force = np.append(force, own[:, :d] + turned, axis=0)
+        at = np.append(at, x[ends[:, 1]], axis=0)
+    size = np.linalg.norm(force, axis=1, keepdims=True)
+    acts = np.flatnonzero(size)
+    acts = acts[:: len(acts) // MOST_ARROWS + 1]
+    return np.stack([at[acts], at[acts] + length / size[acts] * force[acts]])
 
 
 def _connections(
@@ -202,15 +231,11 @@ def _within_panels(arrays: Mapping[str, Any]) -> Ints:
 
 def _fixed_lines(arrays: Mapping[str, Any]) -> Floats:
     """(q, 2, 3) ends of lines that stay: the target's wireframe, or the ground."""
-    if "target_edges" in arrays and len(arrays["target_edges"]):
-        vertices = np.asarray(arrays["target_vertices"], dtype=np.float64)
-        wire: Floats = in_space(vertices)[arrays["target_edges"]]
+    if len(arrays.get("target_edges", ())):
+        wire: Floats = in_space(arrays["target_vertices"])[arrays["target_edges"]]
         return wire
-    ground = arrays.get("ground")
-    if ground is not None and ground.ndim == 2 and len(ground) > 1:
-        line = in_space(np.asarray(ground, dtype=np.float64))
-        return np.stack([line[:-1], line[1:]], axis=1)
-    return np.empty((0, 2, 3))
+    line = in_space(arrays.get("ground", np.empty((0, 2))))
+    return np.stack([line[:-1], line[1:]], axis=1)
 
 
 def step_numbers(directory: Path) -> dict[str, Floats]:

@@ -138,9 +138,9 @@ def write_film(directory: Path, shape: MovingShape, suffix: str) -> Path:
                 axes.clear()
                 now = replace(shape, last=shape.r[step], view=view, unit=unit)
                 if step != steps[-1]:  # errors are shown at the end only
-                    now = replace(
-                        now, missing={n: q[:0] for n, q in now.missing.items()}
-                    )
+                    rest = {n: q[:0] for n, q in now.missing.items()}
+                    bare = replace(now, held=now.held[:0], loads=now.loads[:, :0])
+                    now = replace(bare, missing=rest)
                 draw_shape(axes, now)
                 axes.set_title(titles[step], fontsize=7, loc="left", family="monospace")
                 if (legend := axes.get_legend()) and shape.folds:

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from analysis.figures.panel_3d import View, axes_of
 from analysis.figures.run_picture import shown_lines
 from pipeline.report.motion import chosen_columns, read_moving_shape
 from pipeline.terminal import InputError
@@ -88,9 +87,9 @@ def scene_of(directory: Path, most: int = MOST_COORDINATES) -> dict[str, Any] | 
         "steps": packed(shape.r[shown]),
         "nodes": shape.r.shape[1],
         "flat": shape.flat,
-        "camera": camera((0.0, -90.0) if shape.flat else shape.view),
+        "view": [0.0, -90.0] if shape.flat else shape.view,
         "links": packed_integers(shown_lines(shape)),
-        "dots": not len(shape.creases),
+        "dots": shape.dotted,
         "names": list(shape.names),
         "faces": packed_integers(shape.faces[:MOST_FACES]),
     }
@@ -105,12 +104,6 @@ def scene_of(directory: Path, most: int = MOST_COORDINATES) -> dict[str, Any] | 
     if len(shape.fixed):
         scene["fixed"] = packed(shape.fixed)
     return scene
-
-
-def camera(view: View) -> dict[str, list[float]]:
-    """Where the page looks from, as the picture does; y is up from above, else z."""
-    _, up, eye = axes_of(view)
-    return {"eye": (2.1 * eye).tolist(), "up": np.eye(3)[up.argmax()].tolist()}
 
 
 def chosen_steps(steps: int, coordinates: int, most: int = MOST_COORDINATES) -> Ints:
@@ -164,13 +157,7 @@ def _numbers(directory: Path, shown: Ints, size: float) -> dict[str, Any]:
     return {"along": along, "shown": names, "columns": columns}
 
 
-def finish(scene: dict[str, Any], fixed_name: str) -> str:
-    """A scene as it stands in a page."""
-    scene["fixed_name"] = fixed_name
-    return as_script(scene)
-
-
 def finished_scene(directory: Path, most: int = MOST_COORDINATES) -> str:
     """The moving shape of a finished run, to stand in a page; "" if it has none."""
     scene = scene_of(directory, most)
-    return "" if scene is None else finish(scene, "target or ground")
+    return "" if scene is None else as_script(scene)

@@ -24,7 +24,7 @@ from pipeline.report.jobs import States, files_of, read_as, scan_files
 from pipeline.report.motion import in_space
 from pipeline.report.scene import (
     MOST_COORDINATES,
-    finish,
+    as_script,
     finished_scene,
     packed,
     packed_numbers,
@@ -152,7 +152,7 @@ def compared_scene(
             scan_files(states, ingest),
             placed.get("directory"),
         )
-        return finish(scene, "target"), ""
+        return as_script(scene), ""
     except READING as error:
         return "", f"{type(error).__name__}: {one_line(error)}"
 

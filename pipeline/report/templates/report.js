@@ -171,7 +171,7 @@ class Scene extends Shown {
       name: "fold error, " + m.name, ...xyz(this.missingAt(m, this.frame)), hoverinfo: "skip",
       line: { color: MISSING[k % MISSING.length], width: 7 } }));
     if (d.fixed) {
-      traces.push({ type: "scatter3d", mode: "lines", name: d.fixed_name,
+      traces.push({ type: "scatter3d", mode: "lines", name: "target or ground",
         ...xyz(separateLines(unpack(d.fixed))), line: { color: quiet, width: 1.5 },
         hoverinfo: "skip" });
     }
@@ -230,9 +230,15 @@ class Scene extends Shown {
     return { range, ratio: span.map((v) => size * v / most) };
   }
 
+  // From where the picture looks; y is up from above, else z.
+  eye() {
+    const [up, turn] = this.data.view.map((degrees) => degrees * Math.PI / 180), far = 2.1;
+    return { up: up > 1 ? { x: 0, y: 1, z: 0 } : { x: 0, y: 0, z: 1 },
+      eye: { x: far * Math.cos(up) * Math.cos(turn), y: far * Math.cos(up) * Math.sin(turn), z: far * Math.sin(up) } };
+  }
+
   layout() {
     const { range, ratio } = this.box();
-    const at = ([x, y, z]) => ({ x, y, z });
     const bare = (k) => ({ visible: false, range: range[k], autorange: false });
     return { margin: { l: 0, r: 0, t: 0, b: 0 }, paper_bgcolor: "rgba(0,0,0,0)",
       font: { color: colour("--ink") }, uirevision: "kept",
@@ -240,7 +246,7 @@ class Scene extends Shown {
       scene: { xaxis: bare(0), yaxis: bare(1), zaxis: bare(2), aspectmode: "manual",
         aspectratio: { x: ratio[0], y: ratio[1], z: ratio[2] },
         uirevision: "kept", camera: { projection: { type: "orthographic" },
-          eye: at(this.data.camera.eye), up: at(this.data.camera.up) } } };
+          ...this.eye() } } };
   }
 
   async show() {

@@ -9,6 +9,7 @@ import pytest
 from matplotlib.collections import PathCollection
 from matplotlib.colors import to_rgb
 from matplotlib.image import imread
+from matplotlib.quiver import Quiver
 from mpl_toolkits.mplot3d import proj3d
 from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 from numpy.testing import assert_allclose
@@ -56,7 +57,7 @@ def test_creases_that_missed_their_target_are_dashed_on_a_sheet_without_dots():
     creases = np.array([[0, 2, 4], [1, 3, 5]])
     drawing = Drawing(
         x, x, creases[:, :2], none, np.empty((0, 2, 3)), box, folds=folds,
-        creases=creases,
+        creases=creases, dotted=False,
     )  # fmt: skip
     for axes in run_picture(drawing, {}, "").axes:
         blue = [
@@ -177,6 +178,22 @@ def test_numbers_of_a_single_step_have_no_empty_chart(steps):
     assert len(run_picture(drawing, columns, "").axes) == (1 if steps == 1 else 3)
 
 
+def test_what_is_held_and_loads_are_marked_and_a_centre_is_in_mm_as_the_shape_is():
+    x, links = np.array([[0, 0, 0], [0.1, 0, 0.0]]), np.array([[0, 1]])
+    none = np.empty((0, 3), dtype=np.int64)
+    drawing = Drawing(
+        x, x, links, none, np.empty((0, 2, 3)), np.array([x[0], [0.1, 0, 0.02]]),
+        flat=True, unit="m", held=x[:1], loads=np.array([x[1:], [[0.1, 0, 0.02]]]),
+    )  # fmt: skip
+    columns = {"time": np.array([0.0, 1.0]), "x_c": np.array([0.05, 0.051])}
+    shape, chart = run_picture(drawing, columns, "").axes
+    assert shape.get_legend_handles_labels()[1] == ["at the start", "held", "load"]
+    (arrow,) = (one for one in shape.collections if isinstance(one, Quiver))
+    assert (arrow.XY.tolist(), arrow.U, arrow.V) == ([[0.1, 0.0]], [0.0], [0.02])
+    assert chart.get_ylabel() == "centroid $x_c$ (mm)"
+    assert chart.lines[0].get_ydata() == pytest.approx([50.0, 51.0])
+
+
 def test_each_start_has_a_curve_of_its_own_with_a_dot_at_its_end():
     columns = {
         "step": np.array([0.0, 1.0, 0.0, 1.0, 1.0]),
@@ -214,6 +231,6 @@ def test_a_planar_mechanism_shows_its_plane_targets_numbers_and_doubled_bodies()
     )  # fmt: skip
     (axes,) = run_picture(drawing, {}, "").axes
     said = [text.get_text().strip() for text in axes.texts]
-    assert said == ["0", "1", "2", "B3", "x", "y", "axes 0.02 long"]
+    assert said == ["0", "1, B3", "2", "x", "y", "axes 0.02 long"]  # one place
     labels = axes.get_legend_handles_labels()[1]
     assert labels == ["at the start", "bodies that coincide", "target of a node"]

@@ -220,17 +220,48 @@ def test_several_starts_are_charted_by_their_own_steps(tmp_path):
     assert found["step of its start"].tolist() == [0, 1, 0, 1, 0, 1]
 
 
+@pytest.mark.parametrize("times", [1.5, 30.0])
+def test_a_target_that_is_not_much_larger_is_seen_whole(times, tmp_path):
+    x = np.array([[0.0, 0.0, 0.0], [1.0, 1.0, 0.0]])
+    wire = {"target_vertices": times * x, "target_edges": np.array([[0, 1]])}
+    np.savez(tmp_path / "steps.npz", r=[x], **wire)
+    shape = read_moving_shape(tmp_path)
+    assert shape is not None
+    assert shape.box[1].max() == (times if times < 2.0 else 1.0)
+
+
+X2 = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0]])  # a rod that goes right, then up
+
+
 @pytest.mark.parametrize(
-    ("plane", "eye", "up"), [(2, (0, 0, 1), (0, 1, 0)), (1, (0, -1, 0), (0, 0, 1))]
+    ("own", "tip"),
+    [
+        ((0.0, -2.0, 0.0, 0.0), (0.0, -1.0)),  # keeps its direction
+        ((0.0, 0.0, 3.0, 0.0), (0.0, 1.0)),  # along the last edge
+        ((0.0, 0.0, 0.0, 3.0), (-1.0, 0.0)),  # to its left
+    ],
 )
-def test_the_page_of_a_planar_mechanism_looks_at_its_plane(plane, eye, up, tmp_path):
+def test_marks_of_a_rod_are_where_it_is_and_loads_turn_with_it(own, tip, tmp_path):
+    np.savez(
+        tmp_path / "steps.npz", x=[X2 * [1.0, 0.0], X2],
+        edges=np.array([[0, 1], [1, 2]]), held=np.array([0]), force=0.0 * X2,
+        load_ends=np.array([[1, 2]]), load_force=np.array([own]),
+    )  # fmt: skip
+    shape = read_moving_shape(tmp_path)
+    assert shape is not None
+    assert shape.held.tolist() == [[0.0, 0.0, 0.0]]
+    at, ahead = shape.loads[:, 0, [0, 2]]
+    assert at.tolist() == [1.0, 1.0]
+    assert ahead - at == pytest.approx(0.15 * np.array(tip))
+
+
+@pytest.mark.parametrize(("plane", "view"), [(2, (90, -90)), (1, (0, -90))])
+def test_the_page_of_a_planar_mechanism_looks_at_its_plane(plane, view, tmp_path):
     x = np.delete(np.random.default_rng(1).uniform(0.0, 1.0, (5, 3)), plane, axis=1)
     np.savez(tmp_path / "steps.npz", r=[np.insert(x, plane, 0.5, axis=1)])
     scene = scene_of(tmp_path)
     assert scene is not None
-    found = np.array(scene["camera"]["eye"])
-    assert found / np.linalg.norm(found) == pytest.approx(np.array(eye), abs=1e-12)
-    assert scene["camera"]["up"] == [*up]
+    assert tuple(scene["view"]) == view
 
 
 @pytest.mark.parametrize(("first", "said"), [(0, "at the start"), (1, "at step 1")])
