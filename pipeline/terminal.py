@@ -315,6 +315,12 @@ def nearest(path: Path, otherwise: str = "") -> str:
     return remedy or otherwise or f"looked in {path.parent.absolute()}"
 
 
+def commas(values: Collection[Any]) -> str:
+    """A remedy, if one of the values is a text such as "50 0"."""
+    texts = (value for value in values if isinstance(value, str))
+    return "; separate them by commas" if any(" " in text for text in texts) else ""
+
+
 def natural(name: str) -> list[tuple[int, int, str]]:
     """A name as people sort it: dejong-2, dejong-3, dejong-10."""
     parts = re.findall(r"\d+|\D+", name)

@@ -123,7 +123,8 @@ REACHED = 1e-3  # of L, up to which a target counts as reached
 AT_LIMIT = 1e-3  # of the range of a joint, within which it is at a limit
 LEAST_FORCE = 1e-4  # of L, force from which a contact counts
 STILL = "nothing moves: add a shape or `target: {nodes: [[node, x, y, z]]}` to the file"
-NAMED = 5  # pairs in contact, the strongest
+NAMED = 5  # pairs in contact, the strongest; nodes off their goals, the farthest
+FAR = 0.1  # of the farthest node's distance to its goal, from which others are named
 NEWTON = "case.method=newton "  # which several starts need
 ONE_START = "a single start finds one minimum: {}case.starts=8 looks for lower ones"
 
@@ -417,7 +418,7 @@ class MorphRecorder(record.Recorder[MorphCase, MorphStep]):
         return ended | self._unlike_in_size() | drawing_of(structure)
 
     def _aimed(self) -> record.Summary:
-        """How far the leading node is from its goal that is farthest."""
+        """How far leading nodes are from their goals, the farthest first."""
         if self.case.as_drawn:
             return {"no_target": STILL}
         lead = self.case.structure.leading
@@ -425,6 +426,10 @@ class MorphRecorder(record.Recorder[MorphCase, MorphStep]):
         if not len(away):
             return {}
         worst, allowed = int(np.argmax(away)), REACHED * self._L
+        off = np.argsort(-away, kind="stable")[1:]
+        off = off[away[off] > max(FAR * away[worst], allowed)]
+        others = [f"node {lead[k]} by {away[k]:.3g} {self._unit}".rstrip() for k in off]
+        more = f" and {len(off) - NAMED + 1} more" * (len(off) >= NAMED)
         place = self.last.r[lead[worst]]
         at = ", ".join(f"{x if abs(x) > 1e-3 * allowed else 0.0:.5g}" for x in place)
         return {
@@ -434,6 +439,7 @@ class MorphRecorder(record.Recorder[MorphCase, MorphStep]):
             "target_at": f"({at})",
             "target_allowed": allowed,
             "target_nodes": len(lead),
+            "target_others": ", ".join(others[: NAMED - 1]) + more,
         }
 
     def _unlike_in_size(self) -> record.Summary:

@@ -1,6 +1,6 @@
 """Kinds of values in configuration files: strict, without unknown keys."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Self, TypeVar
 
@@ -17,6 +17,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError, core_schema
 
 from pipeline.config.config_files import UNKNOWN_KEY, no_key
+from pipeline.terminal import commas
 
 
 class Entry(BaseModel):
@@ -67,12 +68,6 @@ def _mapping(value: Any) -> dict[str, Any]:
     if not isinstance(value, Mapping):
         raise ValueError(f"must be a mapping, not {value!r}")
     return {str(k): v for k, v in value.items()}
-
-
-def commas(values: Iterable[Any]) -> str:
-    """A remedy, if one of the values is a text such as "50 0"."""
-    texts = (value for value in values if isinstance(value, str))
-    return "; separate them by commas" if any(" " in text for text in texts) else ""
 
 
 @dataclass(frozen=True)

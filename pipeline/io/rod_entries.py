@@ -78,9 +78,9 @@ from pipeline.config.value_types import (
     Point,
     Positive,
     Rows,
-    commas,
     numbers,
 )
+from pipeline.terminal import commas
 from sim.rods.plane.rod import PASSIVE
 
 

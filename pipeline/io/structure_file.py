@@ -43,15 +43,7 @@ import numpy as np
 from pydantic import Field, WithJsonSchema
 
 from pipeline.config.config_files import checked, located
-from pipeline.config.value_types import (
-    Entry,
-    OneOf,
-    Point,
-    Positive,
-    Rows,
-    commas,
-    numbers,
-)
+from pipeline.config.value_types import Entry, OneOf, Point, Positive, Rows, numbers
 from pipeline.io.json_file import read_entries, read_text
 from pipeline.io.length_units import unit_named
 from pipeline.io.structure_entries import (
@@ -68,7 +60,7 @@ from pipeline.io.structure_entries import (
 )
 from pipeline.io.urdf_file import urdf_entries
 from pipeline.runs.atomic_files import read_json
-from pipeline.terminal import InputError, close_to
+from pipeline.terminal import InputError, close_to, commas
 from sim.core.arrays import Floats, Ints
 from sim.mechanism.constraint_system import linearise, state, system_of
 from sim.mechanism.constraints import (

@@ -116,7 +116,7 @@ def run_title(record: Mapping[str, Any]) -> str:
 
 
 def _aimed(result: Mapping[str, Any]) -> list[str]:
-    """Whether the target is reached, and by which node it is missed most."""
+    """Whether the target is reached, and which nodes miss it most."""
     if "target_reached" not in result:
         return []
     unit, node = result.get("unit", ""), result["target_node"]
@@ -128,10 +128,12 @@ def _aimed(result: Mapping[str, Any]) -> list[str]:
     of = f", the farthest of {many}" if many > 1 else ""
     if result["target_reached"]:
         return [f"target reached: node {node} within {miss}{of}"]
-    ends = f"; it ends at {result['target_at']}" if "target_at" in result else ""
+    others = result.get("target_others", "")
+    also, it = (f"; also {others}", f"node {node}") if others else ("", "it")
+    ends = f"; {it} ends at {result['target_at']}" if "target_at" in result else ""
     return [
-        f"target missed: node {node} by {miss}{of} (tolerance {allowed}, a thousandth "
-        f"of L){ends}"
+        f"target missed: node {node} by {miss}{of}{also} (tolerance {allowed}, a "
+        f"thousandth of L){ends}"
     ]
 
 

@@ -105,6 +105,25 @@ def test_limits_that_a_morph_ends_at_are_told_with_their_bounds(tmp_path):
     assert "limits reached: length(0, 2) at its upper limit of 1.45 mm" in said
 
 
+def test_all_nodes_that_miss_the_target_by_a_tenth_of_the_worst_are_named(tmp_path):
+    """Of nodes that are held at distances from 1 to 1.9, and one in place."""
+    away = [1.0, 1.2, 1.8, 1.4, 1.9, 1.6, 1.1]
+    nodes = [[float(i), 0.0, 0.0] for i in range(8)]
+    aims = [[i, float(i), y, 0.0] for i, y in enumerate([*away, 0.1])]
+    held = {"unit": "mm", "fixed": list(range(8)), "nodes": nodes}
+    path = tmp_path / "held.json"
+    path.write_text(json.dumps(held | {"target": {"nodes": aims}}))
+    result = recorded(MorphCase(structure_file(str(path))))[1].summary()
+    others = "node 2 by 1.8 mm, node 5 by 1.6 mm, node 3 by 1.4 mm, node 1 by 1.2 mm"
+    assert result["target_node"] == 4
+    assert result["target_others"] == f"{others} and 2 more"
+    said = summary_lines({"result": result, "wall_s": 1.0})[0]
+    assert said.startswith("target missed: node 4 by 1.9 mm, the farthest of 8; also")
+    assert said.endswith(
+        "and 2 more (tolerance 0.00229 mm, a thousandth of L); node 4 ends at (4, 0, 0)"
+    )
+
+
 @pytest.mark.parametrize(
     ("content", "words"),
     [
