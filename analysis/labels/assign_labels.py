@@ -134,7 +134,7 @@ def labels_by_hand(n: int, nodes: Sequence[str]) -> Labels:
         if not (node.isdecimal() and int(node) < n and nodes.count(node) == 1):
             raise ValueError(
                 f"column node of spheres.csv has {node!r}: give each node of 0 to "
-                f"{n - 1} at most once, and leave other rows empty"
+                f"{n - 1}, or its name, at most once, and leave other rows empty"
             )
         sphere[int(node)], reason[int(node)] = k, Refusal.BY_HAND
     confirmed = sphere[sphere != NOT_ASSIGNED]

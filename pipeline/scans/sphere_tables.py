@@ -66,8 +66,13 @@ class SphereTable:
     radius_mm: float = 0.0
 
 
-def read_spheres(directory: Path) -> SphereTable:
-    """Read DIR/spheres.csv and check it."""
+def read_spheres(directory: Path, names: Sequence[str] = ()) -> SphereTable:
+    """Read DIR/spheres.csv and check it.
+
+    Parameters
+    ----------
+    names : of the nodes, by which its column `node` may name them, or by numbers
+    """
     path = file_of_step(directory / "spheres.csv", "ingest")
     table = read_columns(path, ["sphere", *CENTRE, *COVARIANCE])
     values = numbers(table[[*CENTRE, *COVARIANCE]], path).to_numpy()
@@ -81,7 +86,9 @@ def read_spheres(directory: Path) -> SphereTable:
         )
     marked, nodes, radius = False, (), 0.0
     if "node" in header_of(path):
-        nodes = tuple(read_columns(path, ["node"])["node"])
+        number = {name: str(i) for i, name in enumerate(names)}
+        given = read_columns(path, ["node"])["node"]
+        nodes = tuple(number.get(node, node) for node in given)
     if "radius_mm" in header_of(path):
         radii = numbers(read_columns(path, ["radius_mm"]), path).to_numpy()
         radius = float(radii.min(initial=np.inf))

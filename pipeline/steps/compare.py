@@ -136,7 +136,8 @@ def run_step(
     -------
     the row of comparison.csv
     """
-    table, run = read_spheres(spheres), read_simulated(simulated)
+    run, names = read_simulated(simulated), node_names(simulated)
+    table = read_spheres(spheres, names)
     try:
         nodes = config.scale_mm * run.r[-1]
         again, target, placed = PrintedAgain(), NOT_MEASURED, None
@@ -180,8 +181,8 @@ def run_step(
         "nodes": nodes_table(judged),
         "labels": labels_table(labels, table),
     }
-    if named := node_names(simulated):
-        tables |= {k: tables[k].assign(name=list(named)) for k in ("nodes", "labels")}
+    if names:
+        tables |= {k: tables[k].assign(name=list(names)) for k in ("nodes", "labels")}
     for name, written in tables.items():
         write_table(out / f"{name}.csv", written)
     if pictured and (spheres / "points.npy").is_file():

@@ -31,7 +31,7 @@ from pipeline.runs.atomic_files import (
     write_table,
 )
 from pipeline.runs.case_job import sound_case
-from pipeline.runs.run_directory import Job, Needs, Numbers, run_record
+from pipeline.runs.run_directory import Job, Needs, Numbers, node_names, run_record
 from pipeline.runs.run_keys import file_digest
 from pipeline.runs.simulated_run import SimulatedRun, read_simulated
 from pipeline.scans.sphere_tables import SphereTable, label_scan, read_spheres
@@ -143,7 +143,8 @@ def run_step(
     config: Deviation, spheres: Path, simulated: Path, out: Path
 ) -> dict[str, Any]:
     """Place the target in a scan and measure from it; write the results to `out`."""
-    run, table = read_simulated(simulated), read_spheres(spheres)
+    run = read_simulated(simulated)
+    table = read_spheres(spheres, node_names(simulated))
     if not len(run.target_edges):
         raise InputError(
             f"the target of {simulated} has no lines to print, only points or goals of "

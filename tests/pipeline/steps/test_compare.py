@@ -75,6 +75,19 @@ def test_the_tables_of_nodes_name_those_that_have_names(mechanism, folders):
         assert list(pd.read_csv(folders[2] / table)["name"]) == names
 
 
+def test_spheres_may_be_given_nodes_by_their_names(mechanism, folders):
+    path = folders[1] / "structure.json"
+    names = [f"N{k}" for k in range(len(mechanism[0].nodes_mm))]
+    row = run_step(CONFIG, *folders)
+    labels = pd.read_csv(folders[2] / "labels.csv").sort_values("sphere")
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"node_names": names}))
+    name_nodes(folders[0], [names[node] for node in labels["node"]])
+    assert run_step(CONFIG, *folders)["rms_mm"] == pytest.approx(row["rms_mm"])
+    name_nodes(folders[0], ["N0"] * len(labels))
+    with pytest.raises(InputError, match=r"column node of spheres\.csv has '0'"):
+        run_step(CONFIG, *folders)
+
+
 def name_nodes(ingest: Path, nodes: list[str]) -> None:
     path = ingest / "spheres.csv"
     pd.read_csv(path, dtype=str).assign(node=nodes).to_csv(path, index=False)
