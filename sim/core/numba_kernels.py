@@ -258,12 +258,12 @@ def pointed(whole: Whole) -> Whole:
 
 
 class Pointed:
-    """A named tuple and where its parts are."""
+    """A named tuple and where its parts are; named tuples in it likewise."""
 
     def __init__(self, whole: tuple[Any, ...]) -> None:
-        self.whole = whole
-        self.numba_type = PointedType(numba.typeof(whole))
-        self.words = np.array(list(_words(whole)), dtype=np.uint64)
+        self.whole = type(whole)(*map(_by_address, whole))
+        self.numba_type = PointedType(numba.typeof(self.whole))
+        self.words = np.array(list(_words(self.whole)), dtype=np.uint64)
         self.address = self.words.ctypes.data
 
     def __getattr__(self, name: str) -> Any:
@@ -275,9 +275,16 @@ class Pointed:
         return Pointed, (self.whole,)
 
 
+def _by_address(part: Any) -> Any:
+    inner = isinstance(part, tuple) and hasattr(part, "_fields")
+    return Pointed(part) if inner else part
+
+
 def _words(part: Any) -> Iterator[int]:
     """The parts in words of 64 bits, as `_read` reads them."""
-    if isinstance(part, tuple):
+    if isinstance(part, Pointed):
+        yield part.address
+    elif isinstance(part, tuple):
         for inner in part:
             yield from _words(inner)
     elif isinstance(part, np.ndarray):
@@ -359,7 +366,7 @@ def _read(context: Any, builder: Any, kind: Any, words: Any, place: int) -> Any:
     if isinstance(kind, types.Array):
         return _array(context, builder, kind, read)
     made = context.get_value_type(kind)
-    if isinstance(kind, types.Record):
+    if isinstance(kind, types.Record | PointedType):
         return builder.inttoptr(read[0], made)
     if isinstance(kind, types.Boolean):
         return cgutils.is_not_null(builder, read[0])

@@ -32,7 +32,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sim.core.arrays import Bools, Floats, Ints
-from sim.core.numba_kernels import kernel
+from sim.core.numba_kernels import kernel, pointed
 from sim.rods.plane.block_factorisation import BlockMatrix, BlockPattern
 from sim.rods.plane.rod import Rod
 
@@ -141,7 +141,7 @@ def passive(rod: Rod) -> Actuated:
     """No limb actuated."""
     ones = np.ones(rod.last_limb + 2 + len(rod.joints.fold))
     actuated = Actuated(ones, ones.copy())
-    join(elements(rod), actuated)
+    join(pointed(elements(rod)), pointed(actuated))
     return actuated
 
 

@@ -16,7 +16,7 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from sim.core.arrays import Floats
-from sim.core.numba_kernels import kernel
+from sim.core.numba_kernels import kernel, pointed
 from sim.core.options import Checked, Finite, Positive, within
 from sim.rods.plane.rod import Rod, moved
 
@@ -171,7 +171,7 @@ def gap(relief: Relief, x: float, y: float) -> float:
 def gaps(ground: Ground, x: Floats) -> Floats:
     """(n,) the gap of each of the nodes x (n, 2)."""
     found = np.empty(len(x))
-    _find_gaps(ground.relief, np.ascontiguousarray(x), found)
+    _find_gaps(pointed(ground.relief), np.ascontiguousarray(x), found)
     return found
 
 
@@ -183,9 +183,9 @@ def _find_gaps(relief: Relief, x: Floats, found: Floats) -> None:
 
 def set_on_ground(rod: Rod, ground: Ground, x: float) -> Rod:
     """The rod turned with the slope at x and set down there."""
-    slope = surface(ground.relief, x)[1]
+    slope = surface(pointed(ground.relief), x)[1]
     turned = moved(rod, by=np.zeros(2), angle=float(np.arctan(slope)))
-    placed = moved(turned, by=np.array([x, surface(ground.relief, x)[0]]))
+    placed = moved(turned, by=np.array([x, surface(pointed(ground.relief), x)[0]]))
     for _ in range(50):  # the gap is a distance, a lift is vertical
         lift = -float(gaps(ground, placed.nodes).min()) * np.sqrt(1.0 + slope**2)
         if lift == 0.0:

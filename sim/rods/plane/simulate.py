@@ -7,6 +7,7 @@ from operator import is_not
 import numpy as np
 
 from sim.core.arrays import Floats
+from sim.core.numba_kernels import pointed
 from sim.core.options import NotConvergedError
 from sim.rods.plane.actuation import Pulse, actuate
 from sim.rods.plane.elastic_energy import energies, join, passive
@@ -147,10 +148,11 @@ class RodSimulator(MotionLoop[RodStep]):
 
     def elastic(self) -> tuple[float, float]:
         """Stretching and bending energy, as the limbs are actuated now, J."""
-        actuated, state = passive(self.world.rod), self.state
-        actuate(state.clock.time, state.pulse, self.model.law, actuated)
-        join(self.model.element, actuated)
-        return energies(state.x, self.model.element, actuated)
+        actuated = pointed(passive(self.world.rod))
+        model, state = self.handed().model, self.state
+        actuate(state.clock.time, state.pulse, model.law, actuated)
+        join(model.element, actuated)
+        return energies(state.x, model.element, actuated)
 
     def record(self, *, failed: bool = False) -> RodStep:
         state, handed = copied(self.state), self.handed()

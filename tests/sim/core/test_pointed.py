@@ -63,7 +63,7 @@ def test_a_part_that_kernels_do_not_know_is_refused():
     with pytest.raises(
         TypeError, match="an argument is a list: give arrays and numbers"
     ):
-        pointed((np.zeros(2), [1, 2]))
+        pointed(_outer()._replace(grid=[1, 2]))
 
 
 def test_a_copy_has_parts_of_its_own_and_stands_in_for_the_tuple():
