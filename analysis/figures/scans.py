@@ -17,6 +17,7 @@ from sim.core.arrays import Floats
 MOST_POINTS = 60_000  # shown
 MOST_REJECTED = 200  # shown: those with the most points
 REFUSED = "#0072B2"
+LONG_MM = 45.0  # a scan as it is printed, at least
 
 
 def thinned(points: Floats, most: int) -> Floats:
@@ -42,7 +43,9 @@ def scan_picture(
     text: Any = {"textcoords": "offset points", "fontsize": style.size(style.SMALL)}
     text["path_effects"] = [withStroke(linewidth=1.0, foreground="white")]
     named: set[str] = set()
-    apart = max((sphere.radius for sphere in picks.spheres), default=0.0)
+    letter = style.A_LETTER_MM / LONG_MM * float(np.ptp(cloud, axis=0).max())
+    apart = max((2.0 * letter, *(sphere.radius for sphere in picks.spheres)))
+    wide = max(apart, letter * max(map(len, names or ("",))))
     for panel, frame in views:
         _draw(panel, (cloud - middle) @ frame.T)
         _circles(panel, picks, middle, frame)
@@ -50,7 +53,7 @@ def scan_picture(
         first = zip(places, names or (), strict=bool(names))
         written: list[Floats] = []
         for (x, y), name in sorted(first, key=lambda one: one[1] in named):
-            if all(np.hypot(x - a, y - b) > apart for a, b in written):
+            if all(abs(x - a) > wide or abs(y - b) > apart for a, b in written):
                 panel.annotate(name, (x, y), (2.0, 2.0), **text)
                 written.append(np.array([x, y]))
                 named.add(name)
