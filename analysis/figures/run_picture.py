@@ -300,7 +300,7 @@ def _frame_in_space(axes: Any, drawing: Drawing) -> None:
     across = axes_of(drawing.view)
     corners = np.array(list(product(*drawing.box.T))) @ across[:2].T
     low, high = corners.min(axis=0), corners.max(axis=0)
-    reach = 0.2 * (float((high - low).max()) or 1.0)
+    reach = 0.26 * (float((high - low).max()) or 1.0)  # of the axes, with letters
     low = low - ([0.0, reach] if high[0] - low[0] > high[1] - low[1] else [reach, 0.0])
     rows = ROW * (1 + len(axes.get_legend_handles_labels()[1]))
     half = 0.5 * max(high[0] - low[0], (high[1] - low[1]) / (1.0 - rows))
@@ -314,7 +314,7 @@ def _frame_in_space(axes: Any, drawing: Drawing) -> None:
     axes.set_proj_type("ortho")
     axes.view_init(*drawing.view)
     axes.set_axis_off()
-    _draw_axes(axes, drawing, low, reach)
+    _draw_axes(axes, drawing, low, reach / 1.3)
 
 
 def _draw_axes(axes: Any, drawing: Drawing, low: Floats, reach: float) -> None:
