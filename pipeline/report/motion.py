@@ -81,7 +81,7 @@ def _moving(directory: Path, arrays: Mapping[str, Any]) -> MovingShape | None:
     up = arrays.get("up", UP)
     r = upright(in_space(arrays[moving[0]]), up)
     goals = arrays.get("g")
-    links, faces = _connections(directory, arrays, r[0])
+    links, faces, diagonals = _connections(directory, arrays, r[0])
     inner = _within_panels(arrays)
     more: dict[str, Any] = {"dotted": not {"crease_lines", "nodes"} & {*arrays}}
     if "crease_lines" in arrays and (directory / FOLDS).is_file():
@@ -129,7 +129,7 @@ def _moving(directory: Path, arrays: Mapping[str, Any]) -> MovingShape | None:
         fixed=fixed,
         box=box,
         flat=bool(np.ptp(r[..., 1]) == 0.0),
-        inner=inner,
+        inner=np.concatenate([inner, diagonals]),
         axes=upright(np.eye(3), up),
         r=r,
         goals=goals,
@@ -199,13 +199,14 @@ def _loads(arrays: Mapping[str, Any], x: Floats, length: float) -> Floats:
 
 def _connections(
     directory: Path, arrays: Mapping[str, Any], r: Floats
-) -> tuple[Ints, Ints]:
-    """Lines (q, 2) and triangles (t, 3) between nodes."""
+) -> tuple[Ints, Ints, Ints]:
+    """Lines (q, 2), triangles (t, 3), and sides of these across flat bodies (p, 2)."""
     path = directory / "structure.json"
     bodies = read_json(path).get("bodies", []) if path.is_file() else []
     links = [b for b in bodies if len(b) == 2]
     around = [face for b in bodies if len(b) > 2 for face in body_faces(r, b)]
     faces = [[f[0], f[k], f[k + 1]] for f in around for k in range(1, len(f) - 1)]
+    across = [[f[0], f[k]] for f in around for k in range(2, len(f) - 1)]
     for name in LINES:
         if name in arrays and arrays[name].ndim == 2:
             links += arrays[name][:, :2].tolist()
@@ -214,6 +215,7 @@ def _connections(
     return (
         np.array(links, dtype=np.int64).reshape(-1, 2),
         np.array(faces, dtype=np.int64).reshape(-1, 3),
+        np.array(across, dtype=np.int64).reshape(-1, 2),
     )
 
 

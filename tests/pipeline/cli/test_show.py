@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from analysis.figures.run_picture import shown_lines
 from pipeline.io.mesh_files import write_vtk_series
 from pipeline.report.motion import chosen_columns, read_moving_shape
 from pipeline.report.scene import scene_of
@@ -218,6 +219,18 @@ def test_several_starts_are_charted_by_their_own_steps(tmp_path):
     found = chosen_columns(tmp_path)
     assert list(found) == ["step of its start", "E", "start"]
     assert found["step of its start"].tolist() == [0, 1, 0, 1, 0, 1]
+
+
+def test_a_flat_body_has_its_rim_and_no_diagonal_but_a_link_there(tmp_path):
+    x = [[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0], [2, 0, 0], [2, 1, 0.0]]
+    np.savez(tmp_path / "steps.npz", r=[x])
+    bodies = {"bodies": [[0, 1, 2, 3], [1, 4, 5, 2], [0, 2], [1, 3]]}
+    (tmp_path / "structure.json").write_text(json.dumps(bodies))
+    shape = read_moving_shape(tmp_path)
+    assert shape is not None
+    sides = {frozenset(pair) for pair in shown_lines(shape).tolist()}
+    rims = ((0, 1), (1, 2), (2, 3), (3, 0), (1, 4), (4, 5), (5, 2))
+    assert sides == {*map(frozenset, rims), frozenset((0, 2)), frozenset((1, 3))}
 
 
 @pytest.mark.parametrize("times", [1.5, 30.0])
