@@ -23,7 +23,7 @@ from pipeline.report.motion import AXES, MovingShape, chosen_columns, read_movin
 from pipeline.report.scene import TEMPLATES, environment, finished_scene, packed_plotly
 from pipeline.runs.atomic_files import replacing, write_text
 from pipeline.runs.run_directory import run_record
-from pipeline.runs.summary import PAGE, PICTURE, length_unit, run_lines, run_title
+from pipeline.runs.summary import FILM, PAGE, PICTURE, length_unit, run_lines, run_title
 from pipeline.terminal import RunFailedError
 
 if TYPE_CHECKING:
@@ -87,7 +87,6 @@ def write_pictures(directory: Path, *, anew: bool = False) -> None:
         write_page(directory)
 
 
-STEM = "moving"
 MOST_FRAMES = {".gif": 48, ".mp4": 240}
 FRAMES_A_SECOND = {".gif": 12, ".mp4": 30}  # at most
 LEAST_SECONDS = 6.0  # of a run with few steps
@@ -123,7 +122,7 @@ def write_film(directory: Path, shape: MovingShape, suffix: str) -> Path:
     kind: Any = {} if shape.flat else {"projection": "3d"}
     axes = figure.add_subplot(**kind)
     steps = frames(len(shape.r), MOST_FRAMES[suffix])
-    writer, path = _writer(suffix, len(steps)), directory / f"{STEM}{suffix}"
+    writer, path = _writer(suffix, len(steps)), directory / f"{FILM}{suffix}"
     seen = np.isfinite(shape.r).all(axis=(0, 2))  # nodes that are there at every step
     view = shape.film_view or view_of(shape.r[:, seen])
     unit, titles = length_unit(run_record(directory)), stamps(directory, len(shape.r))

@@ -36,6 +36,7 @@ from pipeline.runs.run_keys import (
     recorded_digests,
     targets,
 )
+from pipeline.runs.summary import TO_LOOK_AT
 from pipeline.terminal import InputError, nearest
 
 SUFFIX = ".trace.json"
@@ -260,6 +261,7 @@ def link_files(run: Path, out: Path) -> None:
             )
     if earlier and earlier != recorded_digests(run):
         print(f"note: {out} held another run, now replaced", file=sys.stderr)
+        earlier = {**earlier, **dict.fromkeys(TO_LOOK_AT, "")}
     for name in earlier.keys() - names:
         (out / name).unlink(missing_ok=True)
     for name in sorted(names):

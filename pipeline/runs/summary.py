@@ -16,7 +16,8 @@ from typing import Any
 from pipeline.runs.run_directory import RESULTS, finished, node_names, run_record
 from pipeline.terminal import InputError, named_nodes, visible
 
-PICTURE, PAGE = "picture.png", "run.html"  # made after a run, to look at
+PICTURE, PAGE, FILM = "picture.png", "run.html", "moving"
+TO_LOOK_AT = (PICTURE, PAGE, f"{FILM}.gif", f"{FILM}.mp4")  # made after a run
 FIRST = ("E", "S")  # what this project compares, where a solver has it
 ABOUT = {  # about the computation; fold_missing_deg is put in words
     *("residual", "complementarity", "residual_share", "out_of_balance", "balance"),

@@ -250,6 +250,7 @@ def test_the_files_of_a_run_replace_those_of_the_run_before(
     out = tmp_path / "out"
     link_files(run, out)
     (out / "notes.txt").write_text("mine")
+    (out / "run.html").write_text("made of the run before")
     for name in ("steps.csv", "sub/more.csv", "picture.png", "run.json", "SHA256SUMS"):
         assert (out / name).read_bytes() == (run / name).read_bytes()
         assert (out / name).samefile(run / name) is links
