@@ -110,7 +110,7 @@ def fault(
         return c.rejected(RejectionReason.POINTS, detail)
     wrong = [*_too_little(c, options), *_strip(c, options), *_other_surface(c, options)]
     if is_rough(c, 1.2 * unlike(c, options) * typical):
-        detail = f"rms {c.fit.rms:.3f} mm exceeds the others' {typical:.3f} mm"
+        detail = f"points scatter by {c.fit.rms:.3f} mm, of others by {typical:.3f}"
         wrong.insert(0, c.rejected(RejectionReason.RMS, detail))
     if not wrong or (c.fit.settled and options.accepts(c.fit.centre)):
         return None
@@ -279,7 +279,7 @@ def odd_ones(
         if options.accepts(c.fit.centre):
             alike.append(c)
         elif is_rough(c, unlike(c, options) * typical):
-            detail = f"rms {c.fit.rms:.3f} mm exceeds the others' {typical:.3f} mm"
+            detail = f"points scatter by {c.fit.rms:.3f} mm, of others by {typical:.3f}"
             rejected.append(c.rejected(RejectionReason.RMS, detail))
         elif off > np.hypot(alike_to, JUDGE.chance * np.hypot(sd, middle[1])):
             detail = (

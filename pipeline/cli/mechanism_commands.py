@@ -115,7 +115,8 @@ def _parts_in_words(out: Path, found: Mapping[str, Any]) -> str:
             f"{found['largest_change_mm']:.3g} mm; E {found['E_as_drawn']:.3g} as "
             f"drawn, {found['E_spaced']:.3g} spaced\n"
         )
-    return f"{text}print {out}/print_1.3mf to print_{found['beds']}.3mf"
+    last = f" to print_{found['beds']}.3mf" * (found["beds"] > 1)
+    return f"{text}print {out}/print_1.3mf{last}"
 
 
 @command("calibrate")

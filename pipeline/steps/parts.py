@@ -1,5 +1,6 @@
 """The parts of a morphing case, printable: meshes, parts list, spaced lengths."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -293,7 +294,8 @@ def _cost(case: MorphCase, made: PrintedMechanism) -> dict[str, Any]:
         for reason, names in reasons.items()
         if names
     ]:
-        cost["held"] = "; ".join(left)
+        length = r"(?:link [\d-]+: )?dist\((\d+), (\d+)\)"
+        cost["held"] = re.sub(length, r"rod \1-\2", "; ".join(left))
     return cost
 
 

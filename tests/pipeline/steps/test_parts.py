@@ -125,6 +125,8 @@ def test_spacing_makes_links_differ_and_says_what_it_costs(tmp_path, capsys):
     assert f"lengths changed: {found['lengths_changed']}, by up to" in said
     assert f"E {found['E_as_drawn']:.3g} as drawn, {found['E_spaced']:.3g} sp" in said
     assert "held: bodies of different shapes share lengths (" in said
+    assert "dist(" not in said
+    assert "print_1.3mf to print_" not in said or found["beds"] > 1
     table = pd.read_csv(tmp_path / "p" / "parts.csv")
     lengths = np.sort(table["length_mm"].dropna())
     assert np.diff(lengths).min() >= 1.0 - 1e-6
