@@ -25,7 +25,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba.core.dispatcher import Dispatcher
 from scipy.optimize import minimize
-from scipy.sparse import coo_array, csr_matrix
+from scipy.sparse import coo_array, csc_array, csr_matrix
+from scipy.sparse.linalg import splu
 
 from pipeline.config.build_objects import build
 from pipeline.config.hydra import Composer
@@ -45,7 +46,23 @@ from sim.mechanism.statics.elastic import (
 from sim.mechanism.statics.equilibrium import EquilibriumOptions, at_rest
 from sim.mechanism.statics.loaded_structure import LoadedStructure
 from sim.mechanism.structure import Structure
+from sim.rods.plane.block_factorisation import (
+    analyse,
+    backward,
+    dense,
+    empty,
+    factorise,
+    forward,
+)
 from sim.rods.plane.builders import StarShape, star
+from sim.rods.plane.elastic_energy import (
+    Rates,
+    add_mass,
+    add_stiffness,
+    elements,
+    passive,
+    unstrained,
+)
 from sim.rods.plane.rod import RodMaterial
 from tests.bench.bench_morph import (
     dense_projection,
@@ -54,7 +71,6 @@ from tests.bench.bench_morph import (
     sheet,
     with_scipy,
 )
-from tests.bench.bench_rods import solvers
 
 KEPT = Path(__file__).with_name("ratios.json")
 SIM = str(KEPT.parents[2] / "sim")
@@ -159,8 +175,24 @@ def equilibrium() -> Pair:
 
 def rod_matrix() -> Pair:
     """A step's matrix of the star with 840 nodes: 2 x 2 blocks, and SciPy's splu."""
-    blocks, _, splu = solvers(star(StarShape().refined(10), RodMaterial()))
-    return Pair(blocks, splu)
+    rod, h = star(StarShape().refined(10), RodMaterial()), 2.5e-3
+    pattern = analyse(len(rod.nodes), rod.edges, rod.bends)
+    filled, factor = empty(pattern), empty(pattern)
+    weight, before = Rates(0.5, 8e-3 / h), unstrained(rod)
+    add_mass(pattern, filled, rod.mass, rod.held, 1.0)
+    parts = elements(rod), passive(rod), weight, before, before.stretch, pattern
+    add_stiffness(rod.nodes, *parts, 0.5 * h * h, filled)
+    matrix, z = csc_array(dense(pattern, filled)), np.ones_like(rod.nodes)
+
+    def blocks() -> None:
+        factor.diagonal[:] = filled.diagonal
+        factor.lower[:] = filled.lower
+        factorise(pattern, factor)
+        forward(pattern, factor, z)
+        backward(pattern, factor, z)
+        z[:] = 1.0
+
+    return Pair(blocks, lambda: splu(matrix).solve(z.ravel()))
 
 
 PAIRS = (projection, morph, equilibrium, rod_matrix)

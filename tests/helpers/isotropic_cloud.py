@@ -8,7 +8,6 @@ import numpy as np
 from sim.core.arrays import Floats, Ints
 
 RADIUS = 4.0  # mm
-SPLITS = ("side", "scene", "random", "scanner")
 STEEPEST = 0.31  # cosine at which a scanner's view ends: 72 degrees
 SIDES = np.array([[1, 0, 0.4], [-1, 0, 0.4], [0, 1, 0.4], [0, -1, 0.4]], dtype=float)
 

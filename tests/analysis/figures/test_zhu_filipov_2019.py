@@ -1,6 +1,5 @@
 """Figures of [ZF19]: they show the data they are given."""
 
-from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,7 +8,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from analysis.figures.folded_sheets import FoldedSheet, rims, seen_parts
-from analysis.figures.shown import DrawnFigure, ShownRun, draw_with_runs
+from analysis.figures.shown import ShownRun, draw_with_runs
 from analysis.figures.style import lay_out
 from analysis.figures.zhu_filipov_2019 import (
     SHOWN_SEQUENCES,
@@ -21,7 +20,6 @@ from analysis.figures.zhu_filipov_2019 import (
     summed_verdicts,
 )
 
-Draw = Callable[[Sequence[ShownRun]], DrawnFigure]
 SQUARES = np.array(
     [[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0], [2, 0, 0.5], [2, 1, 0.5]]
 )
