@@ -20,6 +20,7 @@ from analysis.spheres.detections import PickOptions, Picks
 from analysis.spheres.find import find_spheres
 from sim.core.arrays import Floats
 from tests.analysis.spheres.scenes import Scanner, VirtualScan, scan, tree
+from tests.helpers.detection_errors import shape_error
 
 FINE = (560, 420)
 SCENES = {
@@ -122,19 +123,12 @@ class Score:
 
 def shape(seen: VirtualScan, picks: Picks, matched: Floats) -> tuple[float, float]:
     """Rms residual after rigid alignment (um), and its NEES with all covariances."""
-    r = seen.parts.centres[matched[:, 0]]
-    e = (picks.centres[matched[:, 1]] - r).ravel()
-    rows = (3 * matched[:, 1][:, None] + np.arange(3)).ravel()
-    W = np.linalg.inv(picks.covariance[np.ix_(rows, rows)])
-    d = r - r.mean(axis=0)
-    G = np.zeros((len(e), 6))
-    for k, (x, y, z) in enumerate(d):
-        G[3 * k : 3 * k + 3, :3] = np.eye(3)
-        G[3 * k : 3 * k + 3, 3:] = [[0, z, -y], [-z, 0, x], [y, -x, 0]]
-    plain = e - G @ np.linalg.lstsq(G, e, rcond=None)[0]
-    kept = e - G @ np.linalg.solve(G.T @ W @ G, G.T @ W @ e)
-    nees = float(kept @ W @ kept / (len(e) - 6))
-    return float(1e3 * np.sqrt((plain**2).sum() / len(r))), nees
+    true, found = matched.T
+    rows = (3 * found[:, None] + np.arange(3)).ravel()
+    covariance = picks.covariance[np.ix_(rows, rows)]
+    nees, rms = shape_error(picks.centres[found], seen.parts.centres[true], covariance)
+    free = 3 - 6 / len(true)  # of a sphere's coordinates
+    return float(1e3 * rms * np.sqrt(free)), nees
 
 
 def timed(seen: VirtualScan, *, views: bool, **options: float) -> tuple[Picks, float]:
