@@ -36,7 +36,8 @@ NEARBY = RigidMotion(
     Rotation.from_rotvec([0.01, 0.012, -0.008]).as_matrix() @ TRUE.rotation,
     TRUE.translation + np.array([0.6, -0.8, 0.5]),
 )
-RADIUS = 1.5
+RADIUS, L_MM = 1.5, 80.0
+POSE_SD = np.array([0.03, 0.02, 0.04, 4e-4, 5e-4, 3e-4])
 
 
 def bars(rng: np.random.Generator, noise: float, many: int = 12_000) -> Floats:
@@ -155,48 +156,36 @@ def test_nodes_at_one_distance_have_that_E(rng):
     local = rng.uniform(-50, 50, (12, 3))
     local[:, 2] = 0.25 * rng.choice([-1, 1], 12)
     C = 1e-4 * np.eye(36)
-    error = scan_error(TRUE(local), C, in_plane, exactly_placed(np.zeros((6, 6))), 80.0)
-    np.testing.assert_allclose(error.E, 0.25 / 80, rtol=1e-12)
-    assert error.u == pytest.approx(0.01 / np.sqrt(12) / 80, rel=1e-9)
-    assert error.floor == pytest.approx(0.01 / 80, rel=1e-9)
+    error = scan_error(TRUE(local), C, in_plane, exactly_placed(np.zeros((6, 6))), L_MM)
+    np.testing.assert_allclose(error.E, 0.25 / L_MM, rtol=1e-12)
+    assert error.u == pytest.approx(0.01 / np.sqrt(12) / L_MM, rel=1e-9)
+    assert error.floor == pytest.approx(0.01 / L_MM, rel=1e-9)
     np.testing.assert_allclose(error.distance_mm, 0.25)
 
 
 def test_the_uncertainty_of_E_is_what_repeated_scans_show(rng):
     local = rng.uniform(-50, 50, (12, 3))
     local[:, 2] = rng.normal(scale=0.4, size=12)
-    sd = np.array([0.03, 0.02, 0.04, 4e-4, 5e-4, 3e-4])
     # Shift and turn err together, as they do where a target is seen from one end.
-    root = sd[:, None] * (np.eye(6) + 0.9 * np.eye(6, k=-4) + 0.9 * np.eye(6, k=-2))
+    root = POSE_SD[:, None] * (
+        np.eye(6) + 0.9 * np.eye(6, k=-4) + 0.9 * np.eye(6, k=-2)
+    )
     placed = exactly_placed(root @ root.T)
     nodes = TRUE(local)
-    stated = scan_error(nodes, 0.05**2 * np.eye(36), in_plane, placed, 80.0)
+    stated = scan_error(nodes, 0.05**2 * np.eye(36), in_plane, placed, L_MM)
     repeated = []
     for _ in range(2000):
         pose = moved(TRUE, root @ rng.standard_normal(6), placed.pivot)
         other = PlacedTarget(pose, placed.covariance, placed.pivot, RADIUS, 0.05, 1000)
         seen = nodes + 0.05 * rng.standard_normal(nodes.shape)
-        repeated.append(scan_error(seen, np.eye(36), in_plane, other, 80.0).E)
+        repeated.append(scan_error(seen, np.eye(36), in_plane, other, L_MM).E)
     assert np.std(repeated) == pytest.approx(stated.u, rel=0.08)
 
 
-L_MM = 80.0
-MOTION = RigidMotion(
-    Rotation.from_rotvec([0.4, -1.1, 2.0]).as_matrix(), np.array([30.0, -200, 55])
-)
-POSE_SD = np.array([0.03, 0.02, 0.04, 4e-4, 5e-4, 3e-4])
-PLACED = PlacedTarget(MOTION, np.diag(POSE_SD**2), MOTION(np.zeros(3)), 1.5, 0.05, 1000)
-
-
-def on_plane(nodes):
-    """The point of z = 0 nearest to each."""
-    return nodes * np.array([1.0, 1.0, 0.0])
-
-
-def distances(nodes, closest=on_plane, scanned=None, used=None, **of_input):
-    seen = MOTION(nodes if scanned is None else scanned)
+def distances(nodes, closest=in_plane, scanned=None, used=None, **of_input):
+    seen = TRUE(nodes if scanned is None else scanned)
     used = np.ones(len(nodes), dtype=bool) if used is None else used
-    target = TargetInScan(PLACED, closest, **of_input)
+    target = TargetInScan(exactly_placed(np.diag(POSE_SD**2)), closest, **of_input)
     return target_distances(target, nodes, seen, used, L_MM)
 
 
@@ -219,7 +208,7 @@ def test_nodes_above_a_plane_have_the_E_of_their_height(nodes):
 
 def test_only_errors_across_a_surface_count(nodes):
     """D = n n^T, in the scan's frame."""
-    normal = MOTION.rotation[:, 2]
+    normal = TRUE.rotation[:, 2]
     found = distances(nodes)
     expected = np.broadcast_to(np.outer(normal, normal), found.slope.shape)
     np.testing.assert_allclose(found.slope, expected, atol=1e-9)
@@ -248,7 +237,7 @@ def test_the_drawn_law_of_E_is_that_of_scans_made_again(rng, nodes, height):
     errors = rng.normal(0.0, 0.05, (3_000, 12, 3))
     drawn = found.changes(errors, np.zeros_like(errors))
     made = [
-        distances(x, cylinder.closest, scanned=x + e @ MOTION.rotation).E_scanned
+        distances(x, cylinder.closest, scanned=x + e @ TRUE.rotation).E_scanned
         for e in errors[:200]
     ]
     np.testing.assert_allclose(

@@ -3,6 +3,7 @@
 import io
 from dataclasses import replace
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,7 +23,18 @@ from analysis.figures.run_picture import (
     run_picture,
     side_strain,
 )
-from sim.core.arrays import Floats
+from sim.core.arrays import Floats, Ints
+
+NO_LINES, NO_FACES = (np.empty((0, k), dtype=np.int64) for k in (2, 3))
+
+
+def drawing_of(
+    x: Floats, lines: Ints = NO_LINES, faces: Ints = NO_FACES, **more: Any
+) -> Drawing:
+    """A shape that stays as it began, without a target, in the box around it."""
+    box = np.array([x.min(axis=0), x.max(axis=0)])
+    none = np.empty((0, 2, 3))
+    return replace(Drawing(x, x, lines, faces, none, box), **more)
 
 
 def pixels(image: Floats, colour: str) -> int:
@@ -36,11 +48,8 @@ def test_creases_keep_their_colours_on_the_band_of_what_is_missing(turned):
     folds = {"mountain: 9°": np.array([[0, 2]]), "valley: 9°": np.array([[1, 3]])}
     missing = {"closure: at most 5°": np.array([[0, 2], [1, 3]])}
     faces = np.array([[0, 1, 2], [0, 2, 3]])
-    box = np.array([x.min(axis=0), x.max(axis=0)])
-    drawing = Drawing(
-        x, x, rim, faces, np.empty((0, 2, 3)), box, missing=missing,
-        view=(60.0, turned), folds=folds,
-    )  # fmt: skip
+    view = (60.0, turned)
+    drawing = drawing_of(x, rim, faces, missing=missing, view=view, folds=folds)
     file = io.BytesIO()
     run_picture(drawing, {}, "").savefig(file, format="png", dpi=200)
     file.seek(0)
@@ -53,12 +62,8 @@ def test_creases_keep_their_colours_on_the_band_of_what_is_missing(turned):
 def test_creases_that_missed_their_target_are_dashed_on_a_sheet_without_dots():
     x = np.array([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]], dtype=float)
     folds = {"valley: 9°": np.array([[0, 2]]), "valley, missed: 0°": np.array([[1, 3]])}
-    none, box = np.empty((0, 3), dtype=np.int64), x[[0, 2]]
     creases = np.array([[0, 2, 4], [1, 3, 5]])
-    drawing = Drawing(
-        x, x, creases[:, :2], none, np.empty((0, 2, 3)), box, folds=folds,
-        creases=creases, dotted=False,
-    )  # fmt: skip
+    drawing = drawing_of(x, creases[:, :2], folds=folds, creases=creases, dotted=False)
     for axes in run_picture(drawing, {}, "").axes:
         blue = [
             c for c in axes.collections if to_rgb(VALLEY) == tuple(c.get_color()[0, :3])
@@ -69,9 +74,7 @@ def test_creases_that_missed_their_target_are_dashed_on_a_sheet_without_dots():
 
 def test_a_picture_in_space_has_axes_of_a_round_length():
     x = np.array([[0, 0, 0], [0.1, 0, 0], [0, 0.12, 0.02]])
-    rim, none = np.array([[0, 1], [1, 2]]), np.empty((0, 3), dtype=np.int64)
-    box = np.array([x.min(axis=0), x.max(axis=0)])
-    drawing = Drawing(x, x, rim, none, np.empty((0, 2, 3)), box)
+    drawing = drawing_of(x, np.array([[0, 1], [1, 2]]))
     (axes,) = run_picture(drawing, {}, "").axes
     said = [text.get_text() for text in axes.texts]
     assert said == ["x", "y", "z", "axes 0.02 long"]
@@ -82,19 +85,15 @@ def test_a_picture_in_space_has_axes_of_a_round_length():
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("x (mm)", "y (mm)")
     ticks = axes.xaxis.get_major_formatter().format_ticks([0.0, 0.05, 0.1])
     assert ticks == ["0", "50", "100"]
-    (axes,) = run_picture(replace(flat, box=10.0 * box), {}, "").axes
+    (axes,) = run_picture(replace(flat, box=10.0 * flat.box), {}, "").axes
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("x (m)", "y (m)")
 
 
 def test_the_diagonal_of_a_flat_panel_is_not_drawn():
     x = np.array([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]], dtype=float)
-    none, faces = np.empty((0, 2), dtype=np.int64), np.array([[0, 1, 2], [0, 2, 3]])
-    drawn = {}
-    for name, inner in {"all": none, "rim": np.array([[2, 0]])}.items():
-        drawing = Drawing(
-            x, x, none, faces, np.empty((0, 2, 3)), x[[0, 2]], inner=inner
-        )
-        figure = run_picture(drawing, {}, "")
+    faces, drawn = np.array([[0, 1, 2], [0, 2, 3]]), {}
+    for name, inner in {"all": NO_LINES, "rim": np.array([[2, 0]])}.items():
+        figure = run_picture(drawing_of(x, faces=faces, inner=inner), {}, "")
         lines = [c for c in figure.axes[0].collections if hasattr(c, "_segments3d")]
         drawn[name] = [len(c._segments3d) for c in lines]
     assert drawn == {"all": [5, 5], "rim": [4, 4]}
@@ -106,11 +105,7 @@ def test_no_corner_is_cut_and_the_legend_and_the_axes_have_room(size, view):
     x = np.array(list(product(*([0.0, s] for s in size))))
     lines = np.array([[0, 7], [1, 6]])
     folds = {"mountain: 9°": lines[:1], "valley: 9°": lines[1:]}
-    none, box = np.empty((0, 3), dtype=np.int64), x[[0, 7]]
-    drawing = Drawing(
-        x, x, lines, none, np.empty((0, 2, 3)), box, view=view, folds=folds
-    )
-    figure = run_picture(drawing, {}, "")
+    figure = run_picture(drawing_of(x, lines, view=view, folds=folds), {}, "")
     figure.canvas.draw()
     (axes,) = figure.axes
     names = [text.get_position_3d() for text in axes.texts[:-1]]
@@ -129,10 +124,7 @@ def test_no_corner_is_cut_and_the_legend_and_the_axes_have_room(size, view):
 def test_creases_are_numbered_once_on_the_sheet_as_it_began():
     x = np.array([[0, 0, 0], [1, 0, 0], [2, 0, 0], [0, 1, 0], [2, 1, 0]], dtype=float)
     creases = np.array([[0, 1, 7], [1, 2, 7], [3, 4, 12]])  # one of them in two lines
-    none, box = np.empty((0, 3), dtype=np.int64), x[[0, 4]]
-    drawing = Drawing(
-        x, x + 5.0, creases[:, :2], none, np.empty((0, 2, 3)), box, creases=creases
-    )
+    drawing = drawing_of(x, creases[:, :2], creases=creases, last=x + 5.0)
     _, sheet = run_picture(drawing, {}, "").axes
     told = {text.get_text(): text.get_position() for text in sheet.texts}
     assert told == {"7": (0.5, 0.0), "12": (1.0, 1.0)}
@@ -141,15 +133,14 @@ def test_creases_are_numbered_once_on_the_sheet_as_it_began():
 @pytest.mark.parametrize("stretch", [1.0, 1.02])
 def test_panels_have_the_colour_of_the_stretch_of_their_sides(stretch):
     x = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]], dtype=float)
-    faces, none = np.array([[0, 1, 2], [1, 3, 2]]), np.empty((0, 2), dtype=np.int64)
+    faces = np.array([[0, 1, 2], [1, 3, 2]])
     last = x.copy()
     last[3] = [stretch, 1.0, 0.0]  # side 2-3 of the second face
     strain = side_strain(x, last, faces)
     assert_allclose(strain, [0.0, stretch - 1.0], atol=1e-12)
     box = np.array([[0, 0, 0], [1.02, 1, 1]])
-    drawing = Drawing(
-        x, last, none, faces, np.empty((0, 2, 3)), box, strain=float(strain.max())
-    )
+    more = {"last": last, "box": box, "strain": float(strain.max())}
+    drawing = drawing_of(x, faces=faces, **more)
     axes, *bar = run_picture(drawing, {}, "").axes
     (shown,) = (c for c in axes.collections if isinstance(c, Poly3DCollection))
     axes.figure.canvas.draw()
@@ -171,19 +162,16 @@ def test_a_long_title_is_broken_to_the_width_of_the_picture():
 
 @pytest.mark.parametrize("steps", [1, 2])
 def test_numbers_of_a_single_step_have_no_empty_chart(steps):
-    x, links = np.array([[0, 0, 0], [1, 0, 0.0]]), np.array([[0, 1]])
-    none = np.empty((0, 3), dtype=np.int64)
-    drawing = Drawing(x, x, links, none, np.empty((0, 2, 3)), x)
+    drawing = drawing_of(np.array([[0, 0, 0], [1, 0, 0.0]]), np.array([[0, 1]]))
     columns = {name: np.ones(steps) for name in ("step", "E", "S")}
     assert len(run_picture(drawing, columns, "").axes) == (1 if steps == 1 else 3)
 
 
 def test_what_is_held_and_loads_are_marked_and_a_centre_is_in_mm_as_the_shape_is():
     x, links = np.array([[0, 0, 0], [0.1, 0, 0.0]]), np.array([[0, 1]])
-    none = np.empty((0, 3), dtype=np.int64)
-    drawing = Drawing(
-        x, x, links, none, np.empty((0, 2, 3)), np.array([x[0], [0.1, 0, 0.02]]),
-        flat=True, unit="m", held=x[:1], loads=np.array([x[1:], [[0.1, 0, 0.02]]]),
+    drawing = drawing_of(
+        x, links, box=np.array([x[0], [0.1, 0, 0.02]]), flat=True, unit="m",
+        held=x[:1], loads=np.array([x[1:], [[0.1, 0, 0.02]]]),
     )  # fmt: skip
     columns = {"time": np.array([0.0, 1.0]), "x_c": np.array([0.05, 0.051])}
     shape, chart = run_picture(drawing, columns, "").axes
@@ -208,10 +196,7 @@ def test_each_start_has_a_curve_of_its_own_with_a_dot_at_its_end():
 
 def test_the_legend_names_the_grey_shape_above_a_flat_panel():
     x, links = np.array([[0, 0, 0], [1, 0, 1.0]]), np.array([[0, 1]])
-    none = np.empty((0, 3), dtype=np.int64)
-    drawing = Drawing(
-        x, x + 1.0, links, none, np.empty((0, 2, 3)), x, flat=True, began="at step 1"
-    )
+    drawing = drawing_of(x, links, last=x + 1.0, flat=True, began="at step 1")
     figure = run_picture(drawing, {}, "")
     figure.canvas.draw()
     (axes,) = figure.axes
@@ -222,12 +207,10 @@ def test_the_legend_names_the_grey_shape_above_a_flat_panel():
 
 def test_a_planar_mechanism_shows_its_plane_targets_numbers_and_doubled_bodies():
     x = np.array([[0, 0, 0], [0.1, 0, 0], [0.1, 0.12, 0], [0.1, 0, 0]])
-    links, none = np.array([[0, 1], [1, 2], [2, 3]]), np.empty((0, 3), dtype=np.int64)
-    box = np.array([x.min(axis=0), x.max(axis=0)])
-    drawing = Drawing(
-        x, x, links, none, np.empty((0, 2, 3)), box, view=(90.0, -90.0),
-        aims=np.array([[0.05, 0.1, 0.0]]), doubled=links[1:],
-        names=["0", "1", "2", "B3"],
+    links = np.array([[0, 1], [1, 2], [2, 3]])
+    drawing = drawing_of(
+        x, links, view=(90.0, -90.0), aims=np.array([[0.05, 0.1, 0.0]]),
+        doubled=links[1:], names=["0", "1", "2", "B3"],
     )  # fmt: skip
     (axes,) = run_picture(drawing, {}, "").axes
     said = [text.get_text().strip() for text in axes.texts]
