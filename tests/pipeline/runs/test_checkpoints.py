@@ -134,12 +134,18 @@ def test_a_motion_that_is_killed_after_its_start_records_it_once(tmp_path):
     _goes_on(lambda: sound_case(config), tmp_path, 0)
 
 
-def test_a_run_that_had_time_to_end_its_files_is_continued_too(tmp_path):
+@pytest.fixture
+def folders(tmp_path):
+    """Of a run that nobody stops, of one that goes on, and of its first attempt."""
+    places = "whole", f"running/{KEY}.2", f"failed/{KEY}.1"
+    for place in places:
+        (tmp_path / place).mkdir(parents=True)
+    return [tmp_path / place for place in places]
+
+
+def test_a_run_that_had_time_to_end_its_files_is_continued_too(folders, tmp_path):
     """An interrupt packs the steps; the run lies in failed/."""
-    whole, again = tmp_path / "whole", tmp_path / "running" / f"{KEY}.2"
-    first = tmp_path / "failed" / f"{KEY}.1"
-    for folder in (whole, again, first):
-        folder.mkdir(parents=True)
+    whole, again, first = folders
     result = record_steps(_cases()["star"], "star", whole)
     killed = _KilledCase(_cases()["star"], 7, first, tmp_path / "unused")
     with pytest.raises(_KilledError):
@@ -149,31 +155,27 @@ def test_a_run_that_had_time_to_end_its_files_is_continued_too(tmp_path):
     assert _same_files(again, whole)
 
 
-def test_a_damaged_checkpoint_costs_the_steps_and_no_more(tmp_path):
-    whole, again = tmp_path / "whole", tmp_path / "running" / f"{KEY}.2"
-    first = tmp_path / "failed" / f"{KEY}.1"
-    for folder in (whole, again, first):
-        folder.mkdir(parents=True)
+def test_a_damaged_checkpoint_costs_the_steps_and_no_more(folders):
+    whole, again, first = folders
     (first / CHECKPOINT).write_bytes(b"PK\x03\x04 and no more")
     result = record_steps(_cases()["star"], "star", whole)
     assert record_steps(_cases()["star"], "star", again) == result
     assert not (again / "continued.json").exists()
 
 
-def test_a_run_that_failed_is_not_continued_from_the_middle_of_a_step(tmp_path):
+def test_a_run_that_failed_is_not_continued_from_the_middle_of_a_step(folders):
     """Of the fifth step of 25 ms only a part can be made, which ends it too early."""
     options = StepOptions(h=0.025, contact_gap=1e-8)
     case = StarCase(duration=0.3, every=1, options=options)
-    folders = [tmp_path / "failed" / f"{KEY}.1", tmp_path / "running" / f"{KEY}.2"]
+    _, again, first = folders
     said = []
-    for folder in folders:
-        folder.mkdir(parents=True)
+    for folder in (first, again):
         with pytest.raises(NotConvergedError) as caught:
             record_steps(case, "star", folder)
         said.append(str(caught.value))
-    went_on = json.loads((folders[1] / "continued.json").read_text())
+    went_on = json.loads((again / "continued.json").read_text())
     assert went_on["step"] == 5  # after 0.1 s, the last whole step
     assert said[1] == said[0]
-    assert _same_files(folders[1], folders[0])
-    with np.load(folders[0] / "steps.npz") as arrays:
+    assert _same_files(again, first)
+    with np.load(first / "steps.npz") as arrays:
         assert len(arrays["x"]) == 6  # the start, four steps, a part of the fifth

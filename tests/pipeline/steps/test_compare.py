@@ -39,6 +39,17 @@ def folders(mechanism, tmp_path, rng):
     return ingest, run, tmp_path / "out"
 
 
+@pytest.fixture
+def compared(folders, tmp_path, rng):
+    """The row of a scan of other nodes than those that were simulated."""
+
+    def run(nodes_mm, config=CONFIG, **scan):
+        ingest = write_ingest(tmp_path / "other", scanned(nodes_mm, rng, **scan))
+        return run_step(config, ingest, *folders[1:])
+
+    return run
+
+
 def test_a_scan_of_the_simulated_shape_agrees(folders):
     row = run_step(CONFIG, *folders)
     assert row["verdict"] == "agrees"
@@ -111,17 +122,14 @@ def test_nodes_are_named_by_hand_in_a_column_of_the_spheres(folders):
             run_step(CONFIG, *folders)
 
 
-def test_another_state_of_the_mechanism_differs(mechanism, folders, tmp_path, rng):
-    ingest = write_ingest(tmp_path / "wrong", scanned(mechanism[1], rng))
-    row = run_step(CONFIG, ingest, *folders[1:])
-    assert row["verdict"] == "differs"
+def test_another_state_of_the_mechanism_differs(mechanism, compared):
+    assert compared(mechanism[1])["verdict"] == "differs"
 
 
 def test_a_missing_node_is_completed_or_left_out_on_both_sides(
-    mechanism, folders, tmp_path, rng
+    mechanism, folders, compared
 ):
-    scan = scanned(mechanism[0].nodes_mm, rng, missing=1)
-    row = run_step(CONFIG, write_ingest(tmp_path / "few", scan), *folders[1:])
+    row = compared(mechanism[0].nodes_mm, missing=1)
     assert row["verdict"] == "agrees"
     assert row["labelled"] + row["completed"] + row["missing"] == 15
     nodes = pd.read_csv(folders[2] / "nodes.csv")
@@ -141,15 +149,13 @@ def test_an_understated_uncertainty_does_not_pass_for_a_good_scan(
     assert row["scatter_sd_mm"] == pytest.approx(0.6, rel=0.5)
 
 
-def test_a_scan_in_metres_is_named_as_such(mechanism, folders, tmp_path, rng):
-    scan = scanned(mechanism[0].nodes_mm / 1000, rng, sd_mm=3e-5)
-    ingest = write_ingest(tmp_path / "metres", scan)
+def test_a_scan_in_metres_is_named_as_such(mechanism, compared):
     said = (
         "multiplied by 1000: check the `unit` of the structure's file, --scale-mm "
         f"({SCALE_MM / 1000:g} instead of {SCALE_MM:g}) and --unit"
     )
     with pytest.raises(InputError, match=re.escape(said)):
-        run_step(CONFIG, ingest, *folders[1:])
+        compared(mechanism[0].nodes_mm / 1000, sd_mm=3e-5)
 
 
 def test_a_scale_that_is_not_the_unit_of_the_structure_is_named(folders):
@@ -161,14 +167,10 @@ def test_a_scale_that_is_not_the_unit_of_the_structure_is_named(folders):
         run_step(replace(CONFIG, scale_mm=40 * SCALE_MM), spheres, simulated, out)
 
 
-def test_a_scan_of_a_print_in_another_size_says_the_scale(
-    mechanism, folders, tmp_path, rng
-):
-    scan = scanned(0.953 * mechanism[0].nodes_mm, rng)
-    ingest = write_ingest(tmp_path / "small", scan)
+def test_a_scan_of_a_print_in_another_size_says_the_scale(mechanism, compared):
     said = r"links are 0.953 times as long as simulated: .* --scale-mm ([\d.]+)"
     with pytest.raises(InputError, match=said) as caught:
-        run_step(CONFIG, ingest, *folders[1:])
+        compared(0.953 * mechanism[0].nodes_mm)
     scale = re.search(said, str(caught.value))
     assert scale is not None
     assert float(scale[1]) == pytest.approx(0.953 * SCALE_MM, rel=1e-3)
@@ -230,16 +232,20 @@ def test_the_budget_calls_a_default_a_default(folders, tmp_path):
         assert said.startswith(learnt)
 
 
-def test_what_differs_names_the_node_that_is_off_most(
-    mechanism, folders, tmp_path, rng
+def test_a_difference_names_the_worst_node_and_errors_that_were_not_stated(
+    mechanism, compared
 ):
     true, at = mechanism[0].nodes_mm.copy(), 3
     true[at] += (0.0, 0.0, 2.0)
-    row = run_step(CONFIG, write_ingest(tmp_path, scanned(true, rng)), *folders[1:])
+    row = compared(true)
     assert row["verdict"] == "differs"
     assert row["worst_node"] == at
     told = f"at node {at}: {row['worst_mm']:.2f} mm, u {row['worst_u_mm']:.2f} mm"
     assert told in row["why"]
+    unstated = "printing_sd_mm was not stated: 0.03 is assumed"
+    assert unstated in row["why"]
+    stated = compared(true, replace(CONFIG, printing_sd_mm=0.03))
+    assert unstated not in stated["why"]
 
 
 def test_the_worst_node_is_one_with_a_sphere_and_those_without_are_named(tmp_path, rng):
@@ -270,12 +276,12 @@ def test_the_worst_node_is_one_with_a_sphere_and_those_without_are_named(tmp_pat
 
 
 def test_a_link_of_another_length_is_named_and_no_printer_in_its_place(
-    mechanism, folders, tmp_path, rng
+    mechanism, compared
 ):
     """A node is 0.7 mm off, which prints that err by 0.4 mm would explain."""
     true = mechanism[0].nodes_mm.copy()
     true[3] += (0.3, 0.3, 0.55)
-    row = run_step(CONFIG, write_ingest(tmp_path, scanned(true, rng)), *folders[1:])
+    row = compared(true)
     assert row["verdict"] == "differs"
     assert f"largest for link {row['worst_length']}; largest at node 3:" in row["why"]
     i, j, at, drawn = re.match(
@@ -477,18 +483,6 @@ def test_a_sphere_that_was_found_twice_makes_no_difference(six_bar, tmp_path, rn
     row = run_step(CONFIG, ingest, six_bar, tmp_path, pictured=False)
     assert "2 spheres have no node" in row["why"]
     assert row["verdict"] == "inconclusive"
-
-
-def test_a_difference_says_that_the_printing_error_was_not_stated(
-    mechanism, folders, tmp_path, rng
-):
-    true = mechanism[0].nodes_mm.copy()
-    true[3] += (0.0, 0.0, 2.0)
-    ingest = write_ingest(tmp_path, scanned(true, rng))
-    unstated = "printing_sd_mm was not stated: 0.03 is assumed"
-    assert unstated in run_step(CONFIG, ingest, *folders[1:])["why"]
-    stated = replace(CONFIG, printing_sd_mm=0.03)
-    assert unstated not in run_step(stated, ingest, *folders[1:])["why"]
 
 
 def spoil_column(table):
