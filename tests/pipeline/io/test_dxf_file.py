@@ -82,26 +82,6 @@ def test_a_drawing_that_names_no_unit_is_given_none(tmp_path):
     assert units == ["", "", "cm"]
 
 
-def test_closed_polylines_are_bodies_that_turn_about_their_corners(tmp_path):
-    """Four squares in a ring: three motions in the plane, and that of the ring."""
-    turn = np.radians(20.0)
-    half = np.array([[1, 0], [0, 1], [-1, 0], [0, -1]]) / 2.0
-    square = half @ np.array(
-        [[np.cos(turn), np.sin(turn)], [-np.sin(turn), np.cos(turn)]]
-    )
-    mirrored = square * [-1, 1]
-    pitch = np.cos(turn)
-    squares = [
-        (square if (i + j) % 2 else mirrored) + [pitch * i, pitch * j]
-        for i in range(2)
-        for j in range(2)
-    ]
-    drawing = dxf(*(polygon(corners.tolist()) for corners in squares))
-    made = structure_file(written(tmp_path, drawing))
-    assert len(made.r0) == 12
-    assert mobility(made).mobility == 4
-
-
 def test_blocks_faces_and_drawings_in_space_are_read(tmp_path):
     document = ezdxf.new(units=6)
     block = document.blocks.new("BAR")
