@@ -227,7 +227,7 @@ class MeasuredSet(Entry):
     @model_validator(mode="after")
     def _is_whole(self) -> "MeasuredSet":
         if "_target_" not in self.model:
-            raise ValueError("model has no _target_: name a class of pipeline.cases")
+            raise ValueError("model has no _target_: name a class of pipeline.measured")
         if not self.quantities:
             raise ValueError("quantities is empty: name the compared quantities")
         if any(one.fitted for one in self.inputs.values()) and not self.records.fitted:
