@@ -17,7 +17,7 @@ from sim.core.arrays import Floats
 MOST_POINTS = 60_000  # shown
 MOST_REJECTED = 200  # shown: those with the most points
 REFUSED = "#0072B2"
-LONG_MM = 45.0  # a scan as it is printed, at least
+LONG_MM = 56.0  # a scan as it is printed, at least
 
 
 def thinned(points: Floats, most: int) -> Floats:
@@ -44,7 +44,7 @@ def scan_picture(
     text["path_effects"] = [withStroke(linewidth=1.0, foreground="white")]
     named: set[str] = set()
     letter = style.A_LETTER_MM / LONG_MM * float(np.ptp(cloud, axis=0).max())
-    apart = max((2.0 * letter, *(sphere.radius for sphere in picks.spheres)))
+    apart = max((1.7 * letter, *(sphere.radius for sphere in picks.spheres)))
     wide = max(apart, letter * max(map(len, names or ("",))))
     for panel, frame in views:
         _draw(panel, (cloud - middle) @ frame.T)

@@ -30,7 +30,7 @@ def test_a_name_is_not_written_upon_another_and_stands_in_some_view():
     )
     assert first | second == set("abcdef")
     assert len(first) + len(second) < 12
-    figure = scan_picture(picks.centres, picks, "six", [20 * one for one in "abcdef"])
+    figure = scan_picture(picks.centres, picks, "six", [24 * one for one in "abcdef"])
     figure.savefig(BytesIO())
     for panel in figure.axes:
         boxes = [text.get_window_extent() for text in panel.texts if text.get_text()]
