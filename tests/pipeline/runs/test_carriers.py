@@ -136,7 +136,7 @@ def test_every_carrier_is_there_and_is_imported_by_a_run():
             True,
         ),
         ("sim/core/options.py", "must be {one.words}", "is not {one.words}", False),
-        ("sim/core/options.py", "words}, not {value}", "words}, never {value}", False),
+        ("sim/core/options.py", "words}, not {given}", "words}, never {given}", False),
         ("sim/core/options.py", "raise ValueError(", "raise TypeError(", True),
         ("sim/core/options.py", "getattr(self, field.name)", "field.name", True),
         ("sim/mechanism/design.py", "best=start", "best=None", True),
