@@ -40,6 +40,7 @@ from tests.sim.mechanism.random_structures import random_structure
 
 OVAL = Ellipsoid((3.0, 2.0, 4.0), (0.0, 0.1, 0.0))
 NEAR, FAR = 0.9, 1.1  # from the bottom and from the top of the unit circle to the oval
+E_PER_LENGTH = np.sqrt(0.5) / 0.5  # two nodes, L = 1/2
 
 
 def pointer(degrees: float = 10.0) -> Structure:
@@ -50,45 +51,40 @@ def pointer(degrees: float = 10.0) -> Structure:
     return replace(made, leading=np.array([1]))
 
 
-def found(
-    made: Structure, options: NewtonOptions, starts: int
+def searched(
+    starts: int, hops: int = 0, seed: int = 0
 ) -> tuple[list[MorphStep], list[Attempt]]:
-    steps = list(lowest(made, OVAL, options, starts))
+    steps = list(lowest(pointer(), OVAL, NewtonOptions(seed=seed), starts, hops))
     return steps, attempts_of(steps)
 
 
 def test_of_two_minima_the_lower_is_kept_and_both_are_listed():
-    made, options = pointer(), NewtonOptions()
-    *_, alone = morph_rounded_first(made, OVAL, options)
-    steps, attempts = found(made, options, 6)
-    E_per_length = np.sqrt(0.5) / 0.5  # two nodes, L = 1/2
-    assert_allclose(alone.E, FAR * E_per_length, rtol=1e-9)
-    assert_allclose(steps[-1].E, NEAR * E_per_length, rtol=1e-9)
+    *_, alone = morph_rounded_first(pointer(), OVAL, NewtonOptions())
+    steps, attempts = searched(6)
+    assert_allclose(alone.E, FAR * E_PER_LENGTH, rtol=1e-9)
+    assert_allclose(steps[-1].E, NEAR * E_PER_LENGTH, rtol=1e-9)
     assert attempts[0].minimum == 1
     assert {attempt.minimum for attempt in attempts} == {0, 1}
     for attempt in attempts:
-        wanted = (NEAR, FAR)[attempt.minimum] * E_per_length
+        wanted = (NEAR, FAR)[attempt.minimum] * E_PER_LENGTH
         assert_allclose(attempt.E, wanted, rtol=1e-9)
 
 
 def test_of_minima_as_low_that_of_the_first_start_is_kept(monkeypatch):
-    made, options = pointer(), NewtonOptions()
-    *_, alone = morph_rounded_first(made, OVAL, options)
+    *_, alone = morph_rounded_first(pointer(), OVAL, NewtonOptions())
 
     def ended(_task, _begun, start, _hops):
         yield alone._replace(E=alone.E - 1e-9 * start, S=alone.S + 0.1 * start)
 
     monkeypatch.setattr(global_search, "_from", ended)
-    steps, attempts = found(made, options, 3)
+    steps, attempts = searched(3)
     assert steps[-1].start == 0
     assert [attempt.minimum for attempt in attempts] == [0, 1, 2]
 
 
 def test_starts_are_those_of_their_seed_and_more_are_a_superset():
-    made = pointer()
     few, more, other = (
-        found(made, NewtonOptions(seed=seed), count)[1]
-        for seed, count in ((1, 3), (1, 5), (2, 3))
+        searched(count, seed=seed)[1] for seed, count in ((1, 3), (1, 5), (2, 3))
     )
     assert [a.steps for a in few] == [a.steps for a in more[:3]]
     assert [a.E for a in few] == [a.E for a in more[:3]]
@@ -125,19 +121,9 @@ def test_where_no_start_converges_the_first_error_is_told():
         list(lowest(pointer(), OVAL, NewtonOptions(max_steps=1), 2))
 
 
-E_PER_LENGTH = np.sqrt(0.5) / 0.5  # two nodes, L = 1/2
-
-
-def hopped(
-    starts: int, hops: int, seed: int = 0
-) -> tuple[list[MorphStep], list[Attempt]]:
-    steps = list(lowest(pointer(), OVAL, NewtonOptions(seed=seed), starts, hops))
-    return steps, attempts_of(steps)
-
-
 def test_hops_from_the_higher_minimum_find_the_lower_one():
-    _, alone = hopped(1, 0)
-    steps, attempts = hopped(1, 12)
+    _, alone = searched(1, 0)
+    steps, attempts = searched(1, 12)
     assert_allclose(alone[0].E, FAR * E_PER_LENGTH, rtol=1e-9)
     assert_allclose(attempts[0].E, NEAR * E_PER_LENGTH, rtol=1e-9)
     assert steps[-1].gradient <= NewtonOptions().tolerance
@@ -145,17 +131,15 @@ def test_hops_from_the_higher_minimum_find_the_lower_one():
 
 
 def test_hops_are_those_of_their_seed_and_more_are_a_superset():
-    few, more = (hopped(2, hops)[0] for hops in (3, 6))
-    again = hopped(2, 3)[0]
+    few, more = (searched(2, hops)[0] for hops in (3, 6))
+    again = searched(2, 3)[0]
     assert [step.E for step in few] == [step.E for step in again]
     first = [step.E for step in few if step.start == 0][:-1]  # the last is told twice
     assert first == [step.E for step in more if step.start == 0][: len(first)]
 
 
 def test_walks_away_keep_the_constraints_and_pass_no_body(rng):
-    made = pointer(90.0)
-    solids = Solids().with_spheres(2, 0.15)
-    made = replace(made, solids=solids)
+    made = replace(pointer(90.0), solids=Solids().with_spheres(2, 0.15))
     problem, z = MorphProblem.at(made, OVAL, NewtonOptions())
     angles = []
     for _ in range(12):

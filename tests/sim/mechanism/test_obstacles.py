@@ -30,17 +30,13 @@ RADIUS = 0.33
 CROSS = np.array([[-1.0, 0, 1], [1, 0, 1], [0, -1, -1], [0, 1, -1]])
 
 
-def obstacles_of(made: Structure) -> Obstacles:
-    return Obstacles.of(made)
-
-
 def ended(made: Structure, goals: Floats) -> tuple[MorphStep, list[Touch]]:
     """The end of a morph to `goals`, which must satisfy the conditions of a minimum."""
     goals = np.asarray(goals, dtype=np.float64)
     *_, last = morph_newton(made, Goals(goals), NewtonOptions())
     L = characteristic_length(made.r0)
     kappa = BARRIER_PARAMETERS[-1] * L**2
-    touched = obstacles_of(made).nearest.touching(last.state, kappa)
+    touched = Obstacles.of(made).nearest.touching(last.state, kappa)
     assert last.stop is Stop.GRADIENT
     assert last.gradient <= 1e-9
     assert last.residual <= 1e-10
@@ -67,7 +63,7 @@ def everything(rng: np.random.Generator) -> Structure:
 
 def test_push_is_the_gradient_of_the_energy(rng):
     made = everything(rng)
-    obstacles, z = obstacles_of(made), made.r0
+    obstacles, z = Obstacles.of(made), made.r0
     push = obstacles.contacts(z, 0.7).push()
     assert (np.abs(push).max(axis=1) > 1e-3).sum() >= 9
     assert_allclose(push.sum(axis=0), 0.0, atol=1e-12)
@@ -81,7 +77,7 @@ def test_push_is_the_gradient_of_the_energy(rng):
 
 def test_blocks_are_the_curvature_of_the_energy(rng):
     made = everything(rng)
-    obstacles, z = obstacles_of(made), made.r0
+    obstacles, z = Obstacles.of(made), made.r0
     v = 0.02 * rng.normal(size=z.shape)
     slope = dense_curvature(obstacles, z) @ v.ravel()
     order = remainder_order(
@@ -104,7 +100,7 @@ def dense_curvature(obstacles: Obstacles, z: Floats, *, convex: bool = False) ->
 def test_balls_on_one_link_do_not_feel_each_other():
     r = np.array([[0.0, 0, 0], [0.5, 0, 0], [0, 0.7, 0]])
     made = limited(r, [dist(r, 0, 1)], solids(balls=[(i, 0.3) for i in range(3)]))
-    near = obstacles_of(made).meetings.near(r)
+    near = Obstacles.of(made).meetings.near(r)
     assert near.node[:, :2].tolist() == [[0, 2], [1, 2]]
 
 
@@ -175,7 +171,7 @@ def test_a_sheet_of_balls_enters_an_ellipsoid_without_an_overlap(axes):
     sheet = triangle_sheet(4, 4)
     solid = replace(sheet, solids=Solids().with_spheres(len(sheet.r0), RADIUS))
     target = Ellipsoid(axes, (0.05, 0.03, -0.8 * axes[2]))
-    obstacles = obstacles_of(solid)
+    obstacles = Obstacles.of(solid)
     *_, bare = morph_newton(sheet, target, NewtonOptions())
     assert obstacles.overlaps(bare.r) > 100
     steps = list(morph_newton(solid, target, NewtonOptions()))
@@ -194,7 +190,7 @@ def ended_thin(
     sheet = triangle_sheet(rows, columns)
     thin = with_solids(sheet, link_radius=size, thickness=size)
     target = Ellipsoid(tuple(axes), (0.05, 0.03, -0.8 * axes[2]))  # type: ignore[arg-type]
-    obstacles = obstacles_of(thin)
+    obstacles = Obstacles.of(thin)
     steps = list(morph_newton(thin, target, NewtonOptions(max_steps=most)))
     assert all(obstacles.overlaps(step.r) == 0 for step in steps)
     assert all(obstacles.allows(a.r, b.r) for a, b in pairwise(steps))
@@ -236,7 +232,7 @@ def test_a_rod_through_the_middle_of_a_panel_is_refused(height):
     r = np.array([[0.0, 0, 0], [9, 0, 0], [0, 9, 0], [2.5, 2.5, height], [2.5, 2.5, 4]])
     bodies = solids(capsules=[(3, 4, 0.1)], panels=[(0, 1, 2, 0.1)])
     made = limited(r, [], bodies)
-    obstacles = obstacles_of(made)
+    obstacles = Obstacles.of(made)
     if height > 0.0:
         obstacles.check(r)
         assert obstacles.overlaps(r) == 0
