@@ -178,19 +178,13 @@ def _simulate(plain: Mapping[str, Any], settings: Any) -> None:
     _show(keep_own(own, directory), own)
 
 
-IN_REACTIONS = (
-    "in the file's units; of a morph, whose goals pull by springs of stiffness 1, "
-    "tension in lengths, y in lengths^(2-p): p 2 for dist, dot; 3 triple; 1 others"
-)
-
-
 def _show(directory: Path, name: str) -> None:
     """Say what came out, where it is and what to type next; draw it."""
     record = run_record(directory)
     print("\n".join([*run_lines(record, directory), *definitions(record)]))
     print(f"run      {shown_path(directory)}")
     if (forces := directory / "reactions.csv").is_file():
-        print(f"forces   {shown_path(forces)}: {IN_REACTIONS}")
+        print(f"forces   {shown_path(forces)}")
     if _has_picture(directory):
         print(f"picture  {shown_path(directory / PICTURE)}")
         print(f"page     {shown_path(directory / PAGE)}")

@@ -185,9 +185,16 @@ def _numbers(record: Mapping[str, Any]) -> list[str]:
     numbers = main_numbers(record)
     words = {k: IN_WORDS.get(k, k.replace("_", " ")) for k in numbers}
     return [
-        f"{words[k]} {short(value)} {units.get(k, '')}".rstrip()
+        f"{words[k]} {_with_unit(value, units.get(k, ''))}".rstrip()
         for k, value in numbers.items()
     ]
+
+
+def _with_unit(value: Any, unit: str) -> str:
+    """A length below 1 m in mm, as in pictures."""
+    if unit == "m" and abs(value) < 1.0:
+        return f"{short(1000.0 * value)} mm"
+    return f"{short(value)} {unit}"
 
 
 def length_unit(record: Mapping[str, Any]) -> str:

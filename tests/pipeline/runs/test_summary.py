@@ -31,13 +31,13 @@ def test_a_fold_leaves_out_what_means_nothing_there():
     assert summary_lines(record)[0] == "strain energy 0.5 J, panel strain 0.01"
     record["result"] |= {"displacement": 0.02}
     said = summary_lines(record)[0]
-    assert "displacement of the watched coordinate 0.02 m" in said
+    assert "displacement of the watched coordinate 20 mm" in said
 
 
 def test_how_near_a_contact_is_does_not_come_before_what_moved():
     result = {"contact_gap": 4e-8, "out_of_balance": 1e-9, "x_c": 0.5, "y_c": 0.1}
     (said, _) = summary_lines({"result": result, "wall_s": 1.0})
-    assert said == "centre of mass at x 0.5 m, y 0.1 m"
+    assert said == "centre of mass at x 500 mm, y 100 mm"
 
 
 def test_a_target_is_told_as_reached_or_missed_with_its_farthest_node():
@@ -70,7 +70,7 @@ def test_of_several_starts_it_is_said_how_many_found_the_lowest_minimum():
 
 def test_numbers_in_si_units_have_them_and_words_are_told_once():
     record = {"result": {"stop": "duration", "energy": 0.5, "x_c": 0.25}, "wall_s": 1.0}
-    assert summary_lines(record)[0] == "energy 0.5 J, centre of mass at x 0.25 m"
+    assert summary_lines(record)[0] == "energy 0.5 J, centre of mass at x 250 mm"
     assert summary_lines(record)[1].endswith(": the requested time is over")
     (said,) = definitions({"result": {"E": 0.1, "S": 1.0}})
     assert said.startswith("E is the rms distance of all nodes from their goals")
@@ -83,4 +83,4 @@ def test_numbers_in_si_units_have_them_and_words_are_told_once():
 
 def test_no_number_is_minus_zero():
     numbers = summary_lines({"result": {"x_c": -0.0, "y_c": -2.5}})
-    assert "centre of mass at x 0 m, y -2.5 m" in numbers
+    assert "centre of mass at x 0 mm, y -2.5 m" in numbers
