@@ -155,7 +155,7 @@ def calibrate(
                 f"{others[0]} has no effect with a file: write it into {poses[0]}, "
                 "under settings"
             )
-        from pipeline.steps.calibration_file import composed
+        from pipeline.steps.synthetic_poses import composed
 
         config, tags = composed(poses[0]), {"synthetic": "true"}
     else:

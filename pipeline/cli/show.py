@@ -43,7 +43,7 @@ def seen(directory: Path) -> Path:
 
 def write_vtk(directory: Path) -> Path:
     """Write the steps of a run into its folder vtk."""
-    from pipeline.io.mesh_files import write_vtk_series
+    from pipeline.io.mesh_writers import write_vtk_series
 
     shape = shape_of(directory)
     steps = range(len(shape.r))

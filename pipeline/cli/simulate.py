@@ -24,7 +24,7 @@ from pipeline.config.hydra import (
     plain_config,
     raise_hydra_errors,
 )
-from pipeline.io.json_file import case_of, is_file_name
+from pipeline.io.yaml_and_json import case_of, is_file_name
 from pipeline.runs.case_job import planned
 from pipeline.runs.run_attempts import run_once
 from pipeline.runs.run_directory import keep_own, own_name, run_record

@@ -12,7 +12,7 @@ from pipeline.config.config_files import checked
 from pipeline.config.value_types import Coordinate, Rows
 from pipeline.io.crease_lines import cp_entries, svg_entries, svg_metres
 from pipeline.io.dxf_file import dxf_creases
-from pipeline.io.json_file import read_entries, read_text
+from pipeline.io.yaml_and_json import read_entries, read_text
 from sim.origami.pattern.fold_format import Unassigned, read_pattern
 from sim.origami.pattern.pattern import CreasePattern
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from pipeline.io import binary_clouds, meshes, ply, text_clouds
+from pipeline.io import binary_clouds, ply, scanned_meshes, text_clouds
 from pipeline.io.length_units import Unit, declared_unit
 from pipeline.io.reader_interface import (
     AGAIN,
@@ -188,10 +188,10 @@ READERS: dict[str, Reader] = {
     ".las": binary_clouds.read_las,
     ".laz": binary_clouds.read_las,
     ".e57": binary_clouds.read_e57,
-    ".stl": meshes.read_stl,
-    ".obj": meshes.read_obj,
-    ".glb": meshes.read_glb,
-    ".3mf": meshes.read_3mf,
+    ".stl": scanned_meshes.read_stl,
+    ".obj": scanned_meshes.read_obj,
+    ".glb": scanned_meshes.read_glb,
+    ".3mf": scanned_meshes.read_3mf,
 }
 _TEXT = ".xyz .xyzn .xyzrgb .txt .csv .tsv .asc .pts .ptx .dat"
 READERS |= dict.fromkeys(_TEXT.split(), text_clouds.read_text)

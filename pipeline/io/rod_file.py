@@ -6,7 +6,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from pipeline.config.config_files import checked, located
-from pipeline.io.json_file import read_entries
 from pipeline.io.length_units import unit_named
 from pipeline.io.rod_entries import Place, RodEntry, RodFile
 from pipeline.io.rod_places import (
@@ -17,6 +16,7 @@ from pipeline.io.rod_places import (
     refuse_overlap,
 )
 from pipeline.io.rod_space import DrawnInSpace, SpaceRobot
+from pipeline.io.yaml_and_json import read_entries
 from sim.rods.plane.builders import RodDraft
 from sim.rods.plane.ground import Ground, GroundPlane
 from sim.rods.plane.rod import GRAVITY, RodMaterial, RoundSection, Section

@@ -44,7 +44,6 @@ from pydantic import Field, WithJsonSchema
 
 from pipeline.config.config_files import checked, located
 from pipeline.config.value_types import Entry, OneOf, Point, Positive, Rows, numbers
-from pipeline.io.json_file import read_entries, read_text
 from pipeline.io.length_units import unit_named
 from pipeline.io.structure_entries import (
     Named,
@@ -59,6 +58,7 @@ from pipeline.io.structure_entries import (
     volume_document,
 )
 from pipeline.io.urdf_file import urdf_entries
+from pipeline.io.yaml_and_json import read_entries, read_text
 from pipeline.runs.atomic_files import read_json
 from pipeline.terminal import InputError, close_to, commas
 from sim.core.arrays import Floats, Ints

@@ -28,11 +28,11 @@ from pipeline.runs.atomic_files import write_arrays, write_json, write_table
 from pipeline.runs.case_job import planned, sound_case
 from pipeline.runs.run_directory import Job, Needs, Numbers, finished, run_record
 from pipeline.scans.sphere_tables import read_spheres
-from pipeline.steps.calibration_file import SyntheticPoses
 from pipeline.steps.compare import run_step as compare
 from pipeline.steps.ingest import run_step as ingest
 from pipeline.steps.settings import CalibrationSettings, ComparisonSettings, Ingest
 from pipeline.steps.simulate import run_in
+from pipeline.steps.synthetic_poses import SyntheticPoses
 from pipeline.steps.virtual_scan import run_step as virtual_scan
 from pipeline.terminal import InputError, RunFailedError, file_of_step, refusing
 from sim.core.arrays import Floats

@@ -16,7 +16,7 @@ from pipeline.config.config_files import refuse_unknown
 from pipeline.config.hydra import composed_file
 from pipeline.config.workflow_file import FILE, shared_settings
 from pipeline.io.length_units import unit_named
-from pipeline.io.mesh_files import PrintedPiece, mesh_of, write_3mf, write_stl
+from pipeline.io.mesh_writers import PrintedPiece, mesh_of, write_3mf, write_stl
 from pipeline.io.structure_file import document
 from pipeline.runs.atomic_files import replacing, write_json, write_table
 from pipeline.runs.run_directory import Job, Needs, Numbers, run_record

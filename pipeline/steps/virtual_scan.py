@@ -13,7 +13,7 @@ from scipy.spatial.distance import pdist
 from scipy.spatial.transform import Rotation
 from trimesh import Trimesh
 
-from pipeline.io.mesh_files import mesh_of
+from pipeline.io.mesh_writers import mesh_of
 from pipeline.runs.atomic_files import read_json, replacing, write_json
 from pipeline.runs.run_directory import Job, Needs, Numbers
 from pipeline.runs.simulated_run import read_simulated

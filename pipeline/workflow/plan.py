@@ -238,7 +238,7 @@ class Plan:
                 raise no_such(f"{WORKFLOW} has no simulation", name, self.simulations)
             return self.composer.compose("simulate", self.simulations[name])
         if step == "calibrate":
-            from pipeline.steps.calibration_file import FOLDER, composed
+            from pipeline.steps.synthetic_poses import FOLDER, composed
 
             return composed(FOLDER / f"{name}.yaml", self.composer)
         if step == "parts":

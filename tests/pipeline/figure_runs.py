@@ -16,12 +16,12 @@ from pipeline.runs.atomic_files import write_json
 from pipeline.runs.case_job import sound_case
 from pipeline.runs.study_members import read_study
 from pipeline.steps.calibrate import run_synthetic
-from pipeline.steps.calibration_file import FOLDER, SyntheticPoses, composed
 from pipeline.steps.compare import run_step as compare
 from pipeline.steps.parts import parts_of, parts_settings
 from pipeline.steps.parts import run_step as make_parts
 from pipeline.steps.settings import ComparisonSettings
 from pipeline.steps.simulate import record_steps
+from pipeline.steps.synthetic_poses import FOLDER, SyntheticPoses, composed
 from tests.analysis.mechanisms import random_mechanism, scanned
 from tests.pipeline.comparison_files import SCALE_MM, write_ingest, write_run
 from tests.pipeline.conftest import ROOT

@@ -12,7 +12,7 @@ import yaml
 from pipeline.cli.app import called
 from pipeline.io.structure_file import structure_file
 from pipeline.steps.calibrate import printing
-from pipeline.steps.calibration_file import composed
+from pipeline.steps.synthetic_poses import composed
 from pipeline.terminal import InputError
 
 SHIPPED = Path("conf/calibration/ring_of_triangles.yaml")

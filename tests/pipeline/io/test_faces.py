@@ -10,7 +10,7 @@ import trimesh
 
 from pipeline.io import reader_interface
 from pipeline.io.length_units import Unit
-from pipeline.io.mesh_files import write_3mf
+from pipeline.io.mesh_writers import write_3mf
 from pipeline.io.point_cloud import Cloud, read_cloud
 from pipeline.io.reader_interface import Choices, ScanFileError
 from pipeline.terminal import kept_locale

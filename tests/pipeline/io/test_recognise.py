@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from pipeline.io.json_file import case_of
+from pipeline.io.yaml_and_json import case_of
 from pipeline.terminal import InputError
 from tests.helpers.refusals import refused_in_one_line
 from tests.pipeline.conftest import ROOT

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from pipeline.cli.app import called
-from pipeline.io import json_file
-from pipeline.io.json_file import read_entries, read_text
+from pipeline.io import yaml_and_json
+from pipeline.io.yaml_and_json import read_entries, read_text
 from pipeline.runs.study_members import read_study
 from pipeline.terminal import InputError
 
@@ -67,7 +67,7 @@ def test_a_file_of_one_value_is_refused(tmp_path, text):
 
 
 def test_values_that_are_written_count_for_nothing(tmp_path, monkeypatch):
-    monkeypatch.setattr(json_file, "MOST_UNFOLDED", 6)  # those of two points
+    monkeypatch.setattr(yaml_and_json, "MOST_UNFOLDED", 6)  # those of two points
     file, many = tmp_path / "large.yaml", [*range(100)]
     file.write_text(f"at: &at [1.0, 2.0]\nagain: [*at, *at]\nmany: {many}\n")
     assert read(file)["again"] == [[1.0, 2.0], [1.0, 2.0]]
@@ -78,7 +78,7 @@ def test_values_that_are_written_count_for_nothing(tmp_path, monkeypatch):
 
 def test_a_file_of_more_than_can_be_read_in_minutes_is_refused(tmp_path):
     file = tmp_path / "long.yaml"
-    file.write_bytes(b"a: 1\n#" + b"x" * json_file.LARGEST_YAML)
+    file.write_bytes(b"a: 1\n#" + b"x" * yaml_and_json.LARGEST_YAML)
     with pytest.raises(InputError, match=r"long.yaml .*more than 16 MB"):
         read(file)
 

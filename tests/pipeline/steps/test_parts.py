@@ -13,7 +13,7 @@ import yaml
 from pipeline.cli.app import called
 from pipeline.config.hydra import Composer
 from pipeline.config.workflow_file import FILE
-from pipeline.io.mesh_files import write_3mf
+from pipeline.io.mesh_writers import write_3mf
 from pipeline.io.structure_file import structure_file
 from pipeline.runs.atomic_files import write_json
 from pipeline.runs.run_directory import Job

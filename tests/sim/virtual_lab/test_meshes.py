@@ -14,7 +14,7 @@ from analysis.labels.spacing import (
     spaced_lengths,
     spaced_triangles,
 )
-from pipeline.io.mesh_files import PrintedPiece, mesh_of
+from pipeline.io.mesh_writers import PrintedPiece, mesh_of
 from pipeline.io.structure_file import structure_file
 from pipeline.steps import parts
 from sim.core.arrays import Floats
