@@ -46,7 +46,9 @@ COMPARISONS = "comparisons"  # in place of the name of a figure
 
 
 def _targets(figure: str, plan: Plan) -> list[str]:
-    """What Snakemake is asked to make."""
+    """What Snakemake is asked to make; an error where a scan is missing."""
+    for name in plan.workflow.comparisons if figure in ("", COMPARISONS) else ():
+        plan.scans(name)
     if figure == COMPARISONS:
         return ["demo"]
     if figure and figure not in plan.workflow.figures:

@@ -12,6 +12,7 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, asdict, dataclass, fields
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from pipeline.config.hydra import Composer
@@ -30,7 +31,7 @@ from pipeline.runs.run_directory import RESULTS
 from pipeline.runs.run_keys import files_named, identity, rebuilds_cases, targets
 from pipeline.runs.step_runs import planned_digest
 from pipeline.steps.settings import STEPS, Step
-from pipeline.terminal import InputError, no_such, refusing
+from pipeline.terminal import InputError, nearest, no_such, refusing
 from pipeline.workflow.study_batches import StudyPlan
 
 OF_EACH = {"virtual_scan": ("scale_mm", "ball_radius_mm", "seed")}
@@ -373,9 +374,19 @@ class Plan:
                 yield row.label
 
     def scans(self, comparison: str) -> list[str]:
-        """The files of the scan of a comparison."""
+        """The files of the scan of a comparison.
+
+        Snakemake would keep results of earlier files where the present ones are not
+        there, and say that nothing is to be done.
+        """
         scan = self.entry("ingest", comparison).scan
         if not isinstance(scan, VirtualScan):
+            for file in map(Path, scan):
+                if not file.is_file():
+                    raise InputError(
+                        f"{WORKFLOW}: comparisons.{comparison}: scan: there is no file "
+                        f"{file}: {nearest(file)}"
+                    )
             return list(scan)
         return [f"{RESULTS}/virtual_scan/{comparison}/{view}" for view in self.views]
 

@@ -191,6 +191,9 @@ def test_a_real_scan_takes_the_place_of_the_synthetic_one(project):
     mine = {**ONE, "scan": ["scan.ply"]}
     write_workflow(project, {"shared": SHARED, "comparisons": {"one": mine}})
     plan = Plan()
+    with pytest.raises(InputError, match=r"comparisons.one: scan: there is no file"):
+        plan.scans("one")  # Snakemake would keep the results of another scan
+    (project / "scan.ply").touch()
     assert plan.scans("one") == ["scan.ply"]
     assert plan.upstream("ingest", "one") == []
     assert "virtual_scan" not in {step for step, _ in plan.names()}
