@@ -110,7 +110,9 @@ def _found(out: Path, numbers: Mapping[str, Any]) -> str:
     remarks += [f"note: {numbers['notes']}\n"] if numbers["notes"] else []
     many, views, lost = (numbers[k] for k in ("spheres", "views", "rejected"))
     why = f" ({numbers['rejected_for']}: {out / 'rejected.csv'})" if lost else ""
-    own = f"{numbers['free_radius_mm']:.5g} +- {numbers['free_radius_sd_mm']:.1g} mm"
+    sd = numbers["free_radius_sd_mm"]
+    digits = max(0, -math.floor(math.log10(sd))) if 0.0 < sd < math.inf else 3
+    own = f"{numbers['free_radius_mm']:.{digits}f} +- {sd:.{digits}f} mm"
     radius = "" if numbers["radius_remark"] else f"their radius in the scan is {own}, "
     return "".join(remarks) + (
         f"found {many} sphere{'s' * (many != 1)} in {views} "
@@ -119,7 +121,7 @@ def _found(out: Path, numbers: Mapping[str, Any]) -> str:
         f"{radius}noise {numbers['noise_mm']:.2g} mm; "
         f"candidates rejected: {lost}{why}\n"
         f"next: morphtrack compare --spheres {shlex.quote(str(out))} --simulated RUN "
-        "--out verdict"
+        "--out verdict, where RUN is what simulate printed as run"
     )
 
 

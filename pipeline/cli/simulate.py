@@ -183,7 +183,8 @@ def _show(directory: Path, name: str) -> None:
     record = run_record(directory)
     print("\n".join([*run_lines(record, directory), *definitions(record)]))
     print(f"run      {shown_path(directory)}")
-    if (forces := directory / "reactions.csv").is_file():
+    forces = directory / "reactions.csv"
+    if forces.is_file() and not record["result"].get("target_reached"):
         print(f"forces   {shown_path(forces)}")
     if _has_picture(directory):
         print(f"picture  {shown_path(directory / PICTURE)}")

@@ -99,15 +99,16 @@ def radius_remark(used: float, own: float, sd: float, slack: float = 0.0) -> str
         return ""
     return (
         f"the spheres are {own / used:.4f} times as large as stated, {own:.4g} +- "
-        f"{sd:.2g} mm, not {used:g}: ingest with --sphere-radius-mm {own:.4g} if that "
-        "is the printed radius, else check the scanner's scale"
+        f"{with_noise(sd, slack):.2g} mm, not {used:g}: ingest with "
+        f"--sphere-radius-mm {own:.4g} if that is the printed radius, else check the "
+        "scanner's scale"
     )
 
 
 def radius_hint(picks: Picks, options: PickOptions) -> str:
     """The same for a scan, where noise makes caps seem smaller or larger."""
     used = used_radius(picks, options)
-    return radius_remark(used, *own_radius(picks), _of_noise(picks, used))
+    return radius_remark(used, *own_radius(picks), of_noise(picks, used))
 
 
 def shared_errors(picks: Picks, options: PickOptions) -> list[str]:
@@ -132,20 +133,26 @@ def shared_errors(picks: Picks, options: PickOptions) -> list[str]:
     return [*notes, hidden]
 
 
-def _of_noise(picks: Picks, used: float) -> float:
+def with_noise(sd: float, slack: float) -> float:
+    """The sd of a radius that noise may also change by anything up to `slack`, mm."""
+    return float(np.hypot(sd, slack / np.sqrt(3.0)))
+
+
+def of_noise(picks: Picks, used: float) -> float:
     """By how much noise of a direction that is not known may change radii, mm."""
     return HINT.caps * picks.noise**2 / used
 
 
 def _wrong_radius(picks: Picks, R: float) -> str:
     """Why centres fitted with R would be wrong: a cap seen from one side slides."""
-    own, sd = own_radius(picks)
-    if abs(own - R) < max(HINT.wrong * R, HINT.certain * sd, _of_noise(picks, R)):
+    (own, sd), slack = own_radius(picks), of_noise(picks, R)
+    if abs(own - R) < max(HINT.wrong * R, HINT.certain * sd, slack):
         return ""
     return (
         f"E-RADIUS the spheres found ({len(picks.spheres)}) have the radius {own:.4g} "
-        f"+- {sd:.2g} mm, {own / R:.3f} times {R:g} mm: rerun with --sphere-radius-mm "
-        f"{own:.4g} if it is the printed one, or check the scanner's scale"
+        f"+- {with_noise(sd, slack):.2g} mm, {own / R:.3f} times {R:g} mm: rerun with "
+        f"--sphere-radius-mm {own:.4g} if it is the printed one, or check the "
+        "scanner's scale"
     )
 
 

@@ -184,7 +184,9 @@ def _write(
 def _numbers(
     clouds: list[Cloud], picks: Picks, config: Ingest, more: list[str]
 ) -> dict[str, Any]:
-    free_radius, free_radius_sd = no_sphere_hints.own_radius(picks)
+    used = no_sphere_hints.used_radius(picks, config.options)
+    free_radius, sd = no_sphere_hints.own_radius(picks)
+    slack = no_sphere_hints.of_noise(picks, used)
     notes = _remarks(clouds) + merge_views.blind_views(clouds, picks.seen)
     notes += [] if picks.fusion is None else [picks.fusion.summary]
     notes += no_sphere_hints.shared_errors(picks, config.options)
@@ -195,9 +197,9 @@ def _numbers(
         "spheres": len(picks.spheres),
         "rejected": len(picks.rejected),
         "rejected_for": no_sphere_hints.reasons(picks),
-        "radius_mm": no_sphere_hints.used_radius(picks, config.options),
+        "radius_mm": used,
         "free_radius_mm": free_radius,
-        "free_radius_sd_mm": free_radius_sd,
+        "free_radius_sd_mm": no_sphere_hints.with_noise(sd, slack),
         "radius_remark": no_sphere_hints.radius_hint(picks, config.options),
         "registration_remark": merge_views.misplaced(clouds, picks),
         "noise_mm": float(picks.noise),

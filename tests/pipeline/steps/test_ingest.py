@@ -25,9 +25,11 @@ from pipeline.scans.merge_views import settled
 from pipeline.scans.no_sphere_hints import (
     near_misses,
     no_sphere_hint,
+    of_noise,
     own_radius,
     radius_hint,
     shared_errors,
+    with_noise,
 )
 from pipeline.steps.ingest import run_step
 from pipeline.steps.settings import Ingest
@@ -430,6 +432,7 @@ def test_noise_that_is_not_along_lines_of_sight_is_not_taken_for_another_radius(
     picks = find_spheres(points, options, number)
     own, sd = own_radius(picks)
     assert own > RADIUS + max(HINT.odd * RADIUS, HINT.sure * sd)
+    assert own - RADIUS < 2.0 * with_noise(sd, of_noise(picks, RADIUS))
     assert radius_hint(picks, options) == ""
     assert no_sphere_hint(picks, points, Unit.MM, options) == ""
 
