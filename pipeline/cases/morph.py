@@ -340,7 +340,9 @@ class MorphRecorder(record.Recorder[MorphCase, MorphStep]):
         return record.wires(self.case.shape, self.case.structure.r0)
 
     def tables(self) -> record.Tables:
-        tables: record.Tables = {}
+        places = enumerate(self.last.r)
+        nodes = [{"node": i, **record.along_axes("{}", place)} for i, place in places]
+        tables: record.Tables = {"nodes.csv": nodes}
         if self.case.reactions:
             found = self.case.structure, self.reactions, self._unsure
             tables["reactions.csv"] = reaction_rows(*found)

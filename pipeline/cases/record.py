@@ -94,7 +94,8 @@ NODE_NUMBERS = re.compile(r"(?<=\()\d[\w, ]*(?=\))|(?<=link |node )\d+(?:-\d+)?\
 def named_rows(rows: Iterable[TableRow], of: Mapping[str, Any]) -> Iterator[TableRow]:
     """Rows with nodes by their names, where a structure has names.
 
-    "link 0-1: dist(0, 1)" becomes "link A-B: dist(A, B)".
+    "link 0-1: dist(0, 1)" becomes "link A-B: dist(A, B)", and so does what is below
+    "node".
     """
     names = of.get("node_names", ())
 
@@ -103,7 +104,12 @@ def named_rows(rows: Iterable[TableRow], of: Mapping[str, Any]) -> Iterator[Tabl
 
     for row in rows:
         texts = {k: v for k, v in row.items() if names and isinstance(v, str)}
-        yield {**row, **{k: NODE_NUMBERS.sub(named, v) for k, v in texts.items()}}
+        own = {"node": names[row["node"]]} if names and "node" in row else {}
+        yield {
+            **row,
+            **{k: NODE_NUMBERS.sub(named, v) for k, v in texts.items()},
+            **own,
+        }
 
 
 class WholeRecorder(Recorder[C, S]):

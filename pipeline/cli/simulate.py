@@ -183,6 +183,8 @@ def _show(directory: Path, name: str) -> None:
     record = run_record(directory)
     print("\n".join([*run_lines(record, directory), *definitions(record)]))
     print(f"run      {shown_path(directory)}")
+    if (nodes := directory / "nodes.csv").is_file():
+        print(f"nodes    {shown_path(nodes)}: where each ends")
     forces = directory / "reactions.csv"
     if forces.is_file() and not record["result"].get("target_reached"):
         print(f"forces   {shown_path(forces)}")

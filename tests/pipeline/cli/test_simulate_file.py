@@ -122,6 +122,9 @@ def test_nodes_have_the_names_of_their_file_in_all_messages(project, capsys, ref
     rows = rows_of(project / "foot" / "reactions.csv")
     said = [row["constraint"] for row in rows]
     assert {"link A-B: dist(A, B)", "body 0: dist(B, F)", "fix(A, x)"} <= set(said)
+    places = rows_of(project / "foot" / "nodes.csv")
+    assert [row["node"] for row in places] == list("ABCDF")
+    assert float(places[3]["x"]) == pytest.approx(80.0)
     (project / "foot.yaml").write_text(NAMED.replace("LENGTH", "50"))
     for command in ("simulate", "mobility"):
         assert "link 0-1 (A-B): dist(0, 1)" in refused(command, "foot.yaml")
