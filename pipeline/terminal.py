@@ -48,8 +48,8 @@ def visible(text: str, allowed: str = "") -> str:
 
 
 NODES = re.compile(  # a node, nodes or a link; no number with a point and no range
-    r"\b(?:node (\d++)|nodes (\d++(?:(?:, | and )\d++)*+)|(?:link|rod) (\d++-\d++))"
-    r"(?!\.\d| to | \()"
+    r"\b(?:node (\d++)|nodes (\d++(?:(?:, | and )\d++(?! more))*+)"
+    r"|(?:link|rod) (\d++-\d++))(?!\.\d| to | \()"
 )
 
 

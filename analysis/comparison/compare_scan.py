@@ -307,7 +307,7 @@ def _withhold(
         apart = np.linalg.norm(scan.centres_mm[loose, None] - places, axis=2)
         off, nearest = apart.min(), lost[int(apart.min(axis=0).argmin())]
         why = (
-            f"{_have('node', len(lost))} no sphere: {listed(lost)}; "
+            f"no sphere at node{'s' * (len(lost) > 1)} {listed(lost)}; "
             f"{_have('sphere', len(loose))} no node, the nearest {off:.3g} mm from the "
             f"place of node {nearest}: is a part on the wrong joint, or are the "
             "spheres not those of this part? look at labels.png"

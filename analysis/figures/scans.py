@@ -1,6 +1,6 @@
 """A scan at a glance: points, spheres found, candidates refused; target's distance."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,11 @@ def thinned(points: Floats, most: int) -> Floats:
 
 @style.styled()
 def scan_picture(
-    points: Floats, picks: Picks, title: str, names: Sequence[str] | None = None
+    points: Floats,
+    picks: Picks,
+    title: str,
+    names: Sequence[str] | None = None,
+    lost: Mapping[str, Floats] | None = None,
 ) -> Figure:
     """Two views of a scan, along its shortest and its second shortest extent.
 
@@ -36,6 +40,8 @@ def scan_picture(
     points : (n, 3) mm
     names : written on the spheres, but where one is already written; first on those
         that the view before did not name
+    lost : predicted places (3,), mm, of the nodes without a sphere, by name: a ring
+        each, named below it where a name is above
     """
     cloud = thinned(points, MOST_POINTS)
     middle, axes = _extents(picks.centres if len(picks.spheres) > 3 else cloud)
@@ -44,19 +50,27 @@ def scan_picture(
     text["path_effects"] = [withStroke(linewidth=1.0, foreground="white")]
     named: set[str] = set()
     letter = style.A_LETTER_MM / LONG_MM * float(np.ptp(cloud, axis=0).max())
-    apart = max((1.7 * letter, *(sphere.radius for sphere in picks.spheres)))
-    wide = max(apart, letter * max(map(len, names or ("",))))
+    radius = max([sphere.radius for sphere in picks.spheres], default=0.0)
+    apart = max(1.7 * letter, radius)
+    names, lost = names or (), lost or {}
+    wide = max(apart, letter * max(map(len, [*names, *lost, ""])))
     for panel, frame in views:
         _draw(panel, (cloud - middle) @ frame.T)
         _circles(panel, picks, middle, frame)
-        places = [(sphere.centre - middle) @ frame.T for sphere in picks.spheres]
-        first = zip(places, names or (), strict=bool(names))
-        written: list[Floats] = []
-        for (x, y), name in sorted(first, key=lambda one: one[1] in named):
-            if all(abs(x - a) > wide or abs(y - b) > apart for a, b in written):
-                panel.annotate(name, (x, y), (2.0, 2.0), **text)
-                written.append(np.array([x, y]))
-                named.add(name)
+        _rings(panel, [(at - middle) @ frame.T for at in lost.values()], radius)
+        first = list(zip(names, picks.centres, strict=bool(names)))
+        first.sort(key=lambda one: one[0] in named)
+        written: list[tuple[float, float]] = []
+        for name, at in [*first, *lost.items()]:
+            x, y = (at - middle) @ frame.T
+            look = {**text, "color": style.SIMULATED if name in lost else "black"}
+            for down, va in [(0.0, "baseline"), (radius, "top")][: 1 + (name in lost)]:
+                v = y - down - apart * bool(down)
+                if all(abs(x - a) > wide or abs(v - b) > apart for a, b in written):
+                    panel.annotate(name, (x, y - down), (2, 2), va=va, **look)
+                    written.append((x, v))
+                    named.add(name)
+                    break
     handles = views[0][0].get_legend_handles_labels()
     style.legend_below(figure, *handles, markerscale=2)
     return figure
@@ -113,6 +127,14 @@ def _circles(panel: Axes, picks: Picks, middle: Floats, axes: Floats) -> None:
             *flat.T, "x", color=REFUSED, markersize=2.5, markeredgewidth=0.5, zorder=3,
             label="candidates rejected, apart from spheres",
         )  # fmt: skip
+
+
+def _rings(panel: Axes, places: Sequence[Floats], radius: float) -> None:
+    for x, y in places:
+        ring = Circle((x, y), radius, fill=False, edgecolor=style.SIMULATED, zorder=4)
+        panel.add_patch(ring)
+    if places:
+        panel.plot([], [], "o", mfc="none", mec=style.SIMULATED, label="no sphere")
 
 
 MOST_DEVIATIONS = 60_000  # shown

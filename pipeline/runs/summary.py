@@ -362,10 +362,9 @@ def _left_out(row: Mapping[str, str]) -> str:
     """Nodes without a sphere, and how many nodes are compared."""
     if not (lost := row.get("without_sphere", "")):
         return ""
-    which = f"nodes {lost}" if "," in lost else f"node {lost}"
     return (
-        f" (no sphere at {which}: S, E and distances of scan and simulation use "
-        f"{int(row['nodes']) - int(row['missing'])} nodes)"
+        f" (no sphere at node{'s' * (',' in lost)} {lost}: S, E and distances of scan "
+        f"and simulation use {int(row['nodes']) - int(row['missing'])} nodes)"
     )
 
 

@@ -2,7 +2,7 @@
 
 import base64
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ def scan_page(
     *,
     synthetic: bool,
     names: Sequence[str] | None = None,
+    lost: Mapping[str, Floats] | None = None,
 ) -> str:
     """The page of a scan: its points, its spheres, the candidates rejected.
 
@@ -32,12 +33,15 @@ def scan_page(
     ----------
     points : (n, 3) mm
     names : of the node of each sphere, which has its number if not given
+    lost : predicted places (3,), mm, of the nodes without a sphere, by name
     """
     shown = thinned(points, MOST_POINTS)
     nodes: Sequence[str | None] = names or [None] * len(picks.spheres)
     spheres = [_sphere(i, s, nodes[i]) for i, s in enumerate(picks.spheres)]
     rejected = [_rejected(candidate) for candidate in picks.apart[:MOST_REJECTED]]
-    data = {**_packed(shown), "spheres": spheres, "rejected": rejected}
+    absent = [_absent(one, at, picks) for one, at in (lost or {}).items()]
+    seen = {"spheres": spheres, "rejected": rejected, "lost": absent}
+    data = _packed(shown) | seen
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
         autoescape=True,
@@ -48,8 +52,7 @@ def scan_page(
         synthetic=synthetic,
         shown=len(shown),
         many=len(points),
-        spheres=spheres,
-        rejected=rejected,
+        **seen,
         data=json.dumps(data).replace("<", "\\u003c"),
         script=(TEMPLATES / "scan.js").read_text(encoding="utf-8"),
     )
@@ -88,6 +91,13 @@ def _sphere(number: int, sphere: FittedSphere, node: str | None) -> dict[str, An
         "radius": sphere.radius,
         "text": text,
     }
+
+
+def _absent(name: str, at: Floats, picks: Picks) -> dict[str, Any]:
+    where = ", ".join(f"{x:.3f}" for x in at)
+    text = f"node {name}: no sphere; predicted at ({where}) mm"
+    radius = picks.spheres[0].radius
+    return {"name": name, "centre": at.tolist(), "radius": radius, "text": text}
 
 
 def _rejected(candidate: Rejected) -> dict[str, Any]:

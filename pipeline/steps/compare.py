@@ -86,24 +86,26 @@ def draw_labels(spheres: Path, compared: Path, row: dict[str, Any]) -> None:
         points = np.load(spheres / "points.npy").astype(np.float64)
         picks, synthetic = read_picks(spheres)
         labels = pd.read_csv(compared / "labels.csv")
+        places = pd.read_csv(compared / "nodes.csv").filter(regex="^simulated_")
     except (OSError, KeyError, ValueError) as error:
         raise InputError(
             f"{spheres} is not an ingest folder ({error}): run morphtrack ingest first"
         ) from error
-    seen = labels.dropna(subset=["sphere"])
-    nodes = seen.get("name", seen["node"])
-    node = dict(zip(seen["sphere"].astype(int), nodes, strict=True))
-    names = [str(node.get(one, UNASSIGNED)) for one in range(len(picks.spheres))]
-    lost = row["without_sphere"]
+    nodes, seen = labels.get("name", labels["node"]).astype(str), labels["sphere"]
+    node = {seen[j]: nodes[j] for j in seen.dropna().index}
+    names = [node.get(one, UNASSIGNED) for one in range(len(picks.spheres))]
+    absent = {nodes[j]: places.loc[j].to_numpy() for j in seen.index[seen.isna()]}
+    lost, s = row["without_sphere"], "s" * ("," in row["without_sphere"])
     title = (
         f"{row['verdict']}: {row['labelled']} of {row['nodes']} nodes labelled, "
-        + (f"no sphere at node {lost}, of the others " if lost else "")
+        + (f"no sphere at node{s} {lost}, of the others " if lost else "")
         + f"node {row['worst_node']} is off most: {row['worst_mm']:.2f} mm"
     )
     title = named_nodes(title, list(labels.get("name", ())))
-    page = scan_page(points, picks, title, synthetic=synthetic, names=names)
+    drawn: Any = {"names": names, "lost": absent}
+    page = scan_page(points, picks, title, synthetic=synthetic, **drawn)
     shown = f"synthetic scan: {title}" if synthetic else title
-    figure = scan_picture(points, picks, shown, names=names)
+    figure = scan_picture(points, picks, shown, **drawn)
     write_text(compared / "labels.html", page)
     write_picture(compared / "labels.png", figure)
 
@@ -356,8 +358,7 @@ def nodes_table(judged: Judged) -> pd.DataFrame:
     """Every node: simulated (moved into the scan's frame), scanned, distance, u."""
     n = len(judged.used)
     c = judged.comparison
-    simulated = np.full((n, 3), np.nan)
-    simulated[judged.used] = c.alignment.moved
+    simulated = c.alignment.motion(judged.given[0].steps_mm[-1])
     distance, u = np.full(n, np.nan), np.full(n, np.nan)
     distance[judged.used] = np.linalg.norm(c.alignment.difference, axis=1)
     u[judged.used] = c.node_u_mm

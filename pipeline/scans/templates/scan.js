@@ -9,7 +9,7 @@ let turn = [1, 0, 0, 0, 0.5, 0.866, 0, -0.866, 0.5]; // rows: right, up, towards
 let zoom = 1, shift = [0, 0], grip = null;
 
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name);
-const shows = (name) => document.getElementById("show-" + name).checked;
+const shows = (name) => document.getElementById("show-" + name)?.checked;
 
 function placed(p) { // mm -> screen x, y and depth
   const x = p[0] - data.middle[0], y = p[1] - data.middle[1], z = p[2] - data.middle[2];
@@ -39,25 +39,26 @@ function drawCloud() {
   pen.putImageData(image, 0, 0);
 }
 
-function drawSpheres() {
-  pen.strokeStyle = pen.fillStyle = colour("--sphere");
-  for (const s of data.spheres) {
+function drawSpheres(spheres, ink, opacity) {
+  pen.strokeStyle = pen.fillStyle = colour(ink);
+  for (const s of spheres) {
     const [x, y] = placed(s.centre);
     pen.beginPath();
     pen.arc(x, y, Math.max(scale() * s.radius, 1), 0, 7);
-    pen.globalAlpha = 0.25;
+    pen.globalAlpha = opacity;
     pen.fill();
     pen.globalAlpha = 1;
     pen.stroke();
   }
   pen.font = "600 16px system-ui";
   pen.strokeStyle = colour("--page");
-  pen.fillStyle = colour("--ink");
+  pen.fillStyle = colour(opacity ? "--ink" : ink);
   pen.lineWidth = 3; // a rim, so that a name is read on all that is below it
-  for (const s of data.spheres) {
-    const [x, y] = placed(s.centre);
-    pen.strokeText(s.name, x + scale() * s.radius * 0.75 + 2, y);
-    pen.fillText(s.name, x + scale() * s.radius * 0.75 + 2, y);
+  pen.textAlign = opacity ? "left" : "right"; // a ring is often at a sphere
+  for (const s of spheres) {
+    const [x, y] = placed(s.centre), aside = scale() * s.radius * 0.75 + 2;
+    pen.strokeText(s.name, x + (opacity ? aside : -aside), y);
+    pen.fillText(s.name, x + (opacity ? aside : -aside), y);
   }
 }
 
@@ -82,7 +83,9 @@ function draw() {
     canvas.height = canvas.clientHeight;
     if (shows("points")) drawCloud();
     if (shows("rejected")) drawRejected();
-    if (shows("spheres")) drawSpheres();
+    if (shows("spheres")) drawSpheres(data.spheres, "--sphere", 0.25);
+    pen.lineWidth = 2;
+    if (shows("lost")) drawSpheres(data.lost, "--lost", 0);
   });
 }
 
@@ -97,6 +100,7 @@ function under(x, y) { // what the pointer is at: the frontmost within its outli
     }
   };
   if (shows("spheres")) look(data.spheres, (s) => Math.max(scale() * s.radius, 5));
+  if (shows("lost")) look(data.lost, (s) => Math.max(scale() * s.radius, 5));
   if (shows("rejected")) look(data.rejected, () => 5);
   return best;
 }

@@ -30,6 +30,13 @@ def test_a_name_is_not_written_upon_another_and_stands_in_some_view():
     )
     assert first | second == set("abcdef")
     assert len(first) + len(second) < 12
+    lost = {"hand": np.array([3.0, 2.0, 1.0]), "far": np.array([90.0, 0.0, 0.0])}
+    figure = scan_picture(picks.centres, picks, "six", list("abcdef"), lost)
+    for panel in figure.axes:
+        rings = [ring for ring in panel.patches if not ring.get_fill()]
+        assert len(rings) == 2
+        assert {"a", *lost} <= {text.get_text() for text in panel.texts}
+    assert [text.get_text() for text in figure.legends[0].texts][-1] == "no sphere"
     figure = scan_picture(picks.centres, picks, "six", [24 * one for one in "abcdef"])
     figure.savefig(BytesIO())
     for panel in figure.axes:

@@ -66,3 +66,11 @@ def test_the_page_of_labels_names_the_node_of_a_sphere(rng):
     assert "node knee, sphere 0: (1.000, " in page
     plain, _ = page_and_data(points, synthetic=False)
     assert "Synthetic" not in plain
+    assert "no sphere" not in plain.partition("<script>")[0]
+
+
+def test_the_page_of_labels_shows_where_a_node_without_a_sphere_was_predicted(rng):
+    points, lost = rng.normal(size=(100, 3)), {"hip": np.array([4.0, 5.0, 6.0])}
+    page = scan_page(points, PICKS, "", synthetic=True, names=["?"], lost=lost)
+    assert "no sphere (1)" in page
+    assert "node hip: no sphere; predicted at (4.000, 5.000, 6.000) mm" in page

@@ -437,8 +437,11 @@ def test_another_state_that_stretches_the_shape_is_no_fault_of_the_scanner(
     assert "scanner's scale along" not in row["why"]
 
 
-def test_one_node_without_a_sphere_is_told_in_the_singular():
-    assert [_have("node", 1), _have("sphere", 2)] == ["1 node has", "2 spheres have"]
+def test_one_sphere_without_a_node_is_told_in_the_singular():
+    assert [_have("sphere", 1), _have("sphere", 2)] == [
+        "1 sphere has",
+        "2 spheres have",
+    ]
 
 
 GROUND = [[node, axis, 0.0] for node in (0, 1, 2) for axis in (0, 1, 2)]
@@ -473,6 +476,19 @@ def test_a_node_too_far_off_for_a_label_is_named_with_its_distance(
     assert row["verdict"] == verdict
     assert "largest at node" not in row["why"]
     assert float(found[1]) == pytest.approx(off, abs=1.0)
+    assert "no sphere at node 7; 1 sphere has no node" in row["why"]
+    assert_place_without_sphere(ingest, tmp_path, off)
+
+
+def assert_place_without_sphere(ingest, out, off):
+    """Node 7 has its predicted place alone, as far from its sphere as that is off."""
+    nodes = pd.read_csv(out / "nodes.csv").set_index("node")
+    at = nodes[[f"simulated_{a}_mm" for a in "xyz"]].loc[7]
+    spheres = pd.read_csv(ingest / "spheres.csv")[["x_mm", "y_mm", "z_mm"]]
+    apart = np.linalg.norm(spheres.to_numpy() - at.to_numpy(), axis=1)
+    assert apart.min() == pytest.approx(off, abs=1.0)
+    assert nodes.filter(regex="scanned|distance|^u_").loc[7].isna().all()
+    assert nodes["basis"][7] == "missing"
 
 
 def test_a_sphere_that_was_found_twice_makes_no_difference(six_bar, tmp_path, rng):

@@ -39,6 +39,7 @@ def test_names_that_are_less_close_are_not_offered_beside_one_that_is(name, offe
         ("node 2 is off", "node 2 (F) is off"),
         ("nodes 0, 1 and 2, 3 mm", "nodes 0, 1 and 2, 3 (A, B and F, 3) mm"),
         ("link 0-2: dist(0, 2)", "link 0-2 (A-F): dist(0, 2)"),
+        ("nodes 0, 1 and 3 more", "nodes 0, 1 (A, B) and 3 more"),
         ("node 2 (F), node 9", "node 2 (F), node 9 (9)"),
         ("link 2, nodes 0 to 2, node 1.5", "link 2, nodes 0 to 2, node 1.5"),
     ],
