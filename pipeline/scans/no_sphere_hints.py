@@ -99,7 +99,7 @@ def radius_remark(used: float, own: float, sd: float, slack: float = 0.0) -> str
         return ""
     return (
         f"the spheres are {own / used:.4f} times as large as stated, {own:.4g} +- "
-        f"{with_noise(sd, slack):.2g} mm, not {used:g}: ingest with "
+        f"{sd:.2g} mm, not {used:g}: ingest with "
         f"--sphere-radius-mm {own:.4g} if that is the printed radius, else check the "
         "scanner's scale"
     )
@@ -134,7 +134,10 @@ def shared_errors(picks: Picks, options: PickOptions) -> list[str]:
 
 
 def with_noise(sd: float, slack: float) -> float:
-    """The sd of a radius that noise may also change by anything up to `slack`, mm."""
+    """The sd of a radius that noise may also change by anything up to `slack`, mm.
+
+    Residuals of a wrong radius count as noise: not for radii that are refused.
+    """
     return float(np.hypot(sd, slack / np.sqrt(3.0)))
 
 
@@ -145,12 +148,12 @@ def of_noise(picks: Picks, used: float) -> float:
 
 def _wrong_radius(picks: Picks, R: float) -> str:
     """Why centres fitted with R would be wrong: a cap seen from one side slides."""
-    (own, sd), slack = own_radius(picks), of_noise(picks, R)
-    if abs(own - R) < max(HINT.wrong * R, HINT.certain * sd, slack):
+    own, sd = own_radius(picks)
+    if abs(own - R) < max(HINT.wrong * R, HINT.certain * sd, of_noise(picks, R)):
         return ""
     return (
         f"E-RADIUS the spheres found ({len(picks.spheres)}) have the radius {own:.4g} "
-        f"+- {with_noise(sd, slack):.2g} mm, {own / R:.3f} times {R:g} mm: rerun with "
+        f"+- {sd:.2g} mm, {own / R:.3f} times {R:g} mm: rerun with "
         f"--sphere-radius-mm {own:.4g} if it is the printed one, or check the "
         "scanner's scale"
     )
