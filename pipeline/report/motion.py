@@ -36,7 +36,7 @@ class MovingShape(Drawing):
     Parameters
     ----------
     r : (steps, n, 3) positions; a shape in a vertical plane has a depth of zero
-    goals : (steps, n, 3) goals of the leading nodes, or None
+    goals : (steps, m, 3) goals of the leading nodes, or None
     film_view : elevation and azimuth of the figures of rods in space, degrees, else
         None
     """
@@ -106,10 +106,10 @@ def _moving(directory: Path, arrays: Mapping[str, Any]) -> MovingShape | None:
     goals = goals if goals is not None and goals.shape == r.shape else None
     begin = next(iter(step_numbers(directory).get("step", ())), 0.0)  # 1 of statics
     numbered = range(r.shape[1] * (directory / "structure.json").is_file())
-    aims = np.empty((0, 3))
-    if goals is not None and not len(fixed):
+    if goals is not None:
         off = np.abs(goals - r).max(axis=(0, 2))  # followers are their own goals
-        aims = goals[-1, off > THIN * np.ptp(seen)]
+        goals = goals[:, off > THIN * np.ptp(seen)]
+    aims = np.empty((0, 3)) if goals is None or len(fixed) else goals[-1]
     nodes = arrays["nodes" if "nodes" in arrays else moving[0]][-1]
     more["held"] = upright(in_space(nodes[arrays.get("held", [])]), up)
     length = ARROW * float(np.ptp(seen, axis=0).max())

@@ -99,7 +99,7 @@ def scene_of(directory: Path, most: int = MOST_COORDINATES) -> dict[str, Any] | 
             {"name": name, "links": packed_integers(links)}
             for name, links in shape.missing.items()
         ]
-    if shape.goals is not None:
+    if shape.goals is not None and shape.goals.size:
         scene["goals"] = packed(shape.goals[shown])
     if len(shape.fixed):
         scene["fixed"] = packed(shape.fixed)

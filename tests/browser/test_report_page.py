@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from analysis.labels.rigid_distances import Mechanism
-from pipeline.report.one_run import write_pictures
+from pipeline.report.one_run import write_page, write_pictures
 from pipeline.runs.atomic_files import write_json
 from pipeline.runs.run_attempts import run_once
 from pipeline.runs.run_directory import Job
@@ -135,6 +135,48 @@ def test_a_browser_without_webgl_shows_the_still_picture_of_a_run(report, tmp_pa
         )
         assert width > 500
         assert blind.problems == []
+
+
+IN_FRAME = """
+const s = scenes[0], c = s.view._fullLayout.scene._scene.glplot.cameraParams;
+const through = (m, p) =>
+  [0, 1, 2, 3].map((i) => p.reduce((t, v, k) => t + m[4 * k + i] * v, 0));
+const scale = s.view._fullLayout.scene._scene.dataScale, far = [0, 0];
+for (const set of [s.axes, s.goals])
+  for (let j = 0; j < set[0].length; j++) {
+    const p = [...set.map((a, k) => a[j] * scale[k]), 1];
+    const at = [c.model, c.view, c.projection].reduce((q, m) => through(m, q), p);
+    for (const k of [0, 1]) far[k] = Math.max(far[k], Math.abs(at[k]));
+  }
+const goals = s.view._fullData.find((t) => t.name === "goals");
+return [...far, goals.visible, goals.x.length];"""
+ARM = [[0, 0, 0], [-20, 70, 0], [50, 120, 0], [35, 165, 0], [115, 60, 0], [90, 0, 0]]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [(1200, 800), (1600, 1000), (500, 800)])
+@pytest.mark.parametrize("axes", [[0, 1, 2], [1, 0, 2]])
+def test_a_page_opens_with_all_nodes_and_goals_in_its_frame(size, axes, tmp_path):
+    """An arm in a plane, higher than wide or turned, whose node 3 alone has a goal."""
+    nodes = np.array(ARM, dtype=float)[:, axes]
+    mechanism = Mechanism(nodes, ((0, 1), (1, 2, 3), (2, 4), (4, 5)))
+
+    def body(out):
+        with np.load(write_run(out, mechanism, 1.1 * nodes) / "steps.npz") as file:
+            r = file["r"]
+        goals = r.copy()
+        goals[:, 3] += 0.3 * r[-1, 3]
+        np.savez(out / "steps.npz", r=r, g=goals)
+        return {}
+
+    run = run_named(job("simulate", "arm"), body, tmp_path / "results")
+    write_page(run)
+    with opened(run / "run.html", *size) as page:
+        page.run(SLEEP + DRAWN.format(k=0) + "await sleep(300);")
+        across, up, visible, many = page.run(IN_FRAME)
+        assert 0.5 < max(across, up) < 0.97
+        assert (visible, many) == (True, 1)
+        assert page.problems == []
 
 
 def view_once(page, place, wanted):

@@ -162,10 +162,9 @@ class Scene extends Shown {
         hovertext: big ? undefined : Array.from(nodes[0], (_, j) => "node " + plain(d.names[j] ?? String(j))) },
     ];
     if (d.goals) {
-      this.goals = unpack(d.goals);
       traces.push({ type: "scatter3d", mode: "markers", name: "goals",
-        ...xyz(this.goalsAt(this.frame)), visible: "legendonly", hoverinfo: "skip",
-        marker: { size: 2.5, symbol: "x", color: quiet } });
+        ...xyz(this.goalsAt(this.frame)), hoverinfo: "skip",
+        marker: { size: 6, symbol: "cross", color: quiet } }); // few fonts have "x"
     }
     this.missing.forEach((m, k) => traces.push({ type: "scatter3d", mode: "lines",
       name: "fold error, " + m.name, ...xyz(this.missingAt(m, this.frame)), hoverinfo: "skip",
@@ -211,7 +210,7 @@ class Scene extends Shown {
   }
 
   goalsAt(frame) {
-    const n = this.data.nodes;
+    const n = this.goals[0].length / this.data.frames.length;
     return this.goals.map((a) => a.subarray(frame * n, (frame + 1) * n));
   }
 
@@ -219,22 +218,30 @@ class Scene extends Shown {
   // long ground below them only what is near.
   box() {
     const fixed = this.data.fixed && !this.data.flat ? [unpack(this.data.fixed)] : [];
-    const all = [this.axes, ...fixed];
+    const all = [this.axes, ...fixed, ...(this.goals ? [this.goals] : [])];
     const low = [0, 1, 2].map((k) => Math.min(...all.map((a) => a[k].reduce((x, y) => Math.min(x, y), Infinity))));
     const high = [0, 1, 2].map((k) => Math.max(...all.map((a) => a[k].reduce((x, y) => Math.max(x, y), -Infinity))));
-    const most = Math.max(...low.map((v, k) => high[k] - v)) || 1;
-    const span = low.map((v, k) => Math.max(1.04 * (high[k] - v), 0.3 * most));
+    const extent = low.map((v, k) => high[k] - v), most = Math.max(...extent) || 1;
+    const span = extent.map((v) => Math.max(1.04 * v, 0.3 * most));
     const range = low.map((v, k) => [(v + high[k] - span[k]) / 2, (v + high[k] + span[k]) / 2]);
-    const wide = this.view.clientWidth - (this.data.scan ? 90 : 0);
-    const size = 2.1 * Math.min(1, wide / 560);
+    // The view is two units high, from where it begins; names and markers need room.
+    const { across, above } = this.begin(), { clientWidth, clientHeight } = this.view;
+    const seen = (way) => way.reduce((sum, part, k) => sum + Math.abs(part) * extent[k], 0) / most;
+    const unit = clientHeight / 2, wide = (clientWidth - (this.data.scan ? 90 : 0)) / unit;
+    const named = this.data.names.length <= MOST_NAMED ? Math.max(0, ...this.data.names.map((n) => n.length)) : 0;
+    const aside = Math.min((24 + 12 * named) / unit, 0.4 * wide);
+    const size = Math.min(2.1, (wide - aside) / seen(across), (2 - 50 / unit) / seen(above));
     return { range, ratio: span.map((v) => size * v / most) };
   }
 
-  // From where the picture looks; y is up from above, else z.
-  eye() {
-    const [up, turn] = this.data.view.map((degrees) => degrees * Math.PI / 180), far = 2.1;
-    return { up: up > 1 ? { x: 0, y: 1, z: 0 } : { x: 0, y: 0, z: 1 },
-      eye: { x: far * Math.cos(up) * Math.cos(turn), y: far * Math.cos(up) * Math.sin(turn), z: far * Math.sin(up) } };
+  // From where the picture looks, and what is across and above there; y is up from above, else z.
+  begin() {
+    const [up, turn] = this.data.view.map((degrees) => degrees * Math.PI / 180);
+    const along = [Math.cos(turn), Math.sin(turn)], far = 2.1 * Math.cos(up);
+    return { across: [-along[1], along[0], 0],
+      above: [...along.map((part) => -Math.sin(up) * part), Math.cos(up)],
+      camera: { up: up > 1 ? { x: 0, y: 1, z: 0 } : { x: 0, y: 0, z: 1 },
+        eye: { x: far * along[0], y: far * along[1], z: 2.1 * Math.sin(up) } } };
   }
 
   layout() {
@@ -242,17 +249,18 @@ class Scene extends Shown {
     const bare = (k) => ({ visible: false, range: range[k], autorange: false });
     return { margin: { l: 0, r: 0, t: 0, b: 0 }, paper_bgcolor: "rgba(0,0,0,0)",
       font: { color: colour("--ink") }, uirevision: "kept",
-      legend: { x: 0, y: 0, orientation: "h", bgcolor: "rgba(0,0,0,0)" },
+      legend: { x: 0, y: 0, orientation: "h", itemsizing: "constant", bgcolor: "rgba(0,0,0,0)" },
       scene: { xaxis: bare(0), yaxis: bare(1), zaxis: bare(2), aspectmode: "manual",
         aspectratio: { x: ratio[0], y: ratio[1], z: ratio[2] },
         uirevision: "kept", camera: { projection: { type: "orthographic" },
-          ...this.eye() } } };
+          ...this.begin().camera } } };
   }
 
   async show() {
     this.axes = unpack(this.data.steps);
     this.links = unpackIntegers(this.data.links);
     this.faces = unpackIntegers(this.data.faces);
+    this.goals = this.data.goals && unpack(this.data.goals);
     this.buffers = lineBuffers(this.links);
     this.missing = (this.data.missing || []).map(({ name, links }) => {
       const pairs = unpackIntegers(links);
