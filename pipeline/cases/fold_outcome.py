@@ -21,7 +21,7 @@ from sim.origami.fold_and_load_phases import (
     verdict,
 )
 from sim.origami.folding.fold_simulation import OrigamiStep, run
-from sim.origami.folding.imperfections import Imperfections, Tally, sampled
+from sim.origami.folding.imperfections import Imperfections, sampled
 from sim.origami.folding.outcome import (
     FoldReport,
     FoldVerdict,
@@ -32,6 +32,7 @@ from sim.origami.folding.outcome import (
     worst_crease,
     wrong_side,
 )
+from sim.origami.folding.sequential_test import Tally
 from sim.origami.folding.sheet import Sheet
 from sim.origami.mechanics import bending_strain, panel_strain
 from sim.origami.model.mesh import BarHingeMesh

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from typer import Argument, Option, Typer
 
-from pipeline.cli import options
+from pipeline.cli import completion, options
 from pipeline.steps.settings import HELP, PAIR, PLACE, CalibrationSettings
 from pipeline.terminal import DONE, FAILED, InputError
 
@@ -25,7 +25,7 @@ def mobility(
         Argument(
             metavar="case=NAME...",
             help="A case of conf/case, and KEY=VALUE to change it.",
-            autocompletion=options.overrides,
+            autocompletion=completion.overrides,
         ),
     ],
     out: options.OutIfGiven = None,
@@ -67,7 +67,7 @@ def parts(
         Argument(
             metavar="RUN or case=NAME...",
             help="Name, folder or key of a finished run; or a case to run first.",
-            autocompletion=options.overrides,
+            autocompletion=completion.overrides,
         ),
     ],
     out: options.Out,

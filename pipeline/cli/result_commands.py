@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option, Typer
 
-from pipeline.cli import options
+from pipeline.cli import completion, options
 from pipeline.terminal import InputError, shown_path
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def show(
 @command("figure")
 def figure(
     figure: Annotated[
-        str, Argument(help="Figure name.", autocompletion=options.figures)
+        str, Argument(help="Figure name.", autocompletion=completion.figures)
     ],
     words: options.Words = None,
     row: Annotated[

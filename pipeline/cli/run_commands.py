@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from typer import Argument, Option, Typer
 
-from pipeline.cli import options
+from pipeline.cli import completion, options
 from pipeline.terminal import DONE, InputError
 
 PROFILE = Path("conf/profile/local")
@@ -24,7 +24,7 @@ def make(
         Argument(
             metavar="[FIGURE] [KEY=VALUE]...",
             help="Figure to make (default: all); changes to conf/workflow.yaml.",
-            autocompletion=options.figures,
+            autocompletion=completion.figures,
         ),
     ] = None,
     profile: options.Profile = PROFILE,
@@ -55,7 +55,7 @@ def make(
 )
 def simulate(
     words: Annotated[
-        list[str] | None, Argument(autocompletion=options.overrides)
+        list[str] | None, Argument(autocompletion=completion.overrides)
     ] = None,
 ) -> int:
     """Run one case, or several with --multirun."""
@@ -67,7 +67,7 @@ def simulate(
 @command("study")
 def study(
     name: Annotated[
-        str, Argument(help="Name in conf/study.", autocompletion=options.studies)
+        str, Argument(help="Name in conf/study.", autocompletion=completion.studies)
     ],
     words: options.Words = None,
     retry_failed: Annotated[

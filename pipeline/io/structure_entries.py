@@ -62,7 +62,8 @@ from sim.mechanism.constraints import (
     ConstraintTable,
 )
 from sim.mechanism.dynamics.rigid_masses import RigidMass
-from sim.mechanism.joints import Plane, Ranges
+from sim.mechanism.joints import Plane
+from sim.mechanism.ranges import Ranges
 from sim.mechanism.statics.elastic import Panels
 from sim.mechanism.statics.loaded_structure import Growth, GrowthLaw
 from sim.mechanism.structure import Structure

@@ -1,8 +1,8 @@
 """Morphing of multibody structures towards target shapes, after [dJ23].
 
 In the order of the paper's sections, each file importing only those before it:
-`constraints`, `joints`, `shape_measures` (E, S and L), `structure`; as equations:
-`jacobian`, `constraint_system`, `constraint_projection` (eqs. 11 and 12),
+`constraints`, `joints`, `ranges`, `shape_measures` (E, S and L), `structure`; as
+equations: `jacobian`, `constraint_system`, `constraint_projection` (eqs. 11 and 12),
 `constraint_forces`; `targets` (nearest points), `mobility` (rank, redundancy, motions),
 `obstacles` (bodies with volume, ranges). Morphs: `projection_morph` (Fig. 5, begin
 here), `newton_morph` with `constrained_newton` and `morph_problem`, `global_search`

@@ -52,7 +52,7 @@ from sim.mechanism.constraint_system import (
     system_with,
 )
 from sim.mechanism.constraints import ConstraintKind, ConstraintTable
-from sim.mechanism.joints import Ranges, bound_terms
+from sim.mechanism.ranges import Ranges, bound_terms
 from sim.mechanism.shape_measures import characteristic_length
 from sim.mechanism.structure import Structure
 

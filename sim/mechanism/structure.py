@@ -13,7 +13,7 @@ from sim.contact.bodies_that_may_meet import Solids
 from sim.core.arrays import Floats, Ints, refuse_first
 from sim.core.options import refuse_missing
 from sim.mechanism.constraints import NODES, ConstraintKind, ConstraintTable
-from sim.mechanism.joints import Ranges
+from sim.mechanism.ranges import Ranges
 
 LARGEST = 1e90  # coordinate, whose cube is still a number
 

@@ -3,5 +3,6 @@
 Read `sheet` (mesh, supports, contact), `fold_simulation` (increment by increment),
 `load_control` (ways to advance) and `flat_state_branching` (how a flat sheet is left);
 then the iterations: `equilibrium`, and `minimise_multifrontal` for many panels.
-`outcome` says how a sheet ended, `imperfections` how imperfect sheets end.
+`outcome` says how a sheet ended, `imperfections` draws imperfect sheets,
+`sequential_test` says how many decide.
 """

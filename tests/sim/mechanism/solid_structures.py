@@ -8,7 +8,7 @@ import numpy as np
 from sim.contact.bodies_that_may_meet import Solids
 from sim.core.arrays import Floats
 from sim.mechanism.constraints import Constraint, ConstraintKind, ConstraintTable
-from sim.mechanism.joints import Ranges
+from sim.mechanism.ranges import Ranges
 from sim.mechanism.structure import Structure
 from tests.sim.mechanism.mechanisms import structure
 

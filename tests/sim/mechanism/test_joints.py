@@ -6,11 +6,11 @@ from numpy.testing import assert_allclose
 
 from sim.core.arrays import Floats
 from sim.mechanism.constraints import ConstraintKind, dist, fix
-from sim.mechanism.joints import Ranges
 from sim.mechanism.morph_problem import NewtonOptions
 from sim.mechanism.newton_morph import morph_newton
 from sim.mechanism.obstacles import BARRIER_PARAMETERS, Obstacles, Touch
 from sim.mechanism.projection_morph import Stop
+from sim.mechanism.ranges import Ranges
 from sim.mechanism.shape_measures import characteristic_length
 from sim.mechanism.targets.target_interface import Goals
 from tests.sim.contact.taylor import remainder_order

@@ -34,7 +34,8 @@ from sim.mechanism.dynamics.time_loop import (
     start_state,
 )
 from sim.mechanism.dynamics.time_step import Coordinates, Dampers, StepEquations
-from sim.mechanism.joints import Ranges, prismatic, rigid
+from sim.mechanism.joints import prismatic, rigid
+from sim.mechanism.ranges import Ranges
 from sim.mechanism.statics import potential_energy
 from sim.mechanism.statics.elastic import Elastic
 from sim.mechanism.structure import Structure

@@ -6,7 +6,7 @@ from scipy.stats import binom
 
 from pipeline.config.hydra import Composer
 from sim.origami.fold_and_load_phases import SequenceVerdict
-from sim.origami.folding.imperfections import (
+from sim.origami.folding.sequential_test import (
     LEAST,
     RISK,
     SURE,
