@@ -281,7 +281,7 @@ def renew_factor(run: Run, h: float, many: bool) -> None:
 
 
 @inlined
-def improve(run: Run, count: int, h: float) -> tuple[float, float]:
+def improve(run: Run, crowd: bool | None, count: int, h: float) -> tuple[float, float]:
     """One iteration. Returns its largest move, m, and the contact residual, m/s."""
     model, method, state, work = run.model, run.method, run.state, run.work
     place = model.pattern.place
@@ -291,7 +291,7 @@ def improve(run: Run, count: int, h: float) -> tuple[float, float]:
         z[j, 0], z[j, 1] = -work.r[i, 0], -work.r[i, 1]
     left = 0.0
     if method.exact and count > MANY:
-        left = solve_many(run, count)
+        left = solve_many(run, crowd, count)
     elif work.memo.nodes > len(work.known) and count > 0:
         work.memo.full = 1
         return np.inf, np.inf
@@ -344,7 +344,9 @@ def guess(run: Run, h: float) -> None:
 
 
 @kernel
-def solve_step(run: Run, touch: EdgeContacts | None, count: int, h: float) -> bool:
+def solve_step(
+    run: Run, touch: EdgeContacts | None, crowd: bool | None, count: int, h: float
+) -> bool:
     """Find v1 with the listed contacts, from the guess in work.v; False if it fails."""
     model, method, state, work = run.model, run.method, run.state, run.work
     actuate(state.clock.time + h, state.pulse, model.law, work.actuated)
@@ -368,7 +370,7 @@ def solve_step(run: Run, touch: EdgeContacts | None, count: int, h: float) -> bo
             break
         if renew:
             renew_factor(run, h, many)
-        move, left = improve(run, count, h)
+        move, left = improve(run, crowd, count, h)
         if not np.isfinite(move) or not np.isfinite(left):
             break
         contraction = move / previous if iteration > 0 else 1.0
@@ -447,7 +449,7 @@ PASSES_WITH_RELEASE = 5
 
 @inlined
 def solve_with_contacts(
-    run: Run, touch: EdgeContacts | None, count: int, h: float
+    run: Run, touch: EdgeContacts | None, crowd: bool | None, count: int, h: float
 ) -> bool:
     """Solve a step with the listed contacts, exactly or by the rules above.
 
@@ -461,7 +463,7 @@ def solve_with_contacts(
             work.memo.full = 1
             return False
     for turn in range(PASSES):
-        if not solve_step(run, touch, count, h):
+        if not solve_step(run, touch, crowd, count, h):
             return False
         if method.exact or not change_by_rules(run, count, turn):
             break

@@ -20,7 +20,7 @@ symmetric. States are changed until all conditions hold, as in `contact_impulses
 import numpy as np
 
 from sim.core.arrays import Floats, Ints
-from sim.core.numba_kernels import inlined, kernel
+from sim.core.numba_kernels import kernel
 from sim.linalg.elimination_order import elimination_tree, front_rows, level_structure
 from sim.rods.plane.contact_impulses import (
     OPEN,
@@ -40,12 +40,15 @@ ROUNDING = 1e-11  # of the largest velocity
 UNPLACED = -1
 
 
-@inlined
-def solve_many(run: Run, count: int) -> float:
+@kernel
+def solve_many(run: Run, crowd: bool | None, count: int) -> float:
     """Fill work.z with dv, in the order of the columns, and the impulses.
 
     work.matrix is A, work.r the residual. Returns that of the contact problem, m/s.
+    Where `crowd` is None, nothing of this is compiled: contacts are never many.
     """
+    if crowd is None:
+        return np.inf
     method, work = run.method, run.work
     measure_compliance(run, count)
     if not place_blocks(run, count):

@@ -17,6 +17,7 @@ from sim.rods.plane.energy_balance import (
     mechanical_energies,
 )
 from sim.rods.plane.ground import GroundPlane, gaps
+from sim.rods.plane.many_contact_impulses import MANY
 from sim.rods.plane.motion_loop import MotionLoop, lowest_limb
 from sim.rods.plane.options import StepOptions, rod_model, step_method
 from sim.rods.plane.state import (
@@ -53,6 +54,8 @@ class RodSimulator(MotionLoop[RodStep]):
         self.method = step_method(options, world)
         touch = self.model.touch
         self.touch = touch if touch.ground or touch.rods or touch.arcs else None
+        few = self.touch is None and len(world.rod.nodes) <= MANY
+        self.crowd = None if few else True
         velocity = np.zeros_like(world.rod.nodes)
         if world.velocity is not None:
             velocity[:] = world.velocity
@@ -137,7 +140,9 @@ class RodSimulator(MotionLoop[RodStep]):
 
     def _run(self, steps: int, stop: float, end: float) -> bool:
         h = float(self.options.h)
-        return make_steps(self.handed(), self.touch, steps, h, float(stop), float(end))
+        return make_steps(
+            self.handed(), self.touch, self.crowd, steps, h, float(stop), float(end)
+        )
 
     def handed(self) -> Run:
         """The parts as kernels read them."""

@@ -179,7 +179,11 @@ def add_reactions(work: Work, count: int, full: float) -> None:
 
 @inlined
 def attempt(
-    run: Run, touch: EdgeContacts | None, h: float, shortest: float
+    run: Run,
+    touch: EdgeContacts | None,
+    crowd: bool | None,
+    h: float,
+    shortest: float,
 ) -> tuple[float, int]:
     """Solve a step of length h, and find all that lands in it.
 
@@ -192,7 +196,7 @@ def attempt(
     guess(run, h)
     fits = 0
     for _ in range(LISTINGS):
-        if not solve_with_contacts(run, touch, count, h):
+        if not solve_with_contacts(run, touch, crowd, count, h):
             return 0.0, count
         if bare:
             return h, count
@@ -240,7 +244,9 @@ def step_is_valid(run: Run, touch: EdgeContacts | None, count: int, h: float) ->
 
 
 @inlined
-def advance(run: Run, touch: EdgeContacts | None, full: float) -> bool:
+def advance(
+    run: Run, touch: EdgeContacts | None, crowd: bool | None, full: float
+) -> bool:
     """Advance by `full` seconds; False where no step down to the shortest converges."""
     method, work = run.method, run.work
     work.reaction[:] = 0.0
@@ -248,7 +254,7 @@ def advance(run: Run, touch: EdgeContacts | None, full: float) -> bool:
     shortest, least = method.shortest * full, method.least * full
     h = full
     while remaining > 1e-9 * full:
-        made, count = attempt(run, touch, h, shortest)
+        made, count = attempt(run, touch, crowd, h, shortest)
         if made == h and not step_is_valid(run, touch, count, h):
             made = 0.0
         if made == 0.0:
@@ -311,7 +317,13 @@ def next_length(trial: float, h: float, error: float, accuracy: float) -> float:
 
 
 @inlined
-def one_step(run: Run, touch: EdgeContacts | None, longest: float, stop: float) -> bool:
+def one_step(
+    run: Run,
+    touch: EdgeContacts | None,
+    crowd: bool | None,
+    longest: float,
+    stop: float,
+) -> bool:
     """One step of length `longest`; or one whose error is within `accuracy`.
 
     The length of the next adapted step is left in the clock.
@@ -327,7 +339,7 @@ def one_step(run: Run, touch: EdgeContacts | None, longest: float, stop: float) 
         h = min(state.clock.length, longest)
     while h >= SHORTEST * longest:
         trial = min(h, stop - state.clock.time) if adapted else h
-        if not advance(run, touch, trial):
+        if not advance(run, touch, crowd, trial):
             return False
         if not adapted:
             return True
@@ -348,6 +360,7 @@ def one_step(run: Run, touch: EdgeContacts | None, longest: float, stop: float) 
 def make_steps(
     run: Run,
     touch: EdgeContacts | None,
+    crowd: bool | None,
     steps: int,
     h: float,
     stop: float,
@@ -357,7 +370,8 @@ def make_steps(
 
     Steps have the length h, but the last before `end`, which is cut to end there; or
     with a positive accuracy an adapted one up to h, none beyond `stop`. `touch`
-    is that of the model; None, where no edge feels any, compiles nothing of it.
+    is that of the model; None, where no edge feels any, compiles nothing of it. Neither
+    does `crowd`, where contacts are never more than `MANY`.
     """
     state, adapted = run.state, run.method.accuracy > 0.0
     make_ready(run)
@@ -368,7 +382,7 @@ def make_steps(
         left = end - start
         whole = adapted or left >= (1.0 - 1e-6) * h
         length = h if whole else left
-        if not one_step(run, touch, length, stop):
+        if not one_step(run, touch, crowd, length, stop):
             return False
         on_time = abs(start - state.clock.step * h) <= 1e-6 * h
         state.clock.step += 1
