@@ -9,7 +9,7 @@ from analysis.spheres.centre_fit import BLIND, Fit, refine
 from analysis.spheres.detections import PickOptions
 from analysis.spheres.find import find_spheres
 from analysis.spheres.form_deviation import far_wall, free_ways, lengthwise, on_wall
-from pipeline.scans.merge_views import points_on
+from pipeline.scans.points_on_meshes import points_on
 from sim.core.arrays import Floats
 from tests.analysis.spheres.scenes import Scanner, scan, tree
 from tests.helpers.detection_errors import outcome

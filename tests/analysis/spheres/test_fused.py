@@ -8,7 +8,7 @@ import pytest
 from analysis.spheres.centre_covariance import fusion_bias
 from analysis.spheres.detections import PickOptions, Picks
 from analysis.spheres.find import find_spheres
-from pipeline.scans.merge_views import points_on
+from pipeline.scans.points_on_meshes import points_on
 from sim.core.arrays import Floats
 from tests.analysis.spheres.scenes import Scanner, place_of, scan, tree
 from tests.analysis.spheres.test_sphere_criteria import sphere_of, told_free

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pipeline.scans.merge_views import points_on
+from pipeline.scans.points_on_meshes import points_on
 
 SQUARE = np.array([[0, 0, 0], [10, 0, 0], [10, 10, 0], [0, 10, 0], [0.5, 0.5, 0]])
 FAN = np.array([[0, 1, 4], [1, 2, 4], [2, 3, 4], [3, 0, 4]])  # far from even
