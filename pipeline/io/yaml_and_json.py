@@ -221,8 +221,6 @@ def _of_drawing(path: str) -> str:
 
 
 def _of_entries(path: str) -> str:
-    from pipeline.io.structure_file import LOADING  # imports the solvers
-
     kinds = {key.strip("`"): case for key, (_, case) in KINDS.items()}
     entries = read_entries(path, "file of a case", " or ".join(KINDS))
     if "defaults" in entries or "_target_" in entries:
@@ -239,6 +237,8 @@ def _of_entries(path: str) -> str:
         )
     if found != ["structure_file"]:
         return found[0]
+    from pipeline.io.structure_file import LOADING  # imports a solver
+
     evidence = {
         "structure_file": [key for key in ("goals", "target") if entries.get(key)],
         "loaded_file": [key for key in LOADING if entries.get(key)],
