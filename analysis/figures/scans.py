@@ -17,6 +17,9 @@ from sim.core.arrays import Floats
 MOST_POINTS = 60_000  # shown
 MOST_REJECTED = 200  # shown: those with the most points
 REFUSED = "#0072B2"
+FLAT = 0.99  # cosine between z of the simulation and the shortest extent of flat scans
+PRINCIPAL = tuple(f"principal axis {number}" for number in (1, 2, 3))
+SIMULATED = tuple(f"{axis} of the simulation" for axis in "xyz")
 LONG_MM = 56.0  # a scan as it is printed, at least
 
 
@@ -32,8 +35,11 @@ def scan_picture(
     title: str,
     names: Sequence[str] | None = None,
     lost: Mapping[str, Floats] | None = None,
+    frame: Floats | None = None,
 ) -> Figure:
     """Two views of a scan, along its shortest and its second shortest extent.
+
+    A flat one is seen as its simulation is, along z, where that is known.
 
     Parameters
     ----------
@@ -42,10 +48,14 @@ def scan_picture(
         that the view before did not name
     lost : predicted places (3,), mm, of the nodes without a sphere, by name: a ring
         each, named below it where a name is above
+    frame : (3, 3) x, y and z of the simulation in the scan, as rows
     """
     cloud = thinned(points, MOST_POINTS)
     middle, axes = _extents(picks.centres if len(picks.spheres) > 3 else cloud)
-    figure, views = _two_views(title, axes, PanelGrid(2, 80.0, 84.0), 10.0)
+    along = PRINCIPAL
+    if frame is not None and abs(axes[2] @ frame[2]) > FLAT:
+        axes, along = frame, SIMULATED
+    figure, views = _two_views(title, axes, PanelGrid(2, 80.0, 84.0), 10.0, along)
     text: Any = {"textcoords": "offset points", "fontsize": style.size(style.SMALL)}
     text["path_effects"] = [withStroke(linewidth=1.0, foreground="white")]
     named: set[str] = set()
@@ -77,20 +87,25 @@ def scan_picture(
 
 
 def _two_views(
-    title: str, axes: Floats, panels: PanelGrid, more: float
+    title: str,
+    axes: Floats,
+    panels: PanelGrid,
+    more: float,
+    along: Sequence[str] = PRINCIPAL,
 ) -> tuple[Figure, list[tuple[Axes, Floats]]]:
     """A sheet with two panels, each with the two axes of a scan (2, 3) that it shows.
 
     Parameters
     ----------
-    axes : (3, 3) principal axes, the longest first
+    axes : (3, 3), in the order of their numbers
     more : mm of height for what is outside of the panels
+    along : what the axes are called
     """
     figure, (both,) = style.sheet(panels, more=more)
     figure.suptitle(title)
-    for panel, up in zip(both, (2, 3), strict=True):
+    for panel, up in zip(both, along[1:], strict=True):
         panel.set_aspect("equal", adjustable="datalim")
-        panel.set(xlabel="principal axis 1 (mm)", ylabel=f"principal axis {up} (mm)")
+        panel.set(xlabel=f"{along[0]} (mm)", ylabel=f"{up} (mm)")
     style.put_letters(both)
     return figure, [(both[0], axes[[0, 1]]), (both[1], axes[[0, 2]])]
 

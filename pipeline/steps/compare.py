@@ -45,6 +45,7 @@ from pipeline.steps.deviation import TargetFile, goals_of, read_target
 from pipeline.steps.input_uncertainty import PrintedAgain, read_printed_again
 from pipeline.steps.settings import ComparisonSettings
 from pipeline.terminal import InputError, named_nodes
+from sim.core.arrays import Floats
 
 SOURCES = {
     error_sources.CENTRES: "the scan itself, from the ingest",
@@ -80,8 +81,16 @@ def basis_of(settings: ComparisonSettings) -> dict[str, str]:
 UNASSIGNED = "?"
 
 
-def draw_labels(spheres: Path, compared: Path, row: dict[str, Any]) -> None:
-    """Draw an ingest with the labels in `compared`; `row` is of its comparison.csv."""
+def draw_labels(
+    spheres: Path, compared: Path, row: dict[str, Any], frame: Floats
+) -> None:
+    """Draw an ingest with the labels in `compared`.
+
+    Parameters
+    ----------
+    row : of its comparison.csv
+    frame : (3, 3) axes of the simulation in the scan, as rows
+    """
     try:
         points = np.load(spheres / "points.npy").astype(np.float64)
         picks, synthetic = read_picks(spheres)
@@ -105,7 +114,7 @@ def draw_labels(spheres: Path, compared: Path, row: dict[str, Any]) -> None:
     drawn: Any = {"names": names, "lost": absent}
     page = scan_page(points, picks, title, synthetic=synthetic, **drawn)
     shown = f"synthetic scan: {title}" if synthetic else title
-    figure = scan_picture(points, picks, shown, **drawn)
+    figure = scan_picture(points, picks, shown, **drawn, frame=frame)
     write_text(compared / "labels.html", page)
     write_picture(compared / "labels.png", figure)
 
@@ -188,7 +197,8 @@ def run_step(
     for name, written in tables.items():
         write_table(out / f"{name}.csv", written)
     if pictured and (spheres / "points.npy").is_file():
-        draw_labels(spheres, out, row)
+        frame = judged.comparison.alignment.motion.rotation.T
+        draw_labels(spheres, out, row, frame)
     return row
 
 

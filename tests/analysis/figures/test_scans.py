@@ -42,3 +42,16 @@ def test_a_name_is_not_written_upon_another_and_stands_in_some_view():
     for panel in figure.axes:
         boxes = [text.get_window_extent() for text in panel.texts if text.get_text()]
         assert not any(a.overlaps(b) for a, b in combinations(boxes, 2))
+
+
+def test_a_flat_scan_is_seen_as_its_simulation_is():
+    """Not from behind, whatever its principal axes are."""
+    flat = np.array([(0, 0, 0), (60, 0, 0), (60, 40, 0), (10, 50, 0)], dtype=np.float64)
+    behind = np.diag([-1.0, 1.0, -1.0])
+    spheres = tuple(Sphere(behind @ at) for at in flat)
+    picks = Picks(spheres, (), np.eye(12), 0.01)
+    figure = scan_picture(picks.centres, picks, "flat", list("abcd"), frame=behind)
+    panel = figure.axes[0]
+    shown = np.array([ring.center for ring in panel.patches])
+    np.testing.assert_allclose(shown - shown[0], flat[:, :2], atol=1e-12)
+    assert panel.get_xlabel() == "x of the simulation (mm)"
