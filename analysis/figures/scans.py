@@ -19,7 +19,7 @@ MOST_REJECTED = 200  # shown: those with the most points
 REFUSED = "#0072B2"
 FLAT = 0.99  # cosine between z of the simulation and the shortest extent of flat scans
 PRINCIPAL = tuple(f"principal axis {number}" for number in (1, 2, 3))
-SIMULATED = tuple(f"{axis} of the simulation" for axis in "xyz")
+OF_SIMULATION = tuple(f"{axis} of the simulation" for axis in "xyz")
 LONG_MM = 56.0  # a scan as it is printed, at least
 
 
@@ -35,7 +35,7 @@ def scan_picture(
     title: str,
     names: Sequence[str] | None = None,
     lost: Mapping[str, Floats] | None = None,
-    frame: Floats | None = None,
+    simulated: Floats | None = None,
 ) -> Figure:
     """Two views of a scan, along its shortest and its second shortest extent.
 
@@ -48,13 +48,13 @@ def scan_picture(
         that the view before did not name
     lost : predicted places (3,), mm, of the nodes without a sphere, by name: a ring
         each, named below it where a name is above
-    frame : (3, 3) x, y and z of the simulation in the scan, as rows
+    simulated : (3, 3) x, y and z of the simulation in the scan, as rows
     """
     cloud = thinned(points, MOST_POINTS)
     middle, axes = _extents(picks.centres if len(picks.spheres) > 3 else cloud)
     along = PRINCIPAL
-    if frame is not None and abs(axes[2] @ frame[2]) > FLAT:
-        axes, along = frame, SIMULATED
+    if simulated is not None and abs(axes[2] @ simulated[2]) > FLAT:
+        axes, along = simulated, OF_SIMULATION
     figure, views = _two_views(title, axes, PanelGrid(2, 80.0, 84.0), 10.0, along)
     text: Any = {"textcoords": "offset points", "fontsize": style.size(style.SMALL)}
     text["path_effects"] = [withStroke(linewidth=1.0, foreground="white")]

@@ -1,60 +1,17 @@
 """What a rod file may say: rods as curves, their joints, drives and loads.
 
-    unit      mm, cm, m or inch: of all lengths of the file
-    section   {rectangular: {thickness: 2, width: 18}}, {round: {diameter: 3}} or
-              {tape: {thickness: 0.1, width: 12}}, a flat one
-    material  {modulus: 3.0e6 (Pa), density: 1912 (kg/m^3)}
-    spacing   between nodes
-    rods      [{line: [[x, y], ...]}, {arc: {...}}, {curve: [[x, y], ...]}], one each;
-              and limb, section, material, spacing, closed of its own
-    hinges    [[x, y], ...] where rods turn freely, or {at: [x, y], spring: 0.2
-              (N m/rad)}; else they are joined rigidly
-    pins      [[x, y], ...] held in place
-    clamps    [{at: [x, y], stiffness: 0.1 (N m/rad)}]: ends held in direction too, or
-              turned by it: turns: [[0, 0], [2, 90], ...] (s, degrees to the left)
-              and moved: moves: [[0, 0, 0], [2, 5, -1], ...] (s, x, y); in space
-              about axis: [0, 0, 1], and by rows of s, x, y, z
-    masses    [{at: [x, y], mass: 0.005 (kg)}]
-    load      {at: [[x, y], ...], force: [0, -0.1] (N, each), start: 0, duration: 1 (s)}
-    distributed_loads  [{rod: 0, force: [0, -1] (N/m)}] of a rod, counted from 0; or
-              {rod: 0, along: 0, across: 2 (N/m)}, which turn with it; start, duration
-    follower_forces    [{at: [x, y], along: -1, across: 0 (N), moment: 0 (N m)}]: on an
-              end, out of the rod and to the left of that, as it turns; start, duration
-    velocities         [{rod: 0, velocity: [0, 1] (m/s)}] of a rod at the start
-    fluid     {along: 1, across: 2 (N s/m^2)}: drag on lengths of rods
-    ground    {height: 0, angle: 0 (degrees)}, {wave: {amplitude: 6, wavelength: 200}}
-              or {points: [[x, y], ...]}, a smooth curve through points from left to
-              right, level beyond them
-    gravity   [0, -9.81] (m/s^2)
-    markers   {tip: [60, 0]}: points of rods whose way is recorded, by name
-    pulses    [{limb: 0, time: 0.5 (s)}]
-    duration  s
+`RodFile` lists its keys, the other classes those of their entries. The shape in the
+file is the one at rest. Lengths are in `unit`, everything else in SI units. Places name
+nodes: half a spacing is near enough. Rods with a point in common are joined rigidly
+there, but where `hinges` name it.
 
-With `dimension: 3` places, forces and gravity have three numbers and z is up; a rod
-may say `across`, the direction of its thickness where it begins (z, or x where the rod
-rises more than it runs), and `twist`, degrees by which its section is turned from there
-to its end, and material a `poisson` (0.5). Rods with a point in common are joined
-rigidly there, by a ball joint where `hinges` name it, or about an axis where that says
-{at: [x, y, z], axis: [0, 0, 1], spring: 0 (N m/rad),
-friction: 0 (N m)}. There are no arcs.
-What loads along rods and on their ends have across is along the rod's `across`, and
-against it on the end where the rod begins. A ground by wave or points is that curve of
-x and height, level along y. Where there is a ground, or bodies, rods touch them and
-each other as round ones of half their thickness. Cables pull them, shapes at rest
-change, and bodies stay where they are, or go by `turns`, `axis` and `moves` as clamps
-do, about a point `about`, their middle unless it is given:
-
-    bodies    [{sphere: {centre: [x, y, z], radius: 5}}, {bar: {begin: [x, y, z],
-              end: [x, y, z], radius: 5}}, {plate: {centre: [x, y, z],
-              size: [90, 60, 4]}}], bars with round ends, plates along x, y and z
-    tendons   [{rod: 0, offset: [4, 0], tension: 3 (N), rise: 0.5 (s)}], along a rod:
-              its distances from the axis, along and square to `across`, or rows of arc
-              length and both; from `begin` (0) to `end` (that of the rod); `start`, s
-    natural   [{rod: 0, bend: [[0, 0, 0], [2, 90, 0]], twist: [[0, 0], [2, 30]]}], s and
-              degrees by which its end turns towards `across`, square to it, and about
-
-The shape in the file is the one at rest. Places name nodes: half a spacing away is
-near enough. `name`, `description` and `source` are notes.
+With `dimension: 3` places, forces and gravity have three numbers and z is up. There are
+no arcs. The direction of a rod's thickness where it begins is `across`, without it z,
+or x where the rod rises more than it runs. What loads along rods and on their ends have
+across is along the rod's `across`, and against it on the end where the rod begins. A
+ground by wave or points is that curve of x and height, level along y. Where there is a
+ground, or bodies, rods touch them and each other as round ones of half their thickness.
+Bodies stay where they are, or go by `turns`, `axis` and `moves` as clamps do.
 """
 
 import re

@@ -1,37 +1,18 @@
 """Entries of a structure file: links, joints, bodies, masses, panels, ranges.
 
-    links   [[a, b], ...] as long as the nodes are apart, or [[a, b, length], ...]
-    bodies  [[node, node, ...], ...], rigid
-    joints  [{hinge: {bodies: [0, 1], axis: [2, 3]}}, ...], one joint an entry
-    fixed   [node, ...], held where it is, or [[node, "xz"], ...] along these axes
-    planar  z: every node stays at its z
+The classes list the keys of their entries. A joint is one of [dJ23], Fig. 4 and 6.
+Where it names `bodies`, its nodes become part of them: those of its first side of the
+first, those of its `other` side of the second, and a node without another side of both.
 
-A joint is one of [dJ23], Fig. 4 and 6. Where it names `bodies`, its nodes become part
-of them: those of its first side of the first, those of its `other` side of the second,
-and a node without another side of both.
+Of a mass one node is a point, two are a uniform rod, three a triangle, four a
+tetrahedron. For any other body `centre` is where its centre is in the nodes as given,
+and `inertia` its matrix about the centre. Nodes of a mass must move as one.
 
-    masses  [{nodes: [0, 1], mass: 2}, ...]
-
-One node is a point mass, two are a uniform rod, three a triangle, four a tetrahedron.
-For any other body `centre` is where its centre is in the nodes as given, and `inertia`
-its 3 x 3 matrix about the centre. Nodes of a mass must move as one.
-
-    radii      [[node, radius], ...], spheres
-    capsules   [[a, b, radius], ...], around the line from a to b
-    triangles  [[a, b, c, thickness], ...], panels
-    ranges     {length: [[a, b, least, most], ...],
-                angle: [[a, b, p, q, least, most], ...],
-                dot: [[a, b, p, q, least, most], ...],
-                triple: [[a, b, p, q, s, t, least, most], ...]}
-
-An angle is between the directions a to b and p to q, in degrees: 0 where they are the
-same, 180 where they are opposite. With a, b, c in line and b between the others,
-[a, b, b, c] is 0 and [b, a, b, c] is 180. Both edges must be links or lie within a
-rigid body, so that it is known by their dot product. A bound that is null is none.
-
-    panels  [[a, b, c, modulus, Poisson's ratio, thickness], ...], in plane stress
-    growth  [{springs: [0, 1], panels: [0], strain: [[field, strain, u], ...]},
-             {hinges: [0], turn: [[field, degrees, u], ...]}, ...]
+A range `angle: [a, b, p, q, least, most]` is between the directions a to b and p to q,
+in degrees: 0 where they are the same, 180 where they are opposite. With a, b, c in line
+and b between the others, [a, b, b, c] is 0 and [b, a, b, c] is 180. Both edges must be
+links or lie within a rigid body, so that it is known by their dot product. A bound that
+is null is none.
 
 Links, springs, hinges and panels are counted from 0 in the order of their own keys.
 """

@@ -1,36 +1,13 @@
 """Structures from files in JSON or YAML, and back; from URDF and DXF.
 
-    nodes     [[x, y, z], ...], or {A: [x, y, z], ...} and names in place of numbers;
-        two numbers each in the plane of `planar`, z where there is none
-    links, bodies, joints, fixed, planar: see `pipeline.io.structure_entries`
-    leading   [node, ...]
-    goals     [[x, y, z], ...], one for each leading node
-    target    {sphere: {radius: 2}}, see below
-    unit      mm, cm, m or inch: of all lengths of the file
-    radii, capsules, triangles, ranges: see `pipeline.io.structure_entries`
-    masses    [{nodes: [0, 1], mass: 2}], see `pipeline.io.structure_entries`
+`StructureFile` lists its keys. Only `nodes` is required, two numbers each in the plane
+of `planar`, z where there is none; without `leading` every node leads, and of a target
+{nodes: [[node, x, y, z], ...]} those that it names.
 
-Only `nodes` is required; without `leading` every node leads. The elementary rows of
-[dJ23], Fig. 4, may be added or replace the others:
-
-    dist      [[a, b, length squared], ...]
-    dot       [[a, b, p, q, constant], ...]
-    triple    [[a, b, p, q, s, t, constant], ...]
-    par       [[a, b, p, q], ...]
-    coin      [[a, b], ...]
-    fix       [[node, axis, coordinate], ...]
-
-In a file that has such rows and no links, joints, fixed or planar, `bodies` are the
-sets that its rows make rigid, and add none. `owners` names the joint of a row. A file
-may also have notes, which change nothing: name, description, source, evidence, and
-the answer that its author expects with its tolerance. Any other key is refused.
-
-Targets are:
-
-    target  {sphere: {radius: 2, centre: [0, 0, 1]}}
-        {cylinder: {radius: 2, axis: [1, 0, 0]}}, circle, plane, ellipsoid
-        {nodes: [[node, x, y, z], ...]}, which also are the ones that lead; two
-        coordinates each in the plane of `planar`
+The elementary rows of [dJ23], Fig. 4, may be added or replace the others. In a file
+that has such rows and no links, joints, fixed or planar, `bodies` are the sets that its
+rows make rigid, and add none. `owners` names the joint of a row. A file may also have
+notes, which change nothing. Any other key is refused.
 """
 
 import re

@@ -114,7 +114,7 @@ def draw_labels(
     drawn: Any = {"names": names, "lost": absent}
     page = scan_page(points, picks, title, synthetic=synthetic, **drawn)
     shown = f"synthetic scan: {title}" if synthetic else title
-    figure = scan_picture(points, picks, shown, **drawn, frame=frame)
+    figure = scan_picture(points, picks, shown, **drawn, simulated=frame)
     write_text(compared / "labels.html", page)
     write_picture(compared / "labels.png", figure)
 

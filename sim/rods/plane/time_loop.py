@@ -370,8 +370,8 @@ def make_steps(
 
     Steps have the length h, but the last before `end`, which is cut to end there; or
     with a positive accuracy an adapted one up to h, none beyond `stop`. `touch`
-    is that of the model; None, where no edge feels any, compiles nothing of it. Neither
-    does `crowd`, where contacts are never more than `MANY`.
+    is that of the model; None, where no edge feels any, compiles nothing of it. `crowd`
+    is True; None, where contacts are never more than `MANY`, compiles no `solve_many`.
     """
     state, adapted = run.state, run.method.accuracy > 0.0
     make_ready(run)

@@ -50,7 +50,7 @@ def test_a_flat_scan_is_seen_as_its_simulation_is():
     behind = np.diag([-1.0, 1.0, -1.0])
     spheres = tuple(Sphere(behind @ at) for at in flat)
     picks = Picks(spheres, (), np.eye(12), 0.01)
-    figure = scan_picture(picks.centres, picks, "flat", list("abcd"), frame=behind)
+    figure = scan_picture(picks.centres, picks, "flat", list("abcd"), simulated=behind)
     panel = figure.axes[0]
     shown = np.array([ring.center for ring in panel.patches])
     np.testing.assert_allclose(shown - shown[0], flat[:, :2], atol=1e-12)
