@@ -17,7 +17,7 @@ import numpy as np
 from sim.core.arrays import Floats
 from sim.core.options import Checked, NotNegative, is_count
 from sim.origami.fold_and_load_phases import Fold, Phase
-from sim.origami.folding.sequential_test import LEAST, allowed
+from sim.origami.folding.sequential_test import allowed, fewest_draws
 from sim.origami.folding.sheet import Sheet
 from sim.origami.model.mesh import BarHingeMesh
 
@@ -62,7 +62,7 @@ class Imperfections(Checked):
         if not stages or allowed(self.stages)[-1] < 0:
             raise ValueError(
                 f"imperfections: {max(stages, default=0)} draws are too few for a "
-                f"conclusion: give {LEAST} or more"
+                f"conclusion: give {fewest_draws()} or more"
             )
 
     @property

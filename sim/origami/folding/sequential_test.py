@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
-from scipy.stats import beta, binom
 
 from sim.origami.fold_and_load_phases import SequenceVerdict
 
@@ -26,6 +25,8 @@ def lower_bound(hits: int, draws: int, risk: float = RISK) -> float:
 
     Biometrika 26, 1934; one-sided.
     """
+    from scipy.stats import beta  # slow to import
+
     return float(beta.ppf(risk, hits, draws - hits + 1)) if hits else 0.0
 
 
@@ -39,6 +40,8 @@ def allowed(stages: tuple[int, ...]) -> tuple[int, ...]:
     ----------
     stages : draws made after each, rising
     """
+    from scipy.stats import binom  # slow to import
+
     limits: list[int] = []
     still, made, spent = np.ones(1), 0, 0.0  # law of those that go on, by misses
     for draws in stages:
@@ -69,7 +72,9 @@ def given_up(stages: tuple[int, ...]) -> tuple[int, ...]:
     )
 
 
-LEAST = next(n for n in range(1, 200) if allowed((n,))[0] >= 0)  # draws that decide
+def fewest_draws() -> int:
+    """Draws without which nothing is decided."""
+    return next(n for n in range(1, 200) if allowed((n,))[0] >= 0)
 
 
 @dataclass(frozen=True)

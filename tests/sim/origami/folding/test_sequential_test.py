@@ -7,11 +7,11 @@ from scipy.stats import binom
 from pipeline.config.hydra import Composer
 from sim.origami.fold_and_load_phases import SequenceVerdict
 from sim.origami.folding.sequential_test import (
-    LEAST,
     RISK,
     SURE,
     Tally,
     allowed,
+    fewest_draws,
     given_up,
     lower_bound,
 )
@@ -33,9 +33,9 @@ def test_lower_bounds_of_shares_are_those_of_clopper_and_pearson():
     assert [needed(n) for n in (28, 29, 45, 46, 200)] == [29, 29, 45, 45, 188]
     assert all(
         lower_bound(needed(n), n) > SURE >= lower_bound(needed(n) - 1, n)
-        for n in range(LEAST, 300)
+        for n in range(fewest_draws(), 300)
     )
-    assert LEAST == 29
+    assert fewest_draws() == 29
 
 
 def test_the_stages_that_ship_are_those_whose_risk_is_tried_here():
