@@ -22,29 +22,25 @@ SLIM = 0.004  # of the length: radius of a thinner rod in pictures
 
 
 class MovingSpaceRod(MovingRod):
-    """How a case is run about a rod that moves in space, or in the plane.
+    """How a case is run about a rod that moves in its `space_world`.
 
-    It moves in its `space_world` where `in_space` is true, and its sections have
-    `radii` (m,) in pictures, m.
+    Its sections have `radii` (m,) in pictures, m.
     """
 
-    @property
-    def in_space(self) -> bool:
-        """Whether the rod may leave the plane."""
-        return True
-
     def steps(self: Any, state: record.State | None = None) -> Iterator[Any]:
-        if not self.in_space:
-            yield from super().steps(state)
-            return
-        start = None if state is None else state_from(SpaceMoving, state)
-        options, every = self.options, self.every
-        yield from simulate_in_space(
-            self.space_world, options, self.duration, every=every, start=start
-        )
+        return moved_in_space(self, state)
 
     def recorder(self) -> record.Recorder[Any, Any]:
-        return SpaceMotionRecorder(self) if self.in_space else super().recorder()
+        return SpaceMotionRecorder(self)
+
+
+def moved_in_space(case: Any, state: record.State | None) -> Iterator[SpaceMotionStep]:
+    """The motion of a case from the start, or from a recorded state."""
+    start = None if state is None else state_from(SpaceMoving, state)
+    options, every = case.options, case.every
+    return simulate_in_space(
+        case.space_world, options, case.duration, every=every, start=start
+    )
 
 
 def skin(state: SpaceState, edges: Ints, radii: Floats) -> Floats:

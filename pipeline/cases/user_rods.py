@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -15,11 +15,9 @@ from pipeline.cases.record import (
     Summary,
     attributes,
 )
-from pipeline.cases.rod_in_space_record import MovingSpaceRod, SpaceRecorder
-from pipeline.cases.rod_record import user_end
+from pipeline.cases.rod_record import MovingRod, user_end
 from pipeline.io.rod_file import DrawnRod, read_rod
 from pipeline.io.rod_places import in_unit
-from pipeline.io.rod_space import SpaceRobot
 from sim.core.arrays import Floats, Ints
 from sim.core.options import Count, Positive, refuse_missing
 from sim.rods.fluid_drag import Fluid
@@ -47,17 +45,18 @@ from sim.rods.plane.world import (
     World,
 )
 from sim.rods.prescribed_motion import TurningEdge
-from sim.rods.space.contact_detection import OverlapError
-from sim.rods.space.from_plane import OF_THE_PLANE, half_thickness, in_space
-from sim.rods.space.statics import SpaceSetting, followed
-from sim.rods.space.world import SpaceLimbs, SpaceWorld
+
+if TYPE_CHECKING:  # slow to import, and no need of a planar run
+    from pipeline.io.rod_space import SpaceRobot
+    from sim.rods.space.statics import SpaceSetting
+    from sim.rods.space.world import SpaceWorld
 
 Rows = Sequence[Sequence[float]]
 FEWEST_STEPS = 5  # of a run without a warning
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class UserRod(MovingSpaceRod):
+class UserRod(MovingRod):
     """A rod of a user, in SI units unless its file has another; it ends in words.
 
     Attributes
@@ -105,7 +104,7 @@ class UserRod(MovingSpaceRod):
         _ = self.moved_world
 
     @property
-    def moved_world(self: Any) -> World | SpaceWorld:
+    def moved_world(self: Any) -> "World | SpaceWorld":
         """That of the plane or of space."""
         world: World | SpaceWorld = self.space_world if self.in_space else self.world
         return world
@@ -114,7 +113,7 @@ class UserRod(MovingSpaceRod):
     def stop(self) -> str:  # type: ignore[override]
         return "equilibrium" if self.rest else "duration"
 
-    def setting(self: Any, share: float) -> SpaceSetting:
+    def setting(self: Any, share: float) -> "SpaceSetting":
         """Of an equilibrium in space, by the share of the way to it."""
         found: SpaceSetting = self.space_world.setting(share, self.duration)
         return found
@@ -127,10 +126,14 @@ class UserRod(MovingSpaceRod):
         return not (turning or self.world.follower_forces)
 
     def steps(self: Any, state: State | None = None) -> Iterator[Any]:
-        if not self.rest:
+        if self.in_space:
+            from pipeline.cases.rod_in_space_record import moved_in_space
+            from sim.rods.space.statics import followed
+
+            resting = self.rest and followed(self.setting, self.load_steps)
+            yield from resting or moved_in_space(self, state)
+        elif not self.rest:
             yield from super().steps(state)
-        elif self.in_space:
-            yield from followed(self.setting, self.load_steps)
         else:
             count = 1 if self.world.ground else self.load_steps
             minimum = self.is_potential
@@ -140,8 +143,14 @@ class UserRod(MovingSpaceRod):
         return attributes(step, "share") if self.rest and not self.in_space else {}
 
     def recorder(self) -> Recorder[Any, Any]:
-        resting = self.rest and self.in_space
-        return SpaceRecorder(self) if resting else super().recorder()
+        if not self.in_space:
+            return super().recorder()
+        from pipeline.cases.rod_in_space_record import (
+            SpaceMotionRecorder,
+            SpaceRecorder,
+        )
+
+        return SpaceRecorder(self) if self.rest else SpaceMotionRecorder(self)
 
     def ends(self, last: Any) -> Summary:
         if self.rest and self.in_space:
@@ -226,13 +235,17 @@ class OwnRodCase(UserRod):
         return World(self._rod(), gravity=(x, y), **given)
 
     @cached_property
-    def space_world(self) -> SpaceWorld:
+    def space_world(self) -> "SpaceWorld":
         """The same in space, in the plane z = 0 at the start."""
+        from sim.rods.space.from_plane import in_space
+
         return in_space(self.world, self.material)
 
     @property
     def radii(self) -> Floats:
         """Half the thickness of each edge, m."""
+        from sim.rods.space.from_plane import half_thickness
+
         return half_thickness(len(self.space_world.rod.edges), self.material)
 
     def _rod(self) -> Rod:
@@ -336,12 +349,12 @@ class RodFileCase(UserRod):
             ) from None
 
     @cached_property
-    def _content(self) -> DrawnRod | SpaceRobot:
+    def _content(self) -> "DrawnRod | SpaceRobot":
         return read_rod(self.path, self.refinement)
 
     @property
     def in_space(self) -> bool:
-        return self.dimension == 3 or isinstance(self._content, SpaceRobot)
+        return self.dimension == 3 or not isinstance(self._content, DrawnRod)
 
     @cached_property
     def world(self) -> World:
@@ -351,8 +364,12 @@ class RodFileCase(UserRod):
         return World(**content.world, **given)
 
     @cached_property
-    def space_world(self) -> SpaceWorld:
+    def space_world(self) -> "SpaceWorld":
         """Of rods of the plane the same, in the plane z = 0 at the start."""
+        from sim.rods.space.contact_detection import OverlapError
+        from sim.rods.space.from_plane import OF_THE_PLANE, in_space
+        from sim.rods.space.world import SpaceLimbs, SpaceWorld
+
         content = self._content
         if isinstance(content, DrawnRod):
             if content.sprung:
@@ -376,8 +393,10 @@ class RodFileCase(UserRod):
     def radii(self) -> Floats:
         """Half the thickness of each edge, m."""
         content = self._content
-        if isinstance(content, SpaceRobot):
+        if not isinstance(content, DrawnRod):
             return content.radii
+        from sim.rods.space.from_plane import half_thickness
+
         return half_thickness(len(content.sections), content.sections)
 
     @property

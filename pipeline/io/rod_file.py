@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,12 +16,14 @@ from pipeline.io.rod_places import (
     refuse_apart,
     refuse_overlap,
 )
-from pipeline.io.rod_space import DrawnInSpace, SpaceRobot
 from pipeline.io.yaml_and_json import read_entries
 from sim.rods.plane.builders import RodDraft
 from sim.rods.plane.ground import Ground, GroundPlane
 from sim.rods.plane.rod import GRAVITY, RodMaterial, RoundSection, Section
 from sim.rods.prescribed_motion import UP, PrescribedMotion, TurningEdge
+
+if TYPE_CHECKING:
+    from pipeline.io.rod_space import SpaceRobot
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -35,7 +38,7 @@ class DrawnRod(DrawnFile):
     sprung: bool
 
 
-def read_rod(path: str, finer: float = 1.0) -> DrawnRod | SpaceRobot:
+def read_rod(path: str, finer: float = 1.0) -> "DrawnRod | SpaceRobot":
     """Read a rod file; errors begin with the file's name.
 
     Parameters
@@ -46,6 +49,8 @@ def read_rod(path: str, finer: float = 1.0) -> DrawnRod | SpaceRobot:
     content = checked(RodFile, entries, path, entries)
     try:
         if content.dimension == 3:
+            from pipeline.io.rod_space import DrawnInSpace  # slow to import
+
             return DrawnInSpace(content, finer).read()
         return _Drawing(content, finer).read()
     except ValueError as error:
