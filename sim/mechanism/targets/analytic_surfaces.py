@@ -588,8 +588,9 @@ def level_set_slopes(
 
 def _hessian(x: Floats, surface: LevelSet, h: float) -> Floats:
     """(p, 3, 3) Hess F, symmetric."""
-    ahead = [surface(x + h * e)[1] - surface(x - h * e)[1] for e in np.eye(3)]
-    H: Floats = np.stack(ahead, axis=-1) / (4.0 * h)
+    shifts = h * np.concatenate([np.eye(3), -np.eye(3)])
+    g = surface((x + shifts[:, None]).reshape(-1, 3))[1].reshape(2, 3, -1, 3)
+    H: Floats = (g[0] - g[1]).transpose(1, 2, 0) / (4.0 * h)
     return H + H.transpose(0, 2, 1)
 
 
@@ -610,5 +611,7 @@ def _onto(x: Floats, surface: LevelSet) -> Floats:
     """Project points that are almost on the surface onto it."""
     for _ in range(20):
         F, g = surface(x)
-        x = x - (F / np.einsum("pi,pi->p", g, g))[:, None] * g
+        before, x = x, x - (F / np.einsum("pi,pi->p", g, g))[:, None] * g
+        if np.array_equal(x, before):
+            break
     return x
