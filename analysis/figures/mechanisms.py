@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 from scipy.spatial import ConvexHull
 
-from analysis.figures.panel_3d import PaintedScene, View, axes_of, paler
+from analysis.figures.panel_3d import PaintedScene, View, axes_of, body_faces, paler
 from analysis.figures.style import SCANNED, SCANNED_EDGE, SIMULATED, TARGET
-from sim.contact.bodies_that_may_meet import body_faces
 from sim.core.arrays import Floats, Ints
 
 ABOVE: View = (90.0, -90.0)

@@ -1,15 +1,22 @@
 """Creases of a folded sheet in pictures: how they fold, and which are off."""
 
+import csv
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 
 from analysis.figures.run_picture import MISSED
-from sim.core.arrays import Ints
+from sim.core.arrays import Bools, Ints
 from sim.origami.fold_and_load_phases import over_and_short, over_folds
 
 FLAT = 1.0  # degrees; a crease that folds by less is shown as flat
+
+
+def _why_off(row: dict[str, str]) -> str:
+    """What holds a crease away from where it is to be; "" of one that is there."""
+    if row["wrong_way"] == "1":
+        return "on the wrong side"
+    return row["held_by"] and f"limited by {row['held_by']}"
 
 
 def crease_groups(path: Path, lines: Ints) -> tuple[dict[str, Ints], dict[str, Ints]]:
@@ -24,23 +31,24 @@ def crease_groups(path: Path, lines: Ints) -> tuple[dict[str, Ints], dict[str, I
     path : of the table of a run with a row for each crease
     lines : (q, 3) two nodes of each line, and its crease
     """
-    table = pd.read_csv(path, keep_default_na=False)
-    reached = table["reached_deg"].to_numpy(np.float64)
-    asked = reached + table["missing_deg"].to_numpy(np.float64)
-    wrong_way = table["wrong_way"] == 1
-    table["over"] = over_folds(asked, reached)
-    table["held"] = ("limited by " + table["held_by"]).mask(
-        wrong_way, "on the wrong side"
+    with path.open(newline="", encoding="utf-8") as file:
+        table = list(csv.DictReader(file))
+    number, reached, missed = (
+        np.array([float(row[name]) for row in table])
+        for name in ("crease", "reached_deg", "missing_deg")
     )
+    held = np.array([_why_off(row) for row in table])
+    asked = reached + missed
+    over = over_folds(asked, reached)
 
-    def nodes(rows: pd.DataFrame) -> Ints:
-        return lines[np.isin(lines[:, 2], rows["crease"])][:, :2]
+    def nodes(rows: Bools) -> Ints:
+        return lines[np.isin(lines[:, 2], number[rows])][:, :2]
 
     missing, folded = {}, {}
-    off = wrong_way | (table["held_by"] != "")
-    for held, rows in table[off].groupby("held"):
-        far = over_and_short(np.asarray(rows["over"], dtype=np.float64), "°")
-        missing[f"{held}: {far}"] = nodes(rows)
+    off = held != ""
+    for why in np.unique(held[off]):
+        far = over_and_short(over[held == why], "°")
+        missing[f"{why}: {far}"] = nodes(held == why)
     side = np.where(np.abs(asked) > FLAT, asked, reached)
     for kind, sign in {"mountain": -1.0, "valley": 1.0}.items():
         for end, chosen in {"": ~off, f", {MISSED}": off}.items():
@@ -48,5 +56,5 @@ def crease_groups(path: Path, lines: Ints) -> tuple[dict[str, Ints], dict[str, I
             if own.any():
                 low, high = reached[own].min(), reached[own].max()
                 many = f"{round(low)}° to " if high - low >= 1.0 else ""
-                folded[f"{kind}{end}: {many}{round(high)}°"] = nodes(table[own])
+                folded[f"{kind}{end}: {many}{round(high)}°"] = nodes(own)
     return missing, folded

@@ -9,13 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from analysis.figures.panel_3d import VIEW, upright
+from analysis.figures.panel_3d import VIEW, body_faces, upright
 from analysis.figures.run_picture import START, Drawing, side_strain
 from pipeline.runs.atomic_files import read_json
 from pipeline.runs.checkpoints import read_arrays
 from pipeline.runs.run_directory import REMEDY, node_names
 from pipeline.terminal import InputError, one_line
-from sim.contact.bodies_that_may_meet import body_faces
 from sim.core.arrays import Floats, Ints, among
 
 POSITIONS = ("r", "x")  # names of the array that holds (steps, n, 2 or 3) positions
@@ -85,7 +84,7 @@ def _moving(directory: Path, arrays: Mapping[str, Any]) -> MovingShape | None:
     inner = _within_panels(arrays)
     more: dict[str, Any] = {"dotted": not {"crease_lines", "nodes"} & {*arrays}}
     if "crease_lines" in arrays and (directory / FOLDS).is_file():
-        from pipeline.report.folded_creases import crease_groups  # imports pandas
+        from pipeline.report.folded_creases import crease_groups
 
         lines = arrays["crease_lines"]
         missing, folds = crease_groups(directory / FOLDS, lines)

@@ -21,7 +21,6 @@ Distances alone do not tell an edge that goes through the middle of a panel. Wha
 touches on its way never comes to that, so it is only looked for where a way begins.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -317,22 +316,3 @@ def _parts_of(
 def pair_keys(ends: Ints, n: int) -> Ints:
     """A number for each pair of nodes (p, 2), whatever their order."""
     return np.asarray(ends.min(axis=1) * n + ends.max(axis=1))
-
-
-FLAT = 1e-3  # of its largest extent: a body no thicker is flat
-
-
-def body_faces(r: Floats, body: Sequence[int]) -> list[list[int]]:
-    """Nodes of polygons around a body: one if it is flat, else its hull's triangles.
-
-    A flat body has its nodes in order around the middle, however they are listed.
-    """
-    nodes = np.array(body)
-    away = r[nodes] - r[nodes].mean(axis=0)
-    _, extent, axes = np.linalg.svd(away)
-    if len(nodes) == 3 or extent[2] < FLAT * extent[0]:
-        angle = np.arctan2(away @ axes[1], away @ axes[0])
-        return [nodes[np.argsort(angle, kind="stable")].tolist()]
-    from scipy.spatial import ConvexHull  # slow to import, and flat bodies need none
-
-    return [nodes[corners].tolist() for corners in ConvexHull(r[nodes]).simplices]

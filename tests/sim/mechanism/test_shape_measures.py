@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from sim.contact.bodies_that_may_meet import body_faces
+from analysis.figures.panel_3d import body_faces
 from sim.mechanism.shape_measures import (
     characteristic_length,
     distance_error,
