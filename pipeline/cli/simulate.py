@@ -25,9 +25,10 @@ from pipeline.config.hydra import (
     raise_hydra_errors,
 )
 from pipeline.io.yaml_and_json import case_of, is_file_name
+from pipeline.report.drawing_process import Draw, drawing
 from pipeline.runs.case_job import planned
 from pipeline.runs.run_attempts import run_once
-from pipeline.runs.run_directory import keep_own, own_name, run_record
+from pipeline.runs.run_directory import finished, keep_own, own_name, run_record
 from pipeline.runs.step_runs import link_files
 from pipeline.runs.summary import (
     PAGE,
@@ -161,24 +162,25 @@ def _simulate(plain: Mapping[str, Any], settings: Any) -> None:
     words = list(settings.overrides.task)
     study = Path(settings.sweep.dir).name if settings.mode is RunMode.MULTIRUN else ""
     job = planned(name, plain, {"study": study} if study else {})
-    body = body_of(job)
-    if study:
-        from pipeline.steps.study_table import add_member  # imports pandas
+    with drawing(ahead=not (study or finished(job.key))) as draw:
+        body = body_of(job)
+        if study:
+            from pipeline.steps.study_table import add_member  # imports pandas
 
-        add_member(study, words, job)
-    run_dir = str(settings.run.dir)
-    if run_dir != DEFAULT_RUN_DIR:
-        check_free(Path(run_dir), job)
-    directory = run_once(job, body)
-    if run_dir != DEFAULT_RUN_DIR:
-        link_files(directory, Path(run_dir))
-        _show(Path(run_dir), "")
-        return
-    own = own_name(name, words)
-    _show(keep_own(own, directory), own)
+            add_member(study, words, job)
+        run_dir = str(settings.run.dir)
+        if run_dir != DEFAULT_RUN_DIR:
+            check_free(Path(run_dir), job)
+        directory = run_once(job, body)
+        if run_dir != DEFAULT_RUN_DIR:
+            link_files(directory, Path(run_dir))
+            _show(Path(run_dir), "", draw)
+            return
+        own = own_name(name, words)
+        _show(keep_own(own, directory), own, draw)
 
 
-def _show(directory: Path, name: str) -> None:
+def _show(directory: Path, name: str, draw: Draw) -> None:
     """Say what came out, where it is and what to type next; draw it."""
     record = run_record(directory)
     print("\n".join([*run_lines(record, directory), *definitions(record)]))
@@ -188,21 +190,19 @@ def _show(directory: Path, name: str) -> None:
     forces = directory / "reactions.csv"
     if forces.is_file() and not record["result"].get("target_reached"):
         print(f"forces   {shown_path(forces)}")
-    if _has_picture(directory):
+    if _has_picture(directory, draw):
         print(f"picture  {shown_path(directory / PICTURE)}")
         print(f"page     {shown_path(directory / PAGE)}")
     print(f"next     morphtrack show {shlex.quote(name or str(directory))} --film")
 
 
-def _has_picture(directory: Path) -> bool:
+def _has_picture(directory: Path, draw: Draw) -> bool:
     """Whether there is a picture: a run without one is a run all the same."""
     if not all((directory / name).is_file() for name in (PICTURE, PAGE)):
-        from pipeline.report.one_run import write_pictures
-
         if sys.stderr.isatty():
             print("drawing: picture and page take seconds", file=sys.stderr)
         try:
-            write_pictures(directory)
+            draw(directory)
         except Exception as error:
             if not (isinstance(error, OSError) or lacks_machine(error)):
                 raise
@@ -268,11 +268,11 @@ def simulate(words: Sequence[str]) -> int:
     given.overrides = with_case(given.overrides)
     if given.out is not None:
         _check_choice(given.overrides)
-        link_files(
-            finished_case(given.overrides, given.out.name, given.planned), given.out
-        )
-        if not given.planned:
-            _show(given.out, "")
+        name, planned_as = given.out.name, given.planned
+        with drawing(ahead=not planned_as) as draw:
+            link_files(finished_case(given.overrides, name, planned_as), given.out)
+            if not planned_as:
+                _show(given.out, "", draw)
         return DONE
     sys.argv = [PROGRAM, *options, *given.overrides]  # as Hydra reads it
     raise_hydra_errors()

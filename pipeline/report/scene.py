@@ -9,6 +9,7 @@ import gzip
 import json
 import math
 from collections.abc import Callable
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -39,6 +40,7 @@ def environment(href: Callable[[Path], str]) -> Environment:
     return found
 
 
+@cache
 def packed_plotly() -> str:
     """plotly.js (MIT) of the plotly package: gzip in base64, for report.js."""
     found = find_spec("plotly")

@@ -112,6 +112,7 @@ def _warn(text: str) -> None:
 
 SELDOM = 1_000_000  # new objects between two looks for cycles
 POLL_SECONDS = 0.1
+LATER = 10  # niceness: what computes and draws goes first
 LAST_SECONDS = 2.0  # of a command that is killed
 WAIT_SECONDS = 600.0  # for another logging process, after the end of the input
 
@@ -187,6 +188,7 @@ def _begun(results: Path, since: float) -> "tuple[Logger, IO[str]] | None":
 def main() -> None:
     """Follow the runs of the folder that the arguments name."""
     results, since = sys.argv[1:]
+    os.nice(LATER)
     gc.set_threshold(SELDOM, *gc.get_threshold()[1:])  # else half of an import
     atexit.register(gc.freeze)
     try:
