@@ -180,8 +180,11 @@ def _sweep_axis(b: Floats) -> int:
     """The axis along which boxes (m, 6) lie farthest apart for their size."""
     best, most = 0, -1.0
     for c in range(3):
-        widest = (b[:, c + 3] - b[:, c]).max()
-        apart = (b[:, c].max() - b[:, c].min()) / max(widest, 1e-300)
+        widest, low, high = 1e-300, b[0, c], b[0, c]
+        for i in range(len(b)):
+            widest = max(widest, b[i, c + 3] - b[i, c])
+            low, high = min(low, b[i, c]), max(high, b[i, c])
+        apart = (high - low) / widest
         if apart > most:
             best, most = c, apart
     return best
@@ -207,8 +210,8 @@ def overlaps(a: Floats, b: Floats, same: bool) -> Ints:
     for j in range(1, many):
         reach[j] = max(reach[j], reach[j - 1])
     for i in range(len(a)):
-        first = np.searchsorted(reach, a[i, axis])
-        end = np.searchsorted(columns[axis], a[i, axis + 3], side="right")
+        first = _count_below(reach, a[i, axis])
+        end = _count_below(columns[axis], np.nextafter(a[i, axis + 3], np.inf))
         near = max(end - first, 0)
         _hits(a[i], columns[:, first : first + near], hit)
         if count + near > len(found):
@@ -223,7 +226,23 @@ def overlaps(a: Floats, b: Floats, same: bool) -> Ints:
                 count += 1
     found = found[:count]
     found.sort()
-    return np.stack((found // many, found % many), axis=1)
+    rows = np.empty((count, 2), dtype=np.int64)
+    for m in range(count):
+        rows[m, 0], rows[m, 1] = found[m] // many, found[m] % many
+    return rows
+
+
+@kernel
+def _count_below(ascending: Floats, limit: float) -> int:
+    """How many of ascending numbers are below a limit."""
+    low, high = 0, len(ascending)
+    while low < high:
+        middle = (low + high) // 2
+        if ascending[middle] < limit:
+            low = middle + 1
+        else:
+            high = middle
+    return low
 
 
 @kernel

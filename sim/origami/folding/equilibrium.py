@@ -436,8 +436,9 @@ def _inertia_corrected_step(system: EquilibriumSystem, r: Floats) -> tuple[Float
 
     Returns p and the number of negative pivots of K itself.
     """
-    diagonal = system.start[1:] - 1
-    largest = np.abs(system.values[diagonal]).max()
+    diagonal, largest = system.start[1:] - 1, 0.0
+    for row in diagonal:
+        largest = max(largest, abs(system.values[row]))
     values = system.values.copy()
     negative, smallest = factorise(values, system.start, system.first)
     bad, mu = negative, 1e-9 * largest
