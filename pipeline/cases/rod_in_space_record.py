@@ -38,7 +38,7 @@ def moved_in_space(case: Any, state: record.State | None) -> Iterator[SpaceMotio
     """The motion of a case from the start, or from a recorded state."""
     start = None if state is None else state_from(SpaceMoving, state)
     options, every = case.options, case.every
-    return simulate_in_space(
+    yield from simulate_in_space(
         case.space_world, options, case.duration, every=every, start=start
     )
 
