@@ -47,6 +47,10 @@ NUMBER_UNITS = {  # where a solver is in SI units
 }
 UNITS = {name: unit for unit, names in NUMBER_UNITS.items() for name in names.split()}
 OF_A_FILE = ("EquilibriumCase",)  # in the units of a structure file instead
+ROUNDING = {  # below which a number is left from rounding, and differs by processor
+    **dict.fromkeys(NUMBER_UNITS["J"].split(), 1e-18),
+    **dict.fromkeys(("largest_strain", "panel_strain"), 1e-9),
+}
 IN_WORDS = {  # before the value of a number, where it is not its name
     "E": "E =",
     "S": "S =",
@@ -184,6 +188,9 @@ def _numbers(record: Mapping[str, Any]) -> list[str]:
     units = {} if _in_units_of_a_file(record) else UNITS
     numbers = main_numbers(record)
     words = {k: IN_WORDS.get(k, k.replace("_", " ")) for k in numbers}
+    for name, most in ROUNDING.items():
+        if abs(numbers.get(name, most)) < most:
+            numbers[name] = 0.0
     return [
         f"{words[k]} {_with_unit(value, units.get(k, ''))}".rstrip()
         for k, value in numbers.items()

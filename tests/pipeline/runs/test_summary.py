@@ -84,3 +84,14 @@ def test_numbers_in_si_units_have_them_and_words_are_told_once():
 def test_no_number_is_minus_zero():
     numbers = summary_lines({"result": {"x_c": -0.0, "y_c": -2.5}})
     assert "centre of mass at x 0 mm, y -2.5 m" in numbers
+
+
+def test_what_is_left_from_rounding_is_shown_as_zero():
+    """Its digits would differ from processor to processor."""
+    rounding = {"strain_energy": 1.17e-21, "panel_strain": -1.3e-12}
+    record = {"result": rounding, "wall_s": 1.0}
+    assert summary_lines(record)[0] == "strain energy 0 J, panel strain 0"
+    record["result"] = {"strain_energy": 1.17e-17, "panel_strain": 1.3e-8, "E": 1e-12}
+    assert summary_lines(record)[0] == "E = 1e-12"
+    del record["result"]["E"]
+    assert summary_lines(record)[0] == "strain energy 1.17e-17 J, panel strain 1.3e-08"
