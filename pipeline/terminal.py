@@ -397,6 +397,8 @@ def outlive_readers() -> None:
     """Go on, whoever stops reading standard output or the errors of this process."""
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
+        if stream is None:  # closed before this process began
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))
         if isinstance(stream, io.TextIOWrapper):
             outliving = _Plain(
                 io.BufferedWriter(_Left(stream.fileno(), "w", closefd=False)),
