@@ -31,13 +31,21 @@ def check_target(target: str, where: str) -> None:
     if not target.startswith(OWN_MODULES):
         allowed = " and ".join(f"{module}*" for module in OWN_MODULES)
         raise InputError(f"{where}._target_ is {target}: name one of {allowed}")
-    if pydoc.locate(target) is None:
+    if _located(target) is None:
         raise InputError(f"{where}._target_ {target} does not exist: correct it")
+
+
+def _located(target: str) -> Any:
+    """What a dotted name names; None if nothing does. Its import raises what it may."""
+    try:
+        return pydoc.locate(target)
+    except pydoc.ErrorDuringImport as error:
+        raise error.value or error from None
 
 
 def parameters_of(target: str) -> dict[str, inspect.Parameter]:
     """What a class or function of this project takes; nothing foreign is imported."""
-    made = pydoc.locate(target) if target.startswith(OWN_MODULES) else None
+    made = _located(target) if target.startswith(OWN_MODULES) else None
     return dict(inspect.signature(made).parameters) if callable(made) else {}
 
 
