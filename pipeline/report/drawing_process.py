@@ -1,18 +1,20 @@
 """A process that draws one run: it imports what draws while the run is computed.
 
-The process is this module. It reads the folder of a run and draws it; it ends by itself
-where its caller does.
+The process is this module. It reads the folder of a run and draws it; it ends where
+there is none to read.
 """
 
 import atexit
 import gc
-import os
-import subprocess
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+
+from pipeline.runs.process_beside import Process, start_beside
+from pipeline.runs.summary import PAGE, PICTURE
 
 Draw = Callable[[Path], None]
 
@@ -29,31 +31,26 @@ def drawing(ahead: bool) -> Iterator[Draw]:
     try:
         yield partial(_draw, process)
     finally:
-        if process is not None:
-            process.kill()
+        if process is not None and process.poll() is None:
+            process.send_signal(signal.SIGINT)  # it removes what it has half written
             process.communicate()
 
 
-def _started() -> subprocess.Popen[bytes] | None:
+def _started() -> Process | None:
     try:
-        return subprocess.Popen(
-            [sys.executable, "-m", "pipeline.report.drawing_process"],
-            stdin=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-        )
-    except OSError:  # no memory for another process
+        return start_beside(__name__)
+    except OSError:  # it is drawn without
         return None
 
 
-def _draw(process: subprocess.Popen[bytes] | None, directory: Path) -> None:
-    """What the process cannot draw is drawn here, and raises here."""
+def _draw(process: Process | None, directory: Path) -> None:
+    """What the process does not draw is drawn here, and raises here."""
     if process is not None:
-        process.communicate(os.fsencode(directory.absolute()))
-        if process.returncode == 0:
-            return
-    from pipeline.report.one_run import write_pictures
+        process.communicate(str(directory.absolute()))
+    if not all((directory / name).is_file() for name in (PICTURE, PAGE)):
+        from pipeline.report.one_run import write_pictures
 
-    write_pictures(directory)
+        write_pictures(directory)
 
 
 def main() -> None:
@@ -65,8 +62,8 @@ def main() -> None:
     from pipeline.report.scene import packed_plotly
 
     packed_plotly()
-    if directory := sys.stdin.buffer.read():
-        write_pictures(Path(os.fsdecode(directory)))
+    if directory := sys.stdin.buffer.read().decode("utf-8", "surrogateescape"):
+        write_pictures(Path(directory))
 
 
 if __name__ == "__main__":

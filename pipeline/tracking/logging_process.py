@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
+from pipeline.runs.process_beside import Process, start_beside
 from pipeline.runs.run_directory import RESULTS
 from pipeline.terminal import InputError, one_line
 
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
 LOGGER = "MORPHTRACK_LOGGER"  # the number of the process that logs
 COMMAND_SECONDS, SESSION_SECONDS = 3.0, 30.0  # to wait for its end
 CLOCK_SECONDS = 0.1  # by which times of files may be behind the clock
-
-Process = subprocess.Popen[str]
 
 _session: list[Process] = []  # the handlers of a Snakefile share no names
 _left: list[Process] = []  # that go on by themselves
@@ -67,16 +66,8 @@ def end_session() -> None:
 
 def _start(results: Path) -> Process | None:
     since = str(time.time() - CLOCK_SECONDS)
-    words = ["pipeline.tracking.logging_process", str(results), since]
     try:
-        process = subprocess.Popen(
-            [sys.executable, "-m", *words],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            encoding="utf-8",
-            start_new_session=True,  # Ctrl-C is for the command
-        )
+        process = start_beside(__name__, str(results), since)
     except OSError as error:
         _warn(f"MLflow cannot log: {error}: run `morphtrack track` later")
         return None
