@@ -398,7 +398,7 @@ def outlive_readers() -> None:
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if stream is None:  # closed before this process began
-            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w"))
         if isinstance(stream, io.TextIOWrapper):
             outliving = _Plain(
                 io.BufferedWriter(_Left(stream.fileno(), "w", closefd=False)),
