@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from pipeline.figures.shown import Row
-from pipeline.report.motion import MovingShape, read_moving_shape
+from pipeline.report.moving_shape import MovingShape, read_moving_shape
 from pipeline.report.one_run import ffmpeg, write_film, write_pictures
 from pipeline.runs.atomic_files import write_json
 from pipeline.runs.checkpoints import read_arrays

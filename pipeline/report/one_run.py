@@ -19,7 +19,12 @@ from urllib.parse import quote
 import numpy as np
 
 from pipeline.config.hydra import flat
-from pipeline.report.motion import AXES, MovingShape, chosen_columns, read_moving_shape
+from pipeline.report.moving_shape import (
+    AXES,
+    MovingShape,
+    chosen_columns,
+    read_moving_shape,
+)
 from pipeline.report.scene import TEMPLATES, environment, finished_scene, packed_plotly
 from pipeline.runs.atomic_files import replacing, write_text
 from pipeline.runs.run_directory import run_record

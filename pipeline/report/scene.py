@@ -18,7 +18,7 @@ import numpy as np
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from analysis.figures.run_picture import shown_lines
-from pipeline.report.motion import chosen_columns, read_moving_shape
+from pipeline.report.moving_shape import chosen_columns, read_moving_shape
 from pipeline.terminal import InputError
 from sim.core.arrays import Floats, Ints
 

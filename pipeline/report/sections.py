@@ -21,7 +21,7 @@ from pipeline.io.length_units import unit_named
 from pipeline.io.point_cloud import read_cloud
 from pipeline.io.reader_interface import Choices
 from pipeline.report.jobs import States, files_of, read_as, scan_files
-from pipeline.report.motion import in_space
+from pipeline.report.moving_shape import in_space
 from pipeline.report.scene import (
     MOST_COORDINATES,
     as_script,

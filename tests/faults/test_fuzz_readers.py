@@ -30,7 +30,7 @@ from pipeline.io.point_cloud import read_cloud
 from pipeline.io.scanned_targets import mesh_file
 from pipeline.io.structure_file import structure_file
 from pipeline.measured.set_file import read_set
-from pipeline.report.motion import read_moving_shape
+from pipeline.report.moving_shape import read_moving_shape
 from pipeline.runs.run_directory import run_record
 from pipeline.runs.study_members import read_study
 from pipeline.terminal import is_expected

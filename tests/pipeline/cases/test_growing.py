@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose
 from pipeline.cases.equilibrium import EquilibriumCase, loaded_file
 from pipeline.cases.mechanism_motion import MechanismMotionCase, in_metres
 from pipeline.io.structure_file import structure_file
-from pipeline.report.motion import chosen_columns, read_moving_shape
+from pipeline.report.moving_shape import chosen_columns, read_moving_shape
 from pipeline.report.scene import scene_of
 from pipeline.steps.simulate import record_steps
 from pipeline.terminal import InputError

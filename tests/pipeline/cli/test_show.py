@@ -11,7 +11,7 @@ from PIL import Image
 
 from analysis.figures.run_picture import shown_lines
 from pipeline.io.mesh_writers import write_vtk_series
-from pipeline.report.motion import chosen_columns, read_moving_shape
+from pipeline.report.moving_shape import chosen_columns, read_moving_shape
 from pipeline.report.scene import scene_of
 from pipeline.runs.run_directory import own_name
 from pipeline.runs.run_keys import edits

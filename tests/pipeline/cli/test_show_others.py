@@ -10,7 +10,7 @@ import pytest
 
 from pipeline.cli.app import called
 from pipeline.cli.show import seen
-from pipeline.report.motion import read_moving_shape, step_numbers
+from pipeline.report.moving_shape import read_moving_shape, step_numbers
 from pipeline.runs.checkpoints import read_arrays
 from pipeline.runs.simulated_run import read_simulated
 from pipeline.terminal import InputError

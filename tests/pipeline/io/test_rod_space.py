@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose
 from scipy.linalg import block_diag
 
 from pipeline.cases.user_rods import RodFileCase
-from pipeline.report.motion import MovingShape, read_moving_shape
+from pipeline.report.moving_shape import MovingShape, read_moving_shape
 from pipeline.terminal import InputError
 from sim.core.arrays import Floats
 from sim.rods.fluid_drag import Fluid

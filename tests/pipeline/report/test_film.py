@@ -11,7 +11,7 @@ from analysis.figures import run_picture
 from analysis.figures.mechanisms import best_view, view_of
 from analysis.figures.motions import VIEW
 from pipeline.cli.show import NO_FFMPEG, film
-from pipeline.report.motion import read_moving_shape
+from pipeline.report.moving_shape import read_moving_shape
 from pipeline.report.one_run import frames, stamps, write_film
 from pipeline.runs.atomic_files import write_json
 from tests.analysis.mechanisms import random_mechanism
