@@ -22,13 +22,8 @@ from pipeline.terminal import (
     one_line,
 )
 from pipeline.tracking.logged_contents import attempt_of, milliseconds, study_of
-from pipeline.tracking.mlflow_location import (
-    StoreError,
-    analyse,
-    read_options,
-    shown_store,
-    without_secrets,
-)
+from pipeline.tracking.mlflow_database import StoreError, analyse
+from pipeline.tracking.mlflow_location import read_options, shown_store, without_secrets
 from pipeline.tracking.mlflow_store import RUNNING, Started, Store, update_studies
 
 ENDED = ("runs", "failed")  # folders of runs, below that of the results

@@ -15,7 +15,7 @@ from pipeline.runs.run_attempts import now
 from pipeline.runs.run_differences import Variations
 from pipeline.runs.run_directory import Ledger
 from pipeline.runs.run_keys import TRACKED, mlflow_note
-from pipeline.tracking import logged_contents, mlflow_location
+from pipeline.tracking import logged_contents, mlflow_database, mlflow_location
 from pipeline.tracking.logged_contents import Record, artifacts, milliseconds
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class Store:
     def __init__(self, options: mlflow_location.TrackingOptions, place: Path) -> None:
         self.options, self.uri = options, mlflow_location.tracking_uri(options)
         self.name = mlflow_location.shown_store(self.uri)
-        self.file, self.is_empty = mlflow_location.sqlite_file(self.uri), False
+        self.file, self.is_empty = mlflow_database.sqlite_file(self.uri), False
         self.parents: dict[str, str] = {}
         self._place, self._address = place, mlflow_location.without_secrets(self.uri)
         self._variations = Variations(place.parent)
@@ -74,12 +74,12 @@ class Store:
         self._alone_since = now()  # no other process began runs in the store since
 
     def prepare(self, *, thorough: bool = False) -> str:
-        """See `database.prepare`; the store is opened anew at its next use."""
+        """See `mlflow_database.prepare`; the store is opened anew at its next use."""
         self._client, self._alone_since = None, now()
         self._experiments, self.parents = {}, {}
         if self.file is None:
             return ""
-        note = mlflow_location.prepare(
+        note = mlflow_database.prepare(
             self.file, self.options.artifacts, thorough=thorough
         )
         self.is_empty = not self.file.is_file()
@@ -89,11 +89,11 @@ class Store:
     def client(self) -> "MlflowClient":
         """The client; an embedded store is made at its first use."""
         if self._client is None:
-            mlflow_location.set_up_mlflow()
+            mlflow_database.set_up_mlflow()
             from mlflow import MlflowClient
 
             if self.file is not None and self.is_empty:
-                mlflow_location.make(self.file)
+                mlflow_database.make(self.file)
             self._client = MlflowClient(self.uri)
         return self._client
 

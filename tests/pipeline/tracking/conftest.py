@@ -5,7 +5,7 @@ import shutil
 import pytest
 
 from pipeline.tracking.logging_process import LOGGER
-from pipeline.tracking.mlflow_location import make, set_up_mlflow
+from pipeline.tracking.mlflow_database import make, set_up_mlflow
 
 
 @pytest.fixture(autouse=True)

@@ -13,7 +13,7 @@ import pytest
 
 from pipeline.cli.app import called
 from pipeline.tracking import mlflow_location as ui
-from pipeline.tracking.mlflow_location import make, prepare
+from pipeline.tracking.mlflow_database import make, prepare
 from tests.helpers.mlflow_runs import runs_at, runs_in
 from tests.pipeline.tracking.toys import toy_run
 
@@ -194,7 +194,7 @@ def test_two_makers_make_one_database(project):
     file = project / "mlflow.db"
     code = (
         "import gc; gc.disable()\n"  # half of an import
-        "from pathlib import Path; from pipeline.tracking.mlflow_location import *\n"
+        "from pathlib import Path; from pipeline.tracking.mlflow_database import *\n"
         f"set_up_mlflow(); make(Path('{file}'))"
     )
     makers = [subprocess.Popen([sys.executable, "-c", code]) for _ in range(2)]
