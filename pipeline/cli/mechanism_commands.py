@@ -47,7 +47,7 @@ def mobility(
     case ends at a saddle of E, and where it ends on either side. Both write
     branches.csv, steps.csv, steps.npz and run.json into results/branches/NAME.
     """
-    from pipeline.cli.mobility import count_motions, follow_branches
+    from pipeline.cli.mobility_report import count_motions, follow_branches
     from pipeline.cli.simulate import composed_case, with_case
     from pipeline.runs.run_directory import own_name
 

@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from pipeline.cases.morph import MorphCase
-from pipeline.cli.mobility import report
+from pipeline.cli.mobility_report import report
 from pipeline.io.structure_file import (
     OwnStructure,
     document,

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 
 from analysis.figures.structures import modes_of_motion
 from pipeline.cli.app import called
-from pipeline.cli.mobility import held_nodes, report
+from pipeline.cli.mobility_report import held_nodes, report
 from pipeline.io.structure_file import structure_file
 from sim.mechanism.constraints import dist
 from sim.mechanism.mobility import mobility, modes
