@@ -24,7 +24,7 @@ from pipeline.runs.run_keys import DIGESTS, edits, file_digest, files_named
 from pipeline.runs.step_runs import planned_digest
 from pipeline.runs.study_members import read_members
 from pipeline.terminal import InputError
-from sim.core.modules import SOURCE_ROOT
+from sim.core.imported_code import SOURCE_ROOT
 
 CODE = (  # of the project's folder; its own settings and Snakefile are of this one
     "CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md", "LICENSE", "Makefile",

@@ -23,7 +23,7 @@ from typing import Any
 from pipeline.config.config_files import parts_of
 from pipeline.runs.atomic_files import check_ends, read_mapping, write_text
 from pipeline.terminal import InputError, nearest
-from sim.core.modules import code_closure
+from sim.core.imported_code import code_closure
 
 # Distributions whose version enters the key: the first always, the others where the
 # code of the run imports them.
@@ -47,7 +47,7 @@ CARRIERS = {
     "pipeline.runs.run_attempts": "user, host, time and code of a run: RECORDS",
     "pipeline.runs.run_keys": "digests of contents and runs",
     "pipeline.runs.run_directory": "where runs are",
-    "sim.core.modules": "digests of code",
+    "sim.core.imported_code": "digests of code",
 }
 OF_SETS = {  # the modules of the steps of measured sets
     "fit_measured": "pipeline.measured.fit",

@@ -13,7 +13,7 @@ from typing import IO
 
 from pipeline.runs.run_directory import RESULTS
 from pipeline.terminal import DONE, FAILED, InputError
-from sim.core.modules import SOURCE_ROOT
+from sim.core.imported_code import SOURCE_ROOT
 
 LOGS = RESULTS / "log"
 PROFILE = Path("conf/profile/local")

@@ -1,5 +1,5 @@
 """What all solvers share: array types, options, compiled kernels, hinges.
 
-Read `arrays`, `options`, `numba_kernels`; `modules` identifies the code of kernels and
-runs.
+Read `arrays`, `options`, `numba_kernels`; `imported_code` identifies the code of
+kernels and runs.
 """

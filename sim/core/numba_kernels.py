@@ -59,7 +59,7 @@ from numba.extending import (
 )
 from numba.np.arrayobj import get_itemsize
 
-from sim.core.modules import PACKAGES, SOURCE_ROOT, code_closure, module_file
+from sim.core.imported_code import PACKAGES, SOURCE_ROOT, code_closure, module_file
 
 Function = TypeVar("Function", bound=Callable[..., object])
 

@@ -17,7 +17,7 @@ and `morph_newton` bring it to a target such as `Cylinder`, and yield each `Morp
 `MovingMechanism`, `branches` follows the paths that meet in a configuration.
 """
 
-from sim.core.modules import exports
+from sim.core.imported_code import exports
 
 __getattr__, __dir__ = exports(
     __name__,

@@ -4,7 +4,7 @@ Read `newton` first (what a solver states, the loop, the line search), then `cur
 (inertia correction, lowest modes, steps through negative curvature).
 """
 
-from sim.core.modules import exports
+from sim.core.imported_code import exports
 
 __getattr__, __dir__ = exports(
     __name__,

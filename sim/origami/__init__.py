@@ -11,7 +11,7 @@ mesh with supports and `Contact`; `run` does its phases (`Fold`, `Load`) and yie
 `OrigamiStep`.
 """
 
-from sim.core.modules import exports
+from sim.core.imported_code import exports
 
 __getattr__, __dir__ = exports(
     __name__,

@@ -12,7 +12,7 @@ yields each `RodStep`, and `RodWorld` is stepped by a controller. In space a `Sp
 (by `through`) in a `SpaceWorld` moves by `simulate_in_space`.
 """
 
-from sim.core.modules import exports
+from sim.core.imported_code import exports
 
 __getattr__, __dir__ = exports(
     __name__,

@@ -17,7 +17,7 @@ import pytest
 from pipeline.runs import run_keys
 from pipeline.runs.run_keys import CARRIERS, decisive, identity, module_of_step
 from pipeline.steps.settings import STEPS
-from sim.core import modules
+from sim.core import imported_code
 from tests.pipeline.conftest import ROOT
 
 CASES = sorted(
@@ -90,7 +90,7 @@ def told(tmp_path_factory):
 @pytest.fixture
 def source(tmp_path, told, monkeypatch):
     """A copy of the code that keys are made of."""
-    monkeypatch.setattr(modules, "SOURCE_ROOT", copied(tmp_path))
+    monkeypatch.setattr(imported_code, "SOURCE_ROOT", copied(tmp_path))
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(told))
     _forget()
     yield tmp_path
@@ -98,7 +98,7 @@ def source(tmp_path, told, monkeypatch):
 
 
 def _forget() -> None:
-    modules._module.cache_clear()
+    imported_code._module.cache_clear()
     run_keys._code.cache_clear()
 
 
@@ -119,7 +119,7 @@ def test_no_carrier_counts_in_any_key_whatever_it_says_and_does(source):
 
 
 def test_every_carrier_is_there_and_is_imported_by_a_run():
-    everything, _ = modules.code_closure(map(module_of_step, STEPS))
+    everything, _ = imported_code.code_closure(map(module_of_step, STEPS))
     assert [name for name in CARRIERS if name not in everything] == []
     assert not CARRIERS.keys() & decisive(map(module_of_step, STEPS))[0].keys()
 
@@ -154,11 +154,12 @@ def test_what_decides_numbers_counts_and_the_words_of_errors_do_not(
 
 def test_no_carrier_computes():
     """They import neither numpy nor pandas, and of the solvers only an error."""
-    own = {"sim.core.modules", "sim.core.modules.code_closure"}  # a carrier itself
+    # A carrier itself.
+    own = {"sim.core.imported_code", "sim.core.imported_code.code_closure"}
     own |= {"sim.core.options", "sim.core.options.NotConvergedError"}
     for carrier in CARRIERS:
         for file in files_of(carrier):
-            names = set(modules._imported(ast.parse((ROOT / file).read_text())))
+            names = set(imported_code._imported(ast.parse((ROOT / file).read_text())))
             foreign = {n for n in names if n.split(".")[0] in ("numpy", "pandas")}
             solved = {n for n in names if n.split(".")[0] in ("sim", "analysis")} - own
             assert not foreign | solved, file
@@ -241,7 +242,7 @@ def words_used(tree: ast.Module) -> set[str]:
 
 def test_nothing_that_counts_decides_by_the_words_of_an_error():
     names = decisive([*map(module_of_step, STEPS), *CASES])[0]
-    files = {file for name in names if (file := modules.module_file(name))}
+    files = {file for name in names if (file := imported_code.module_file(name))}
     found = {
         f"{file.relative_to(ROOT)}:{name}"
         for file in files

@@ -2,7 +2,7 @@ import pytest
 
 from pipeline.runs.run_keys import canonical, identity, key_of, targets
 from pipeline.terminal import InputError
-from sim.core.modules import code_closure
+from sim.core.imported_code import code_closure
 
 CONFIG = {"a": {"x": 0.01, "n": 3}, "b": ["one", 2.0]}
 

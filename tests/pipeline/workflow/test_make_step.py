@@ -10,7 +10,7 @@ import pytest
 from pipeline.figures.figure_names import figure_names, module_of
 from pipeline.runs.run_keys import module_of_step, rebuilds_cases
 from pipeline.steps.settings import STEPS
-from sim.core.modules import code_closure
+from sim.core.imported_code import code_closure
 from tests.pipeline.conftest import ROOT
 
 RULE = re.compile(r"^rule (\w+):\n(.*?)(?=^rule |\Z)", re.MULTILINE | re.DOTALL)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from sim.core.modules import ParsedCodeCache
+from sim.core.imported_code import ParsedCodeCache
 
 PARSED = ("digest", frozenset({"numpy", "sim"}))
 

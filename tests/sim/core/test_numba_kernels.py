@@ -11,7 +11,7 @@ import pytest
 from sim.core import numba_kernels
 
 HERE = Path(__file__).resolve().parents[3]
-MODULES = ("__init__", "core/__init__", "core/numba_kernels", "core/modules")
+MODULES = ("__init__", "core/__init__", "core/numba_kernels", "core/imported_code")
 KERNEL = "from sim.core.numba_kernels import kernel\n\n\n@kernel\n"
 INNER = KERNEL + "def inner(x):\n    return x + {}\n"
 OUTER = (

@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from sim.core import modules
-from sim.core.modules import code_closure
+from sim.core import imported_code
+from sim.core.imported_code import code_closure
 
 
 def fake_project(root: Path) -> None:
@@ -19,14 +19,14 @@ def fake_project(root: Path) -> None:
 @pytest.fixture
 def project(tmp_path, monkeypatch):
     fake_project(tmp_path)
-    monkeypatch.setattr(modules, "SOURCE_ROOT", tmp_path)
-    modules._module.cache_clear()
+    monkeypatch.setattr(imported_code, "SOURCE_ROOT", tmp_path)
+    imported_code._module.cache_clear()
     yield tmp_path
-    modules._module.cache_clear()
+    imported_code._module.cache_clear()
 
 
 def closure() -> dict[str, str]:
-    modules._module.cache_clear()
+    imported_code._module.cache_clear()
     return code_closure(["pipeline.step"])[0]
 
 
