@@ -21,7 +21,7 @@ from rocrate.rocrate import ROCrate  # type: ignore[import-untyped]
 from pipeline.runs import run_directory
 from pipeline.runs.atomic_files import replacing, write_text
 from pipeline.runs.run_keys import DIGESTS, edits, file_digest, files_named
-from pipeline.runs.step_runs import planned_digest
+from pipeline.runs.step_jobs import planned_digest
 from pipeline.runs.study_members import read_members
 from pipeline.terminal import InputError
 from sim.core.imported_code import SOURCE_ROOT

@@ -19,7 +19,7 @@ from pipeline.measured.set_file import MeasuredSet
 from pipeline.runs.atomic_files import read_json
 from pipeline.runs.run_directory import RESULTS
 from pipeline.runs.run_keys import file_digest, identity
-from pipeline.runs.step_runs import link_files
+from pipeline.runs.step_jobs import link_files
 from pipeline.terminal import by_reason
 from pipeline.workflow.make_step import finished_step
 

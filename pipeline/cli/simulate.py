@@ -29,7 +29,7 @@ from pipeline.report.drawing_process import Draw, drawing
 from pipeline.runs.case_job import planned
 from pipeline.runs.run_attempts import run_once
 from pipeline.runs.run_directory import finished, keep_own, own_name, run_record
-from pipeline.runs.step_runs import link_files
+from pipeline.runs.step_jobs import link_files
 from pipeline.runs.summary import (
     PAGE,
     PICTURE,

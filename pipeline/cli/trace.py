@@ -18,7 +18,7 @@ from pipeline.runs.provenance import (
 from pipeline.runs.run_differences import Variations
 from pipeline.runs.run_directory import Job
 from pipeline.runs.run_keys import file_digest, mlflow_note
-from pipeline.runs.step_runs import Origin
+from pipeline.runs.sidecars import Origin
 from pipeline.terminal import InputError, one_line, visible
 from pipeline.workflow.plan import Plan
 

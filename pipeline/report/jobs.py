@@ -10,7 +10,8 @@ from pipeline.config.hydra import flat
 from pipeline.runs import run_directory
 from pipeline.runs.run_differences import Variations
 from pipeline.runs.run_keys import canonical, edits, recorded_digests
-from pipeline.runs.step_runs import SUFFIX, is_synthetic_run
+from pipeline.runs.sidecars import SUFFIX
+from pipeline.runs.step_jobs import is_synthetic_run
 from pipeline.runs.study_members import read_members
 from pipeline.terminal import InputError
 

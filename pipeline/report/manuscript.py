@@ -21,7 +21,7 @@ from analysis.figures.captions import (
 )
 from pipeline.report.scene import TEMPLATES
 from pipeline.runs.atomic_files import write_text
-from pipeline.runs.step_runs import Origin, sidecar_of, write_sidecars
+from pipeline.runs.sidecars import Origin, sidecar_of, write_sidecars
 from pipeline.steps.figure import numerical_u
 from pipeline.terminal import InputError
 

@@ -17,7 +17,7 @@ from pipeline.runs import run_keys
 from pipeline.runs.atomic_files import read_json
 from pipeline.runs.run_differences import differences
 from pipeline.runs.run_directory import Job, finished, keys_by_role, run_record
-from pipeline.runs.step_runs import SUFFIX, Origin, origin_in, read_sidecar
+from pipeline.runs.sidecars import SUFFIX, Origin, origin_in, read_sidecar
 from pipeline.terminal import InputError, one_line
 
 SCAN = ".ply"

@@ -21,7 +21,7 @@ from analysis.measured.prediction_verdicts import (
 from pipeline.io.motion import read_series
 from pipeline.runs.atomic_files import write_table
 from pipeline.runs.run_directory import Job, Needs, Numbers, record_or_empty
-from pipeline.runs.step_runs import Origin
+from pipeline.runs.sidecars import Origin
 from pipeline.steps.figure import save
 from pipeline.steps.settings import SeriesComparison
 from pipeline.terminal import InputError, close_to, file_of_step

@@ -24,12 +24,8 @@ from pipeline.runs.run_directory import (
     needed_keys,
     record_or_empty,
 )
-from pipeline.runs.step_runs import (
-    Origin,
-    is_synthetic_run,
-    origin_text,
-    write_sidecars,
-)
+from pipeline.runs.sidecars import Origin, origin_text, write_sidecars
+from pipeline.runs.step_jobs import is_synthetic_run
 from pipeline.steps.settings import FigureConfig
 from pipeline.terminal import InputError
 

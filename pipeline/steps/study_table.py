@@ -23,7 +23,7 @@ from pipeline.runs.run_directory import (
     own_name,
     run_record,
 )
-from pipeline.runs.step_runs import Origin, write_sidecars
+from pipeline.runs.sidecars import Origin, write_sidecars
 from pipeline.runs.study_members import (
     MEMBERS,
     RESPONSE,

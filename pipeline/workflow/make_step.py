@@ -12,7 +12,7 @@ from typing import Any
 from pipeline.runs.run_attempts import run_once
 from pipeline.runs.run_directory import RESULTS, Job, Needs, Numbers
 from pipeline.runs.run_keys import module_of_step
-from pipeline.runs.step_runs import link_files, planned_digest, step_job
+from pipeline.runs.step_jobs import link_files, planned_digest, step_job
 from pipeline.terminal import EditedError, InputError
 
 
@@ -37,7 +37,7 @@ def finished_step(
     Parameters
     ----------
     planned : digest of configuration and code that the caller counts on, or ""
-    inputs : reads, paths, tags and more, see pipeline.runs.step_runs.step_job
+    inputs : reads, paths, tags and more, see pipeline.runs.step_jobs.step_job
 
     Raises
     ------

@@ -29,7 +29,7 @@ from pipeline.io.length_units import unit_named
 from pipeline.measured.set_file import MeasuredSet, read_set
 from pipeline.runs.run_directory import RESULTS
 from pipeline.runs.run_keys import files_named, identity, rebuilds_cases, targets
-from pipeline.runs.step_runs import planned_digest
+from pipeline.runs.step_jobs import planned_digest
 from pipeline.steps.settings import STEPS, Step
 from pipeline.terminal import InputError, nearest, no_such, refusing
 from pipeline.workflow.study_batches import StudyPlan

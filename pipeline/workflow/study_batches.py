@@ -13,7 +13,7 @@ from pipeline.runs.atomic_files import write_text
 from pipeline.runs.run_attempts import run_once
 from pipeline.runs.run_directory import Job, failed_attempts, finished, run_record
 from pipeline.runs.run_keys import files_named, identity
-from pipeline.runs.step_runs import planned_digest
+from pipeline.runs.step_jobs import planned_digest
 from pipeline.steps.simulate import perform
 from pipeline.terminal import DONE, FAILED, InputError, RunFailedError, one_line
 

@@ -9,7 +9,7 @@ import pytest
 from pipeline.cli import make_and_summarise
 from pipeline.runs.run_attempts import Body, run_once
 from pipeline.runs.run_directory import Job
-from pipeline.runs.step_runs import link_files
+from pipeline.runs.step_jobs import link_files
 
 Result = tuple[str, str]  # step and name
 

@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from pipeline.cli.app import called
-from pipeline.runs.step_runs import content_digest
+from pipeline.runs.step_jobs import content_digest
 from tests.pipeline.conftest import command_in, furnish
 
 SMALL = {"comparisons": {}, "figures": {"huang-3": {"cases": ["actuator_law"]}}}

@@ -22,7 +22,7 @@ from pipeline.io.structure_file import structure_file
 from pipeline.runs.run_directory import finished
 from pipeline.runs.run_keys import file_digest, write_digests
 from pipeline.runs.simulated_run import read_simulated
-from pipeline.runs.step_runs import link_files
+from pipeline.runs.step_jobs import link_files
 from pipeline.terminal import InputError
 from pipeline.workflow.plan import Plan
 from tests.pipeline.conftest import ROOT, refusal

@@ -15,7 +15,8 @@ import pytest
 from pipeline.runs.run_attempts import running_directories
 from pipeline.runs.run_directory import named_keys
 from pipeline.runs.run_keys import edits, recorded_digests
-from pipeline.runs.step_runs import RECORD, content_digest, read_sidecar
+from pipeline.runs.sidecars import read_sidecar
+from pipeline.runs.step_jobs import RECORD, content_digest
 from tests.pipeline.conftest import ROOT
 
 pytestmark = pytest.mark.slow

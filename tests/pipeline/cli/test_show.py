@@ -15,7 +15,7 @@ from pipeline.report.moving_shape import chosen_columns, read_moving_shape
 from pipeline.report.scene import scene_of
 from pipeline.runs.run_directory import own_name
 from pipeline.runs.run_keys import edits
-from pipeline.runs.step_runs import content_digest
+from pipeline.runs.step_jobs import content_digest
 
 SMALL = ["case=triangles_circle", "case.target.radius=2.3"]
 NAME = "triangles_circle,target.radius=2.3"

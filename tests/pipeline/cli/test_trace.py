@@ -13,12 +13,7 @@ from pipeline.runs.atomic_files import write_json
 from pipeline.runs.run_attempts import run_once
 from pipeline.runs.run_directory import Job, needed_keys
 from pipeline.runs.run_keys import TRACKED, file_digest, identity
-from pipeline.runs.step_runs import (
-    Origin,
-    origin_in,
-    origin_text,
-    write_sidecars,
-)
+from pipeline.runs.sidecars import Origin, origin_in, origin_text, write_sidecars
 from pipeline.steps.figure import save
 
 

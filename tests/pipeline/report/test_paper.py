@@ -8,7 +8,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from pipeline.report.manuscript import FIGURES, write_paper, write_result_tables
-from pipeline.runs.step_runs import Origin
+from pipeline.runs.sidecars import Origin
 from pipeline.steps.figure import write_caption
 from pipeline.terminal import InputError
 from tests.pipeline.report.test_result_tables import compared  # noqa: F401

@@ -25,7 +25,7 @@ from pipeline.runs.run_keys import (
     recorded_digests,
     write_digests,
 )
-from pipeline.runs.step_runs import content_digest, link_files, planned_digest
+from pipeline.runs.step_jobs import content_digest, link_files, planned_digest
 from pipeline.terminal import InputError, RunFailedError, command
 from sim.core.options import NotConvergedError
 

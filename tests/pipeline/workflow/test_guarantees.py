@@ -21,7 +21,7 @@ import yaml
 
 from pipeline.runs.run_directory import run_record
 from pipeline.runs.run_keys import edits
-from pipeline.runs.step_runs import CIRCUMSTANCES
+from pipeline.runs.step_jobs import CIRCUMSTANCES
 from pipeline.runs.summary import PAGE, PICTURE
 from pipeline.steps.study_table import write_study
 from pipeline.tracking.logged_contents import ATTEMPT
