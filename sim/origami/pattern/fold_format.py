@@ -9,7 +9,7 @@ settled so:
     faces     where there are none, they are traced between the edges
               (`sim.origami.pattern.panels`)
     cuts      an edge C, or B between two faces, cuts the sheet apart there; its lips
-              feel no contact at the vertices that were one
+              feel no contact at the vertices that were one (`sim.origami.pattern.cuts`)
     joins     an edge J bends as a panel does; faces that are not convex are divided by
               such edges
     lengths   frame_unit; a file without one is as large as `LARGEST`
@@ -24,11 +24,10 @@ import numpy as np
 from sim.core.arrays import Floats
 from sim.core.hinges import hinge_angle
 from sim.core.options import Choice
+from sim.origami.pattern.cuts import cut_apart, halved_slits
 from sim.origami.pattern.panels import (
     DrawnLine,
     arranged,
-    cut_apart,
-    halved_slits,
     in_convex_parts,
     one_way_up,
     parts_of_sheet,

@@ -1,7 +1,7 @@
 """From lines to panels for the bar-and-hinge model.
 
-Lines are split, joined and traced around into faces; faces are cut apart along slits,
-made convex and put one way up.
+Lines are split, joined and traced around into faces; faces are made convex and put one
+way up. `cuts` parts them along slits.
 
 Lines may cross, end on one another and occur twice. Drawings by hand have corners
 that miss each other: those closer than `CLOSE` times the drawing's size, and than
@@ -240,12 +240,12 @@ def one_way_up(vertices: Floats, faces: Sequence[Face]) -> list[list[int]]:
         where that is impossible: more than two faces at an edge, a twisted band, or a
         drawing that is folded flat
     """
-    faces_at = _faces_of_edges(faces)
+    faces_at = faces_of_edges(faces)
     if np.ptp(vertices[:, 2]) == 0.0:
         signs = [polygon_area(vertices[list(face)])[2] > 0.0 for face in faces]
         upwards = [_turned(f, not up) for f, up in zip(faces, signs, strict=True)]
         for edge, two in faces_at.items():
-            if len(two) == 2 and len({_passes(upwards[i], edge) for i in two}) == 1:
+            if len(two) == 2 and len({passes(upwards[i], edge) for i in two}) == 1:
                 raise ValueError(
                     f"faces {two[0]} and {two[1]} lie on each other at edge "
                     f"{edge[0]}-{edge[1]}, as if folded flat: give the crease pattern"
@@ -261,7 +261,7 @@ def one_way_up(vertices: Floats, faces: Sequence[Face]) -> list[list[int]]:
             for edge in panel_edges(out[one]):
                 for other in faces_at[min(edge), max(edge)]:
                     if other != one and other not in out:
-                        alike = _passes(out[one], edge) == _passes(faces[other], edge)
+                        alike = passes(out[one], edge) == passes(faces[other], edge)
                         out[other] = _turned(faces[other], alike)
                         todo.append(other)
     return [out[i] for i in range(len(faces))]
@@ -272,13 +272,15 @@ def _turned(face: Face, over: bool) -> list[int]:
     return list(face)[::-1] if over else list(face)
 
 
-def _passes(face: Face, edge: tuple[int, int]) -> bool:
+def passes(face: Face, edge: tuple[int, int]) -> bool:
+    """Whether the face goes along the edge from its first vertex to its second."""
     a, b = edge
     face = list(face)
     return face[(face.index(a) + 1) % len(face)] == b
 
 
-def _faces_of_edges(faces: Sequence[Face]) -> dict[tuple[int, int], list[int]]:
+def faces_of_edges(faces: Sequence[Face]) -> dict[tuple[int, int], list[int]]:
+    """The one or two faces at each edge, which has its lower vertex first."""
     found = panels_of_edges(faces)
     for (a, b), faces_at in found.items():
         if len(faces_at) > 2:
@@ -287,61 +289,6 @@ def _faces_of_edges(faces: Sequence[Face]) -> dict[tuple[int, int], list[int]]:
                 "most two are possible: remove faces that lie on others"
             )
     return found
-
-
-def halved_slits(
-    vertices: Floats, faces: Sequence[Face], cuts: set[tuple[int, int]]
-) -> tuple[Floats, list[list[int]], set[tuple[int, int]]]:
-    """Vertices, faces and cuts with a vertex in the middle of each slit of one cut.
-
-    Both ends of such a slit stay one vertex, so that faces open in between only.
-    """
-    out, cuts = [list(face) for face in faces], set(cuts)
-    apart, origin = cut_apart(faces, cuts, len(vertices))
-    for ends, faces_at in _faces_of_edges(apart).items():
-        a, b = sorted(origin[v] for v in ends)
-        if len(faces_at) == 2 and (a, b) in cuts:
-            middle = len(vertices)
-            vertices = np.vstack([vertices, 0.5 * (vertices[a] + vertices[b])])
-            for face in (out[i] for i in faces_at):
-                face.insert(face.index(a if _passes(face, (a, b)) else b) + 1, middle)
-            cuts |= {(a, middle), (b, middle)}
-    return vertices, out, cuts
-
-
-def cut_apart(
-    faces: Sequence[Face], cuts: set[tuple[int, int]], vertices: int
-) -> tuple[list[list[int]], list[int]]:
-    """Faces that share no vertex across a cut, and the first vertex of each.
-
-    Around a vertex faces stay together as far as edges that are not cut join them: the
-    end of a slit stays one vertex.
-    """
-    out, origin = [list(face) for face in faces], list(range(vertices))
-    faces_at = _faces_of_edges(faces)
-    for v in sorted({vertex for edge in cuts for vertex in edge}):
-        own = [i for i, face in enumerate(faces) if v in face]
-        for fan in _fans(own, v, faces_at, cuts)[1:]:
-            origin.append(v)
-            for i in fan:
-                out[i] = [len(origin) - 1 if w == v else w for w in out[i]]
-    return out, origin
-
-
-def _fans(
-    own: list[int],
-    v: int,
-    faces_at: dict[tuple[int, int], list[int]],
-    cuts: set[tuple[int, int]],
-) -> list[list[int]]:
-    """Faces around a vertex in groups that edges join which are not cut."""
-    at_edges = [two for edge, two in faces_at.items() if v in edge and edge not in cuts]
-    joined = np.array([two for two in at_edges if len(two) == 2], dtype=np.int64)
-    group = connected(joined.reshape(-1, 2), max(own) + 1)[1][own].tolist()
-    return [
-        [i for i, g in zip(own, group, strict=True) if g == of]
-        for of in dict.fromkeys(group)
-    ]
 
 
 def in_convex_parts(
@@ -438,8 +385,8 @@ def _joinable(
 
 def _around(one: Face, other: Face, edge: tuple[int, int]) -> list[int] | None:
     """Both faces without the edge between them; None if it is no edge of both."""
-    a, b = edge if _passes(one, edge) else edge[::-1]
-    if not _passes(one, (a, b)) or not _passes(other, (b, a)):
+    a, b = edge if passes(one, edge) else edge[::-1]
+    if not passes(one, (a, b)) or not passes(other, (b, a)):
         return None
     one, other = list(one), list(other)
     i, j = one.index(b), other.index(a)
@@ -448,5 +395,5 @@ def _around(one: Face, other: Face, edge: tuple[int, int]) -> list[int] | None:
 
 def parts_of_sheet(faces: Sequence[Face]) -> int:
     """How many parts of the faces share no edge."""
-    shared = [pair for pair in _faces_of_edges(faces).values() if len(pair) == 2]
+    shared = [pair for pair in faces_of_edges(faces).values() if len(pair) == 2]
     return connected(np.array(shared, dtype=np.int64).reshape(-1, 2), len(faces))[0]
