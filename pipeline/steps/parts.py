@@ -36,19 +36,17 @@ from sim.mechanism.constraint_system import system_of
 from sim.mechanism.constraints import ConstraintKind
 from sim.mechanism.structure import Structure
 from sim.virtual_lab.lab_settings import Sizes
+from sim.virtual_lab.overlapping_pieces import Overlap, overlaps, remedy
 from sim.virtual_lab.printed_pieces import (
     Assembly,
     Clamps,
-    Overlap,
     Piece,
     Place,
     assembly,
     bars_of_target,
     fragments,
     laid_out,
-    overlaps,
     pieces,
-    remedy,
     target_piece,
 )
 

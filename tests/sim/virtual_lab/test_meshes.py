@@ -25,15 +25,13 @@ from sim.mechanism.named_structures import triangle_sheet
 from sim.mechanism.structure import Structure
 from sim.virtual_lab.assembled_part import clamped_ends, printed_part, rod_pairs
 from sim.virtual_lab.lab_settings import Sizes
+from sim.virtual_lab.overlapping_pieces import Overlap, overlaps, remedy
 from sim.virtual_lab.printed_pieces import (
     Clamps,
-    Overlap,
     assembly,
     fragments,
     laid_out,
-    overlaps,
     pieces,
-    remedy,
     target_piece,
 )
 from sim.virtual_lab.solids_of_revolution import (
