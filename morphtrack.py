@@ -18,7 +18,7 @@ numbers as its key, and none is computed twice.
 """
 
 from pipeline.api import mechanisms, patterns, robots, targets
-from pipeline.api.describe_cases import Equilibrium, Fold, Morph, Motion, Origami
+from pipeline.api.cases import Equilibrium, Fold, Morph, Motion, Origami
 from pipeline.api.runs import (
     Comparison,
     Run,

@@ -1,6 +1,6 @@
 """Mechanisms: with a name, from their parts, and from files."""
 
-from pipeline.api.describe_cases import remembered
+from pipeline.api.cases import remembered
 from pipeline.cases import equilibrium
 from pipeline.io import structure_file
 from sim.mechanism import named_structures

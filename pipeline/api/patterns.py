@@ -1,6 +1,6 @@
 """Crease patterns: tessellations, single units, and files in FOLD, CP, SVG or DXF."""
 
-from pipeline.api.describe_cases import remembered
+from pipeline.api.cases import remembered
 from pipeline.io import fold_file
 from sim.origami.pattern import generators
 from sim.origami.pattern.pattern import CreasePattern

@@ -1,6 +1,6 @@
 """Robots of rods: each is a case that `simulate` takes as it is."""
 
-from pipeline.api.describe_cases import remembered
+from pipeline.api.cases import remembered
 from pipeline.cases.robots import JumperCase, StarCase
 from pipeline.cases.rod_in_space import TendonArmCase
 from pipeline.cases.user_rods import OwnRodCase, RodFileCase

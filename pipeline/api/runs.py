@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pipeline.api.describe_cases import described
+from pipeline.api.cases import described
 from pipeline.config.config_files import folder_name
 from pipeline.runs.case_job import planned
 from pipeline.runs.checkpoints import read_arrays

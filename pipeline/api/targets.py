@@ -1,6 +1,6 @@
 """Target shapes: surfaces, points, and meshes and clouds of files."""
 
-from pipeline.api.describe_cases import remembered
+from pipeline.api.cases import remembered
 from pipeline.io import scanned_targets
 from sim.mechanism.targets.analytic_surfaces import (
     Circle,

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import morphtrack as mt
-from pipeline.api.describe_cases import described
+from pipeline.api.cases import described
 from pipeline.config.build_objects import build
 from pipeline.runs.case_job import planned
 from pipeline.terminal import InputError
