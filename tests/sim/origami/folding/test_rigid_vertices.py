@@ -72,18 +72,25 @@ def drawn(creases: int, rng: np.random.Generator) -> Vertex:
 
 
 @pytest.mark.parametrize(
-    ("seed", "each"),
-    [(0, 2), *(pytest.param(seed, 5, marks=pytest.mark.slow) for seed in (0, 1, 2, 3))],
+    ("seed", "each", "most_open"),
+    [
+        (0, 3, 2),
+        *(pytest.param(seed, 5, 25, marks=pytest.mark.slow) for seed in range(4)),
+    ],
 )
-def test_the_flat_sheet_is_left_where_the_theorem_lets_it(seed, each):
+def test_the_flat_sheet_is_left_where_the_theorem_lets_it(seed, each, most_open):
+    """Of those that do not fold a few will do: all starts are tried for each."""
     rng, found = np.random.default_rng(seed), list[bool]()
     for creases in [*DEGREES] * each:
         vertex = drawn(creases, rng)
+        folds = vertex.folds_rigidly()
+        if not folds and found.count(False) == most_open:
+            continue
         pattern = star(vertex.sectors.tolist(), vertex.signs.tolist())
         asked = np.pi * np.asarray(pattern.assignment)[pattern.creases]
         first = RigidSheet(pattern, asked, np.ones(creases)).left_to()
         found.append(not first.open_vertices)
-        assert found[-1] == vertex.folds_rigidly(), vertex
+        assert found[-1] == folds, vertex
     assert 0.3 <= np.mean(found) <= 0.8
 
 

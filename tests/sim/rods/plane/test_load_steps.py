@@ -73,31 +73,32 @@ def _arch(edges: int) -> float:
     draft.curve(along_arc((0.0, 0.0), radius, begin, end, spacing), THIN)
     unit = THIN.bending / radius**2
     load = NodeLoad([edges // 2], (0.0, -10.0 * unit))
-    *_, last = loaded_slowly(World(draft.rod(), gravity=(0.0, 0.0), load=load), 4)
+    *_, last = loaded_slowly(World(draft.rod(), gravity=(0.0, 0.0), load=load), 1)
     return 10.0 * last.snaps[0]
 
 
 def test_a_deep_arch_snaps_at_the_printed_load():
-    coarse, fine = _arch(60), _arch(120)
+    coarse, fine = _arch(30), _arch(60)
+    assert coarse > fine
     assert (4.0 * fine - coarse) / 3.0 == pytest.approx(ARCH, rel=2e-3)
 
 
 def test_a_column_that_buckles_does_not_snap():
     length = 0.1
     euler = np.pi**2 * THIN.bending / (4.0 * length**2)
-    load = NodeLoad([41], (-1.5 * euler, 0.0))
-    world = World(cantilever(length, 42, THIN), gravity=(0.0, 0.0), load=load)
-    steps = list(loaded_slowly(world, 6))
+    load = NodeLoad([21], (-1.5 * euler, 0.0))
+    world = World(cantilever(length, 22, THIN), gravity=(0.0, 0.0), load=load)
+    steps = list(loaded_slowly(world, 4))
     side = np.abs([step.x[-1, 1] for step in steps])
-    assert side[:3].max() < 1e-6 * length
-    assert side[4:].min() > 0.3 * length
+    assert side[:2].max() < 1e-6 * length
+    assert side[2:].min() > 0.3 * length
     assert steps[-1].snaps == ()
 
 
 def test_a_rod_that_any_load_moves_does_not_snap():
     draft = RodDraft(pins=[0])
-    draft.curve(np.column_stack([np.linspace(0.0, 0.1, 6), np.zeros(6)]), THIN)
-    *_, last = loaded_slowly(World(draft.rod()), 3)
+    draft.curve(np.column_stack([np.linspace(0.0, 0.1, 3), np.zeros(3)]), THIN)
+    *_, last = loaded_slowly(World(draft.rod()), 2)
     assert last.share == 1.0
     assert np.abs(last.x[:, 0]).max() < 1e-6
     assert last.snaps == ()
