@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
-from pipeline.runs.process_beside import Process, start_beside
+from pipeline.runs.child_process import Process, start_child
 from pipeline.runs.summary import PAGE, PICTURE
 
 Draw = Callable[[Path], None]
@@ -38,7 +38,7 @@ def drawing(ahead: bool) -> Iterator[Draw]:
 
 def _started() -> Process | None:
     try:
-        return start_beside(__name__)
+        return start_child(__name__)
     except OSError:  # it is drawn without
         return None
 

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from pipeline.runs.process_beside import Process, start_beside
+from pipeline.runs.child_process import Process, start_child
 from pipeline.runs.run_directory import RESULTS
 from pipeline.terminal import InputError, one_line
 
@@ -67,7 +67,7 @@ def end_session() -> None:
 def _start(results: Path) -> Process | None:
     since = str(time.time() - CLOCK_SECONDS)
     try:
-        process = start_beside(__name__, str(results), since)
+        process = start_child(__name__, str(results), since)
     except OSError as error:
         _warn(f"MLflow cannot log: {error}: run `morphtrack track` later")
         return None

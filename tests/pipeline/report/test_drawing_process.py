@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from pipeline.runs.process_beside import start_beside
+from pipeline.runs.child_process import start_child
 
 MODULE = "pipeline.report.drawing_process"
 COMMAND = f"""
@@ -43,7 +43,7 @@ def test_what_the_process_cannot_draw_is_drawn_here(run):
 def test_an_interrupted_process_leaves_nothing_half_drawn(run):
     (run / "picture.png").unlink()
     files = {*run.iterdir()}
-    process = start_beside(MODULE)
+    process = start_child(MODULE)
     process.stdin.write(str(run))
     process.stdin.close()
     while process.poll() is None and {*run.iterdir()} == files:
@@ -59,7 +59,7 @@ def test_no_module_is_taken_from_the_folder_that_a_command_works_in(
 ):
     (tmp_path / "analysis.py").write_text("open('taken', 'w')")
     monkeypatch.chdir(tmp_path)
-    process = start_beside(MODULE)
+    process = start_child(MODULE)
     process.communicate("")
     assert process.returncode == 0
     assert not (tmp_path / "taken").exists()

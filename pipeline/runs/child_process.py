@@ -1,4 +1,4 @@
-"""A process beside a command: one of our modules, run while the command works."""
+"""A child process of a command: one of our modules, run while the command works."""
 
 import os
 import subprocess
@@ -7,7 +7,7 @@ import sys
 Process = subprocess.Popen[str]
 
 
-def start_beside(module: str, *words: str) -> Process:
+def start_child(module: str, *words: str) -> Process:
     """Run a module by this interpreter, with pipes, out of reach of Ctrl-C.
 
     Modules are found where this process finds them: the folder that it works in may
