@@ -114,7 +114,7 @@ def test_a_hinge_stays_on_its_side():
 
 @pytest.mark.parametrize("unit", [1e-3, 1.0, 1e3])
 @pytest.mark.parametrize("goal", [-1.0, 0.1, 1.0])
-def test_links_that_start_at_their_bound_end_as_those_that_start_child_it(unit, goal):
+def test_links_that_start_at_their_bound_end_as_those_that_start_beside_it(unit, goal):
     """Two links at a right angle that may not open any further."""
     corner = ranges((ConstraintKind.DOT, (0, 1, 0, 2), 0.0, NONE))
     goals = unit * np.array([[0.0, 0, 0], [1, 0, 0], [goal, 0.5, 0]])
