@@ -49,7 +49,7 @@ from analysis.spheres.variance_components import (
     estimate,
     patches,
 )
-from analysis.spheres.viewpoints import Placement, lever, noise
+from analysis.spheres.view_motions import Placement, lever, noise
 from sim.core.arrays import Floats, Ints
 
 

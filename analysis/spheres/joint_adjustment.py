@@ -3,7 +3,7 @@
 `joint_radius` adjusts the common radius of all spheres together with centres and views.
 A wrong stated radius moves the views: each slides along its line of sight until its
 caps fit, and the spheres then confirm the stated radius. So the radius must be an
-unknown, like centres and motions. The heights of `analysis.spheres.viewpoints` then
+unknown, like centres and motions. The heights of `analysis.spheres.view_motions` then
 follow
 
     e = u . (dc_i - K_i tau_v) + dR
@@ -32,7 +32,7 @@ from analysis.spheres.detections import (
 from analysis.spheres.sphere_criteria import SphereCandidate, fault
 from analysis.spheres.thresholds import SHARED, VIEWPOINTS, VIEWS
 from analysis.spheres.variance_components import merge_close
-from analysis.spheres.viewpoints import (
+from analysis.spheres.view_motions import (
     Placement,
     blocks,
     lever,
@@ -40,13 +40,10 @@ from analysis.spheres.viewpoints import (
     noise,
     normal_equations,
     place,
-    pull,
-    scanner_places,
-    seen_from,
-    sight_lines,
     solved,
     unmoved,
 )
+from analysis.spheres.viewpoints import pull, scanner_places, seen_from, sight_lines
 from sim.core.arrays import Floats, Ints
 
 SumsOf = Callable[[SphereCandidate, Placement], tuple[Floats, Floats]]
@@ -64,7 +61,7 @@ def joint_radius(
     accepted : spheres, fitted with the stated radius
     placed : the views, placed with it
     sums : the blocks A (v, 4, 4), g (v, 4) of a sphere, see
-        `analysis.spheres.viewpoints`
+        `analysis.spheres.view_motions`
     """
     pivot, own = placed.pivot, 1 + 3 * len(accepted)
     reach = _reach(accepted, pivot)

@@ -20,7 +20,7 @@ from analysis.spheres.joint_adjustment import Polished
 from analysis.spheres.sphere_criteria import SphereCandidate, typical_rms
 from analysis.spheres.spheres_of_one_radius import search
 from analysis.spheres.thresholds import JUDGE, REGISTRATION, SHARED
-from analysis.spheres.viewpoints import lever
+from analysis.spheres.view_motions import lever
 from sim.core.arrays import Bools, Floats, Ints, connected
 
 STAYS = RigidMotion(np.eye(3), np.zeros(3))

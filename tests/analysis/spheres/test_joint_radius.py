@@ -14,7 +14,8 @@ from analysis.spheres.joint_adjustment import (
 )
 from analysis.spheres.sphere_criteria import SphereCandidate
 from analysis.spheres.spheres_of_one_radius import search
-from analysis.spheres.viewpoints import Placement, blocks, seen_from
+from analysis.spheres.view_motions import Placement, blocks
+from analysis.spheres.viewpoints import seen_from
 from sim.core.arrays import Floats
 from tests.analysis.spheres.scenes import SIX_CENTRES, seen_around
 from tests.analysis.spheres.test_centre_fit import CENTRE, scanned

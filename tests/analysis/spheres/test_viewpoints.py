@@ -8,7 +8,8 @@ import pytest
 from analysis.spheres.detections import PickOptions, Picks
 from analysis.spheres.find import find_spheres
 from analysis.spheres.thresholds import VIEWS
-from analysis.spheres.viewpoints import Placement, misplacement, sight_lines
+from analysis.spheres.view_motions import Placement, misplacement
+from analysis.spheres.viewpoints import sight_lines
 from tests.analysis.spheres.scenes import (
     Scanner,
     VirtualScan,
