@@ -1,6 +1,6 @@
 """In which order to eliminate, and where the factor then has entries.
 
-Both are found before any value is known; `sim.linalg.sparse` asks for one after the
+Both are found before any value is known; `sim.linalg.sparse_ldl` asks for one after the
 other. The places come from the elimination tree (Liu, SIAM J. Matrix Anal. Appl. 11,
 1990): its columns are ordered so that those of a front are neighbours, those with the
 same places are joined to supernodes, and each front gets its rows. Small supernodes are

@@ -3,7 +3,7 @@
 Row i holds columns first[i] ... i, from place start[i] on, so that no analysis is
 needed: a row that reaches further out is just longer (Jennings, Computer J. 9, 1966).
 `factorise` makes L D L^T of the rows in place. It is one compiled loop, for small
-systems inside other compiled loops; `sim.linalg.sparse` serves fixed patterns.
+systems inside other compiled loops; `sim.linalg.sparse_ldl` serves fixed patterns.
 """
 
 from collections.abc import Callable

@@ -20,7 +20,7 @@ import numpy as np
 
 from sim.core.arrays import Bools, Floats, Ints
 from sim.core.options import Checked, Count, NotConvergedError, Positive
-from sim.linalg.sparse import Factor, SparsityPattern, analyse, factorise
+from sim.linalg.sparse_ldl import Factor, SparsityPattern, analyse, factorise
 from sim.mechanism.hinged_blocks import (
     HELD,
     LOWER,

@@ -39,7 +39,7 @@ import numpy as np
 
 from sim.core.arrays import Bools, Floats
 from sim.core.numba_kernels import kernel
-from sim.linalg.sparse import Factor, factorise
+from sim.linalg.sparse_ldl import Factor, factorise
 from sim.mechanism import jacobian
 from sim.mechanism.constraint_forces import ObstacleTerms
 from sim.mechanism.constraint_system import (

@@ -28,7 +28,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from sim.core.arrays import Bools, Floats, Ints
-from sim.linalg.sparse import Factor
+from sim.linalg.sparse_ldl import Factor
 from sim.mechanism import jacobian
 from sim.mechanism.constraint_system import (
     HessianPattern,

@@ -23,7 +23,7 @@ from sim.core.arrays import Floats, Ints
 from sim.core.numba_kernels import kernel
 from sim.core.options import NotConvergedError
 from sim.linalg.multifrontal import Fronts, factorise_fronts, solve_fronts
-from sim.linalg.sparse import DROP, Factor
+from sim.linalg.sparse_ldl import DROP, Factor
 from sim.mechanism import constraints, jacobian
 from sim.mechanism.constraint_system import (
     ConstraintSystem,

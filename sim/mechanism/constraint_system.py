@@ -33,7 +33,7 @@ import numpy as np
 
 from sim.core.arrays import Bools, Floats, Ints
 from sim.linalg.elimination_order import minimum_degree
-from sim.linalg.sparse import (
+from sim.linalg.sparse_ldl import (
     Factor,
     SparsityPattern,
     analyse,

@@ -9,7 +9,7 @@ from scipy.sparse.linalg import LinearOperator, lsqr
 
 from sim.core.arrays import Floats
 from sim.core.options import Checked, Count, NotConvergedError, Positive
-from sim.linalg.sparse import factorise
+from sim.linalg.sparse_ldl import factorise
 from sim.mechanism.constrained_newton import (
     DENSE,
     MOST_ROTATION,

@@ -24,7 +24,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from sim.core.arrays import Floats
-from sim.linalg.sparse import Factor
+from sim.linalg.sparse_ldl import Factor
 
 ITERATIONS = 30  # of inverse iteration
 

@@ -31,7 +31,7 @@ from scipy.sparse.linalg import splu
 from pipeline.config.build_objects import build
 from pipeline.config.hydra import Composer
 from sim.core.arrays import Floats
-from sim.linalg import sparse
+from sim.linalg import sparse_ldl
 from sim.mechanism.constraint_projection import admissible
 from sim.mechanism.constraint_system import linearise, state, system_of
 from sim.mechanism.constraints import ConstraintTable, fix
@@ -222,7 +222,7 @@ def calls_of(work: Work) -> Counts:
     def seen(frame: FrameType, event: str, _: Any) -> None:
         if event == "call" and frame.f_code.co_filename.startswith(SIM):
             counts["calls"] += 1
-            counts["factorisations"] += frame.f_code is sparse.factorise.__code__
+            counts["factorisations"] += frame.f_code is sparse_ldl.factorise.__code__
 
     sys.setprofile(seen)
     try:

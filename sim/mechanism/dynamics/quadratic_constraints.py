@@ -45,7 +45,7 @@ from scipy.sparse.linalg import splu
 
 from sim.core.arrays import Bools, Floats, Ints
 from sim.linalg.rank import SparseRows, column_pivots
-from sim.linalg.sparse import analyse
+from sim.linalg.sparse_ldl import analyse
 from sim.mechanism.constraints import DEGREE, ROWS, ConstraintKind
 from sim.mechanism.object_cache import once_per_owner
 from sim.mechanism.shape_measures import characteristic_length

@@ -34,7 +34,7 @@ import numpy as np
 
 from sim.core.arrays import Floats
 from sim.core.options import Checked, Count, NotConvergedError, Positive
-from sim.linalg.sparse import Factor
+from sim.linalg.sparse_ldl import Factor
 from sim.mechanism.constrained_newton import (
     DENSE,
     MOST_ROTATION,

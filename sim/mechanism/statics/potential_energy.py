@@ -24,7 +24,7 @@ from functools import cached_property
 import numpy as np
 
 from sim.core.arrays import Floats, Ints
-from sim.linalg.sparse import Factor, analyse, factorise
+from sim.linalg.sparse_ldl import Factor, analyse, factorise
 from sim.mechanism.constrained_newton import (
     NewtonMatrix,
     links_of,

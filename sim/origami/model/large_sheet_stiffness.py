@@ -29,7 +29,13 @@ from sim.contact.contact_energy import (
 from sim.contact.near_pairs import ContactPairs, only
 from sim.core.arrays import Floats, Ints
 from sim.core.hinges import slopes_of_hinges
-from sim.linalg.sparse import Factor, SparsityPattern, analyse, factorise, lower_places
+from sim.linalg.sparse_ldl import (
+    Factor,
+    SparsityPattern,
+    analyse,
+    factorise,
+    lower_places,
+)
 from sim.origami.model.assembly import (
     CONTACT,
     CREASE_BENDING,

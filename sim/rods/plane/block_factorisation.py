@@ -2,7 +2,7 @@
 
     A = L D L^T   with L unit lower triangular in blocks, D block diagonal.
 
-`sim.linalg.sparse` factorises any symmetric matrix entry by entry, and asks for the
+`sim.linalg.sparse_ldl` factorises any symmetric matrix entry by entry, and asks for the
 rank. A rod needs neither: every entry belongs to a pair of nodes, the matrix of a step
 is regular, and the time of a run is the time of this factorisation. So the places of
 all updates are found once, and the loop over them is unrolled for 2 x 2 blocks; at 84

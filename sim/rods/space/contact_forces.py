@@ -23,7 +23,7 @@ from sim.contact.distance import closest_on_edges
 from sim.core.arrays import Bools, Floats, Ints
 from sim.core.numba_kernels import kernel
 from sim.linalg.multifrontal import Fronts, compliance, solve_fronts
-from sim.linalg.sparse import Factor
+from sim.linalg.sparse_ldl import Factor
 from sim.rods.space.contact_detection import (
     FIRST_BODY,
     NO_NODES,

@@ -3,7 +3,7 @@
 import numpy as np
 
 from sim.core.arrays import Floats
-from sim.linalg.sparse import Factor
+from sim.linalg.sparse_ldl import Factor
 from sim.rods.plane.options import StepOptions
 from sim.rods.space.contact_detection import Candidates, Contacts
 from sim.rods.space.contact_forces import (

@@ -18,7 +18,7 @@ import numpy as np
 from sim.core.arrays import Bools, Floats, Ints
 from sim.core.numba_kernels import pointed
 from sim.linalg.multifrontal import Fronts
-from sim.linalg.sparse import Factor
+from sim.linalg.sparse_ldl import Factor
 from sim.rods.plane.options import Integrator, StepOptions
 from sim.rods.space.contact_forces import ContactForces
 from sim.rods.space.elastic_energy import OF_BEND, OF_EDGE

@@ -43,7 +43,7 @@ import numpy as np
 from sim.core.arrays import Floats
 from sim.core.numba_kernels import kernel
 from sim.linalg.multifrontal import factorise_fronts, solve_fronts
-from sim.linalg.sparse import DROP, Factor
+from sim.linalg.sparse_ldl import DROP, Factor
 from sim.rods.fluid_drag import drag_in_fluid, drag_slopes
 from sim.rods.plane.world import overlap
 from sim.rods.space.elastic_energy import OF_EDGE, add_elastic, strains_of_hinges

@@ -12,7 +12,7 @@ import numpy as np
 
 from sim.core.arrays import Bools, Floats, Ints
 from sim.core.numba_kernels import kernel
-from sim.linalg.sparse import Factor, SparsityPattern, analyse, factorise
+from sim.linalg.sparse_ldl import Factor, SparsityPattern, analyse, factorise
 from sim.rods.space.elastic_energy import OF_BEND, OF_EDGE, add_elastic, energies
 from sim.rods.space.frames import SpaceState, moved_on, of_runs, run_ends
 from sim.rods.space.rod import SpaceElements, SpaceRod, space_elements

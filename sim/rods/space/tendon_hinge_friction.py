@@ -27,7 +27,7 @@ import numpy as np
 
 from sim.core.arrays import Bools, Floats, Ints
 from sim.core.numba_kernels import kernel
-from sim.linalg.sparse import Factor
+from sim.linalg.sparse_ldl import Factor
 from sim.rods.space.energy_conserving_forces import add_step_forces, force_space
 from sim.rods.space.frames import SpaceState
 from sim.rods.space.rod import SpaceElements

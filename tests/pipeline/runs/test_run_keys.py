@@ -64,7 +64,7 @@ def test_modules_named_by_targets_count_as_imported():
     assert list(targets(config)) == ["sim.core.options", "a"]
     bare = identity("simulate", {"case": {}})["code"]
     assert (
-        identity("simulate", {"case": {"_target_": "sim.linalg.sparse.x"}})["code"]
+        identity("simulate", {"case": {"_target_": "sim.linalg.sparse_ldl.x"}})["code"]
         != bare
     )
 

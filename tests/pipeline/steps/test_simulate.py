@@ -29,7 +29,7 @@ def test_a_run_is_where_hydra_is_told_to_put_it(command, project):
 
 UNUSED = (
     "mlflow", "open3d", "pandas", "pydantic", "snakemake", "trimesh",
-    "sim.linalg.sparse", "sim.mechanism.constraint_system", "sim.origami",
+    "sim.linalg.sparse_ldl", "sim.mechanism.constraint_system", "sim.origami",
     "sim.rods.space",
 )  # fmt: skip
 

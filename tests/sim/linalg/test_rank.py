@@ -5,7 +5,7 @@ from numpy.testing import assert_allclose
 
 from sim.core.arrays import Floats
 from sim.linalg.rank import SparseRows, column_pivots
-from sim.linalg.sparse import SparsityPattern, analyse
+from sim.linalg.sparse_ldl import SparsityPattern, analyse
 
 
 def sparse(A: Floats) -> tuple[SparsityPattern, SparseRows]:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from sim.linalg.sparse import analyse
+from sim.linalg.sparse_ldl import analyse
 from sim.mechanism import constraint_system
 from sim.mechanism.constraint_projection import closed
 from sim.mechanism.constraint_system import (

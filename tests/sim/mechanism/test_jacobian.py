@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from sim.core.arrays import Floats
-from sim.linalg.sparse import factorise
+from sim.linalg.sparse_ldl import factorise
 from sim.mechanism.constraint_system import (
     ConstraintSystem,
     HessianTerms,

@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from sim.core.arrays import Floats
-from sim.linalg.sparse import Factor, analyse, factorise
+from sim.linalg.sparse_ldl import Factor, analyse, factorise
 from sim.optimize.curvature import (
     PositiveFactor,
     Spectrum,

@@ -19,7 +19,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from sim.core.arrays import Floats, Ints
-from sim.linalg.sparse import Factor, SparsityPattern, analyse, factorise
+from sim.linalg.sparse_ldl import Factor, SparsityPattern, analyse, factorise
 
 Graph = list[tuple[int, ...]]
 

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
 
 from sim.core.arrays import Floats, Ints
-from sim.linalg.sparse import analyse, factorise, sorted_places
+from sim.linalg.sparse_ldl import analyse, factorise, sorted_places
 
 
 def lattice(rows: int, columns: int, per_node: int) -> tuple[int, Ints, Ints]:
