@@ -4,11 +4,12 @@
 
 A A^T or A^T A knows a singular value only down to the root of what is rounded, 1.5e-8
 of the largest; Householder's reflections keep all digits. R has its entries where the
-Cholesky factor of A^T A has them, and so the fronts are those of `sim.linalg.sparse_ldl`:
-a front takes the rows of A that begin in it and what its children have left over, and
-reflects its own columns to triangular form (multifrontal QR: Duff and Reid, ACM TOMS 9,
-1983; Davis, ACM TOMS 38, 2011). A column of which no more than rounding remains depends
-on earlier ones and takes no row (Heath, SIAM J. Sci. Stat. Comput. 3, 1982).
+Cholesky factor of A^T A has them, and so the fronts are those of
+`sim.linalg.sparse_ldl`: a front takes the rows of A that begin in it and what its
+children have left over, and reflects its own columns to triangular form (multifrontal
+QR: Duff and Reid, ACM TOMS 9, 1983; Davis, ACM TOMS 38, 2011). A column of which no
+more than rounding remains depends on earlier ones and takes no row (Heath, SIAM J. Sci.
+Stat. Comput. 3, 1982).
 """
 
 from typing import NamedTuple
