@@ -89,6 +89,7 @@ def test_margins_decide_between_agreement_and_doubt(nodes, rng):
     assert compared(nodes, scan, S_margin=1e-4).verdict is Verdict.INCONCLUSIVE
 
 
+@pytest.mark.long
 def test_chance_alone_differs_as_often_as_k_says(nodes, rng):
     def length(x):
         return np.linalg.norm(x[1:] - x[:-1], axis=1)

@@ -85,6 +85,7 @@ def test_a_fault_is_noticed(fault):
     assert share_that_differs(8, fault) >= 0.75
 
 
+@pytest.mark.long
 def test_a_longer_link_is_noticed_however_far_joints_turn():
     assert share_of_bent_ones_that_differs(8, longer_link) >= 0.75
 
@@ -94,6 +95,7 @@ def test_small_parts_on_the_wrong_joint_never_agree():
     assert Verdict.AGREES not in verdicts(6, swapped_part)
 
 
+@pytest.mark.long
 def test_a_poor_scan_on_its_target_never_agrees():
     """Centres known to 0.5 mm; node distances may be 1.5 mm at most."""
     for seed in range(4):

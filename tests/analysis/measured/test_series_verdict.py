@@ -91,6 +91,7 @@ def test_each_marker_has_a_verdict_and_what_was_fitted_has_none():
     assert series_verdicts(rows(0.0, part="fit"), SeriesTerms(u=1)) == []
 
 
+@pytest.mark.long
 def test_chance_alone_hardly_ever_differs():
     rng = np.random.default_rng(1)
     many = [rows(rng.normal(0, 0.2, 50)) for _ in range(200)]

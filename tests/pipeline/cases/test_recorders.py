@@ -40,6 +40,7 @@ SPRING = {
     "loads": [[1, 0.1, 0, 0]],
 }
 QUICK = {
+    "beam_fit": ["case.specimen.options.h=0.005"],
     "computing_time": ["case.step_lengths=[0.01,0.02]", "case.duration=0.02"],
     "star_space": ["case.every=1"],
 }

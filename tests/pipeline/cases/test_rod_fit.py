@@ -127,7 +127,7 @@ def _draw(tmp_path: Path, rng: np.random.Generator, u: float) -> tuple[float, fl
 @pytest.mark.parametrize(
     ("count", "low", "high", "off"),
     [
-        (4, 0.86, 26.1, 0.15),
+        (3, 0.38, 22.5, 0.15),
         pytest.param(200, 318.3, 493.1, 0.05, marks=pytest.mark.slow),
     ],
 )
