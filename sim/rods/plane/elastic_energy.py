@@ -139,10 +139,15 @@ def _or_last(rod: Rod, limb: Ints) -> Ints:
 
 def passive(rod: Rod) -> Actuated:
     """No limb actuated."""
-    ones = np.ones(rod.last_limb + 2 + len(rod.joints.fold))
-    actuated = Actuated(ones, ones.copy())
+    actuated = room_for_limbs(rod)
     join(pointed(elements(rod)), pointed(actuated))
     return actuated
+
+
+def room_for_limbs(rod: Rod) -> Actuated:
+    """Arrays for what limbs do, which `join` completes."""
+    ones = np.ones(rod.last_limb + 2 + len(rod.joints.fold))
+    return Actuated(ones, ones.copy())
 
 
 def unstrained(rod: Rod) -> Strains:

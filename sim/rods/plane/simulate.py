@@ -10,7 +10,7 @@ from sim.core.arrays import Floats
 from sim.core.numba_kernels import pointed
 from sim.core.options import NotConvergedError
 from sim.rods.plane.actuation import Pulse, actuate
-from sim.rods.plane.elastic_energy import energies, join, passive
+from sim.rods.plane.elastic_energy import energies, join, room_for_limbs
 from sim.rods.plane.energy_balance import (
     CONSERVED,
     OF_CONTACTS,
@@ -153,7 +153,7 @@ class RodSimulator(MotionLoop[RodStep]):
 
     def elastic(self) -> tuple[float, float]:
         """Stretching and bending energy, as the limbs are actuated now, J."""
-        actuated = pointed(passive(self.world.rod))
+        actuated = pointed(room_for_limbs(self.world.rod))
         model, state = self.handed().model, self.state
         actuate(state.clock.time, state.pulse, model.law, actuated)
         join(model.element, actuated)

@@ -54,7 +54,7 @@ from sim.rods.plane.elastic_energy import (
     add_mass,
     add_stiffness,
     join,
-    passive,
+    room_for_limbs,
 )
 from sim.rods.plane.ground import GroundPlane, bend, gaps, surface
 from sim.rods.plane.options import StepOptions, step_method
@@ -98,7 +98,7 @@ def convex_matrix(
     At rest, where they are in balance, forces of contacts count where they turn.
     """
     model, state, rod = loop.model, loop.state, loop.world.rod
-    matrix, actuated = empty(model.pattern), passive(rod)
+    matrix, actuated = empty(model.pattern), room_for_limbs(rod)
     actuate(state.clock.time, state.pulse, model.law, actuated)
     join(model.element, actuated)
     add_mass(model.pattern, matrix, rod.mass, model.held, shift)
