@@ -1,6 +1,7 @@
 """Objects made of a composed configuration."""
 
 import copy
+import pydoc
 
 import pytest
 
@@ -37,3 +38,13 @@ def test_what_is_described_within_is_made_first_and_lists_stay_lists():
 def test_an_object_that_cannot_be_made_is_named_by_its_place(made, values, said):
     with pytest.raises(InputError, match=said):
         build({"of": [FOLD, made | values]}, "case")
+
+
+def test_ctrl_c_during_an_import_stays_ctrl_c(monkeypatch):
+    def interrupted(_: str) -> None:
+        found = KeyboardInterrupt, KeyboardInterrupt(), None
+        raise pydoc.ErrorDuringImport("rods.py", found)
+
+    monkeypatch.setattr(pydoc, "locate", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        build({"_target_": "sim.origami.fold_and_load_phases.Fold"}, "case")
