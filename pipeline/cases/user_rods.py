@@ -130,8 +130,10 @@ class UserRod(MovingRod):
             from pipeline.cases.rod_in_space_record import moved_in_space
             from sim.rods.space.statics import followed
 
-            resting = self.rest and followed(self.setting, self.load_steps)
-            yield from resting or moved_in_space(self, state)
+            if self.rest:
+                yield from followed(self.setting, self.load_steps)
+            else:
+                yield from moved_in_space(self, state)
         elif not self.rest:
             yield from super().steps(state)
         else:
