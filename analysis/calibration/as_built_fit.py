@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from analysis.calibration.as_built_model import (
+from analysis.calibration.as_built_unknowns import (
     Model,
     Role,
     refuse_null_directions,

@@ -27,7 +27,7 @@ from analysis.calibration.as_built_fit import (
     inverse,
     linearised,
 )
-from analysis.calibration.as_built_model import Model
+from analysis.calibration.as_built_unknowns import Model
 from sim.core.arrays import Floats
 
 CHANCE = 1e-4  # of any node being called wrong in poses where none is

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
 from analysis.figures import style
-from analysis.figures.shown import DrawnFigure, ShownRun
+from analysis.figures.figure_interface import DrawnFigure, ShownRun
 from analysis.figures.style import PanelGrid, sheet
 from sim.core.arrays import Floats, Ints
 

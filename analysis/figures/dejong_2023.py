@@ -16,6 +16,7 @@ from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 
 from analysis.alignment import RigidMotion, fit_rigid_motion
 from analysis.figures import style
+from analysis.figures.figure_interface import DrawnFigure, ShownRun, node_table
 from analysis.figures.mechanisms import (
     best_view,
     draw_mechanism,
@@ -24,7 +25,6 @@ from analysis.figures.mechanisms import (
     view_of,
 )
 from analysis.figures.panel_3d import PaintedScene, View, scene_on
-from analysis.figures.shown import DrawnFigure, ShownRun, node_table
 from sim.core.arrays import Floats, Ints
 from sim.mechanism.constraint_projection import admissible, satisfy_constraints
 from sim.mechanism.constraint_system import state, system_of

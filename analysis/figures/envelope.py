@@ -10,9 +10,9 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from analysis.figures import style
+from analysis.figures.figure_interface import DrawnFigure, ShownRun
 from analysis.figures.mechanisms import ABOVE, best_view, draw_mechanism
 from analysis.figures.panel_3d import PaintedScene
-from analysis.figures.shown import DrawnFigure, ShownRun
 from analysis.figures.style import PanelGrid, sheet
 from sim.mechanism.reachable_shapes import RECENT
 

@@ -13,8 +13,8 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from analysis.figures import style
+from analysis.figures.figure_interface import DrawnFigure, ShownRun
 from analysis.figures.panel_3d import PaintedScene, View, scene_on
-from analysis.figures.shown import DrawnFigure, ShownRun
 from analysis.figures.style import (
     PanelGrid,
     number,

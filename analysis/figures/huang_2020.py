@@ -13,8 +13,8 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MultipleLocator
 
 from analysis.figures import style
+from analysis.figures.figure_interface import DrawnFigure, ShownRun, node_table
 from analysis.figures.panel_3d import show
-from analysis.figures.shown import DrawnFigure, ShownRun, node_table
 from analysis.figures.style import FAINT, PanelGrid, sheet
 from sim.core.arrays import Floats, Ints
 

@@ -18,7 +18,7 @@ from analysis.comparison.compare_series import (
     simulated_curve,
 )
 from analysis.figures import style
-from analysis.figures.shown import DrawnFigure, ShownRun
+from analysis.figures.figure_interface import DrawnFigure, ShownRun
 from analysis.figures.style import UNITS, PanelGrid, sheet, size
 
 PARTS = ((FITTED, "s", "white"), (HELD_OUT, "o", style.SCANNED))  # mark and its face

@@ -23,6 +23,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from analysis.figures import style
+from analysis.figures.figure_interface import DrawnFigure, ShownRun
 from analysis.figures.measured_panels import (
     AIM,
     APART,
@@ -42,7 +43,6 @@ from analysis.figures.measured_panels import (
     draw_test,
     draw_unfitted,
 )
-from analysis.figures.shown import DrawnFigure, ShownRun
 from analysis.figures.style import PanelGrid, sheet
 from analysis.measured.prediction_verdicts import distances
 

@@ -12,9 +12,9 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from analysis.figures import style
+from analysis.figures.figure_interface import DrawnFigure, ShownRun
 from analysis.figures.mechanisms import draw_mechanism, view_of
 from analysis.figures.panel_3d import VIEW, scene_on, upright
-from analysis.figures.shown import DrawnFigure, ShownRun
 from analysis.figures.style import PanelGrid, sheet
 from sim.core.arrays import Floats, Ints
 

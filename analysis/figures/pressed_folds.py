@@ -15,6 +15,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Circle
 
 from analysis.figures import style
+from analysis.figures.figure_interface import DrawnFigure, ShownRun
 from analysis.figures.folded_sheets import (
     ARROW,
     CREASE,
@@ -29,7 +30,6 @@ from analysis.figures.folded_sheets import (
     sheet_of,
 )
 from analysis.figures.panel_3d import View, show
-from analysis.figures.shown import DrawnFigure, ShownRun
 from analysis.figures.style import PanelGrid, sheet
 from sim.contact.contact_energy import pair_terms
 from sim.contact.near_pairs import find_pairs

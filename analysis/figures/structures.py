@@ -17,9 +17,9 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from analysis.figures import mechanisms, style
+from analysis.figures.figure_interface import DrawnFigure, ShownRun
 from analysis.figures.mechanisms import draw_mechanism
 from analysis.figures.panel_3d import PIECES, PaintedScene, scene_on
-from analysis.figures.shown import DrawnFigure, ShownRun
 from analysis.figures.style import PanelGrid, sheet
 from sim.core.arrays import Floats
 

@@ -12,6 +12,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
 
 from analysis.figures import style
+from analysis.figures.figure_interface import DrawnFigure, ShownRun
 from analysis.figures.folded_sheets import (
     ARROW,
     PANEL,
@@ -24,7 +25,6 @@ from analysis.figures.folded_sheets import (
 )
 from analysis.figures.panel_3d import PaintedScene, show
 from analysis.figures.pressed_folds import HEIGHTS, TRIANGLE, approach, crossing
-from analysis.figures.shown import DrawnFigure, ShownRun
 from analysis.figures.style import PanelGrid, sheet, size
 from sim.core.arrays import Floats, Ints
 

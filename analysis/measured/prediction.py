@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri, stdtrit
 
-from analysis.measured.posterior import Input, Posterior
+from analysis.measured.fit_with_model_error import Input, Posterior
 from analysis.measured.predicted_quantities import (
     Predict,
     QuantitySeries,

@@ -27,7 +27,7 @@ from sim.mechanism.bifurcations import BranchStep
 from sim.mechanism.constraint_projection import closed
 from sim.mechanism.constraint_system import system_of
 from sim.mechanism.mobility import refuse_many
-from sim.mechanism.morph_problem import NewtonOptions
+from sim.mechanism.morph_objective import NewtonOptions
 from sim.mechanism.projection_morph import MorphStep
 from sim.mechanism.shape_measures import characteristic_length, shape_factor
 from sim.mechanism.statics import snap_through

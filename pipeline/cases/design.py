@@ -19,7 +19,7 @@ from sim.mechanism.design import (
     links_of,
     refuse_redundant,
 )
-from sim.mechanism.morph_problem import MorphProblem, NewtonOptions
+from sim.mechanism.morph_objective import MorphProblem, NewtonOptions
 from sim.mechanism.reachable_shapes import EnvelopeOptions, EnvelopeSearch, Reached
 from sim.mechanism.structure import Structure
 from sim.mechanism.targets.target_interface import Target

@@ -31,7 +31,7 @@ from sim.mechanism.mobility import (
 )
 from sim.mechanism.obstacles import Obstacles
 from sim.mechanism.shape_measures import characteristic_length
-from sim.mechanism.statics.elastic import (
+from sim.mechanism.statics.elastic_parts import (
     Elastic,
     hinges_between,
     rigid_links,

@@ -45,7 +45,7 @@ from sim.mechanism.mobility import (
     undetermined,
     warning,
 )
-from sim.mechanism.morph_problem import NewtonOptions
+from sim.mechanism.morph_objective import NewtonOptions
 from sim.mechanism.obstacles import BARRIER_PARAMETERS, Obstacles, Touch
 from sim.mechanism.projection_morph import (
     Followers,

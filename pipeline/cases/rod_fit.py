@@ -28,7 +28,7 @@ from pipeline.cases.record import Arrays, Recorder, Row, Summary, Tables, stop_o
 from pipeline.cases.robots import ActuatorCase
 from pipeline.cases.rod_in_space import TendonArmCase
 from pipeline.cases.user_rods import OwnRodCase, RodFileCase, UserRod
-from pipeline.io.motion import read_series
+from pipeline.io.measured_motions import read_series
 from sim.core.arrays import Bools, Floats, Ints
 from sim.core.options import Checked, Count, Positive, counted
 from sim.rods.plane.actuation import relative

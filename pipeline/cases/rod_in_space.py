@@ -12,6 +12,7 @@ from pipeline.cases.rod_in_space_record import RestingSpaceRod
 from sim.core.arrays import Floats
 from sim.core.options import Checked, Count, Finite, NotNegative, Positive, counted
 from sim.rods.plane.rod import GRAVITY, PoissonRatio
+from sim.rods.space.assembled_system import no_loads
 from sim.rods.space.rod import (
     SpaceMaterial,
     SpaceRod,
@@ -21,7 +22,6 @@ from sim.rods.space.rod import (
     through,
 )
 from sim.rods.space.statics import SpaceSetting, SpaceStep, settled
-from sim.rods.space.system import no_loads
 from sim.rods.space.tendons import TaperedArm
 
 FAR = 2.0e-4  # of the size: what has moved by more has buckled

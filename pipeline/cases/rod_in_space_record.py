@@ -8,7 +8,7 @@ import numpy as np
 from pipeline.cases import record
 from pipeline.cases.rod_record import MovingRod, RodCase, held_and_loads, is_left
 from sim.core.arrays import Floats, Ints
-from sim.rods.plane.motion_loop import state_arrays, state_from
+from sim.rods.plane.records_and_checkpoints import state_arrays, state_from
 from sim.rods.space.frames import SpaceState, of_runs, second_directors
 from sim.rods.space.rigid_bodies import DrivenBody
 from sim.rods.space.rod import SpaceRod

@@ -22,7 +22,7 @@ from sim.rods.plane.contact_geometry import crossings, edge_gap
 from sim.rods.plane.contact_impulses import OPEN
 from sim.rods.plane.ground import gaps, surface
 from sim.rods.plane.markers import centroid
-from sim.rods.plane.motion_loop import state_arrays, state_from
+from sim.rods.plane.records_and_checkpoints import state_arrays, state_from
 from sim.rods.plane.simulate import simulate
 from sim.rods.plane.state import RodState, RodStep
 from sim.rods.plane.world import World, edge_forces

@@ -47,7 +47,7 @@ from sim.rods.plane.world import (
 from sim.rods.prescribed_motion import TurningEdge
 
 if TYPE_CHECKING:  # slow to import, and no need of a planar run
-    from pipeline.io.rod_space import SpaceRobot
+    from pipeline.io.rod_file_in_space import SpaceRobot
     from sim.rods.space.statics import SpaceSetting
     from sim.rods.space.world import SpaceWorld
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.config.workflow_file import WORKFLOW, Compared, Workflow
+from pipeline.report.collected_runs import collect_jobs, collect_own
 from pipeline.report.index import collect_comparisons, collect_studies, write_report
-from pipeline.report.jobs import collect_jobs, collect_own
 from pipeline.report.manuscript import collect_series, write_paper, write_result_tables
 from pipeline.runs.run_attempts import sweep_dead
 from pipeline.runs.run_directory import RESULTS, named_keys

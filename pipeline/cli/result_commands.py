@@ -11,7 +11,7 @@ from pipeline.cli import completion, options
 from pipeline.terminal import InputError, shown_path
 
 if TYPE_CHECKING:
-    from pipeline.figures.shown import Row
+    from pipeline.figures.read_runs import Row
 
 ARCHIVE = Path("results/morphtrack.crate.zip")
 RESULTS = Path("results")
@@ -120,7 +120,7 @@ def figure(
 
 def _row(text: str) -> "Row":
     """A row of --row."""
-    from pipeline.figures.shown import Row
+    from pipeline.figures.read_runs import Row
 
     scan = "LABEL SIMULATED COMPARISON INGEST"
     label, *folders = options.several("--row", text, "LABEL SIMULATED", scan)

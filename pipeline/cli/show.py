@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from pipeline.figures.shown import Row
+from pipeline.figures.read_runs import Row
 from pipeline.report.moving_shape import MovingShape, read_moving_shape
 from pipeline.report.one_run import ffmpeg, write_film, write_pictures
 from pipeline.runs.atomic_files import write_json

@@ -23,7 +23,7 @@ from sim.rods.plane.rod import GRAVITY, RodMaterial, RoundSection, Section
 from sim.rods.prescribed_motion import UP, PrescribedMotion, TurningEdge
 
 if TYPE_CHECKING:
-    from pipeline.io.rod_space import SpaceRobot
+    from pipeline.io.rod_file_in_space import SpaceRobot
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -49,7 +49,7 @@ def read_rod(path: str, finer: float = 1.0) -> "DrawnRod | SpaceRobot":
     content = checked(RodFile, entries, path, entries)
     try:
         if content.dimension == 3:
-            from pipeline.io.rod_space import DrawnInSpace  # slow to import
+            from pipeline.io.rod_file_in_space import DrawnInSpace  # slow to import
 
             return DrawnInSpace(content, finer).read()
         return _Drawing(content, finer).read()

@@ -45,7 +45,7 @@ from sim.mechanism.constraints import (
 from sim.mechanism.dynamics.rigid_masses import RigidMass
 from sim.mechanism.joints import Plane
 from sim.mechanism.ranges import Ranges
-from sim.mechanism.statics.elastic import Panels
+from sim.mechanism.statics.elastic_parts import Panels
 from sim.mechanism.statics.loaded_structure import Growth, GrowthLaw
 from sim.mechanism.structure import Structure
 from sim.mechanism.structure_builder import JOINTS, Draft, Pair

@@ -13,8 +13,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.measured import prediction_verdicts
-from analysis.measured.model_error import ModelError
-from analysis.measured.posterior import (
+from analysis.measured.fit_with_model_error import (
     FittedRecords,
     Linear,
     Posterior,
@@ -24,6 +23,7 @@ from analysis.measured.posterior import (
     linear_about,
     posterior,
 )
+from analysis.measured.model_error import ModelError
 from pipeline.measured.prediction_file import (
     POSTERIOR,
     shortened,

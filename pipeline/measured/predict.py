@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from analysis.measured import prediction
-from analysis.measured.posterior import Posterior
+from analysis.measured.fit_with_model_error import Posterior
 from pipeline.measured.prediction_file import (
     FOLDER,
     POSTERIOR,

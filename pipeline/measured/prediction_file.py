@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from analysis.measured.fit_with_model_error import Posterior
 from analysis.measured.model_error import Departure, ModelError
-from analysis.measured.posterior import Posterior
 from analysis.measured.predicted_quantities import (
     Quantities,
     QuantitySeries,

@@ -18,8 +18,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import pandas as pd
 
+from analysis.measured.fit_with_model_error import COLUMNS, Input, Posterior
 from analysis.measured.model_error import Departure, ModelError
-from analysis.measured.posterior import COLUMNS, Input, Posterior
 from analysis.measured.predicted_quantities import Predict, Quantities, RecordInputs
 from analysis.measured.prediction import Families, Family, Numerics, predicted
 from analysis.measured.prediction_verdicts import pooled_deviation

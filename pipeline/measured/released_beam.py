@@ -22,7 +22,7 @@ from analysis.measured.predicted_quantities import (
     one_value,
 )
 from analysis.measured.quantities import release_frame, resting, ringing
-from pipeline.io.motion import refuse_gaps, refuse_stray
+from pipeline.io.measured_motions import refuse_gaps, refuse_stray
 from pipeline.io.record_files import FoundRecord
 from pipeline.measured.records import Experiment
 from pipeline.terminal import InputError, refusing

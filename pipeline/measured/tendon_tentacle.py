@@ -18,17 +18,17 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from analysis.measured.predicted_quantities import Quantities, RecordInputs, one_value
-from pipeline.io.motion import refuse_gaps
+from pipeline.io.measured_motions import refuse_gaps
 from pipeline.io.record_files import FoundRecord
 from pipeline.measured.records import Experiment
 from pipeline.terminal import InputError
 from sim.core.arrays import Floats
 from sim.core.options import Count, NotNegative, Positive
 from sim.rods.plane.rod import GRAVITY
+from sim.rods.space.assembled_system import no_loads
 from sim.rods.space.frames import SpaceState
 from sim.rods.space.rod import SpaceMaterial, SpaceRod, StretchLaw
 from sim.rods.space.statics import SpaceOptions, rest
-from sim.rods.space.system import no_loads
 from sim.rods.space.tendons import TaperedArm
 
 MM, KPA = 1e3, 1e3

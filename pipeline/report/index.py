@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from pipeline.report.jobs import (
+from pipeline.report.collected_runs import (
     MOST_FILES,
     MOST_READERS,
     MOST_SHOWN,

@@ -48,7 +48,7 @@ def run_figure(directory: Path) -> "Figure":
     title = run_title(record)
     size = 0.0 if drawing is None else float(np.ptp(drawing.box, axis=0).max())
     if record["result"].get("cells", 0) > 1:  # a search for the shapes of a mechanism
-        from pipeline.figures.shown import Row, draw
+        from pipeline.figures.read_runs import Row, draw
 
         return draw("reachable-shapes", [Row(record["name"], directory)]).figure
     return run_picture(drawing, chosen_columns(directory, size), title)

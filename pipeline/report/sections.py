@@ -20,7 +20,7 @@ from pipeline.figures.figure_names import entry_of
 from pipeline.io.length_units import unit_named
 from pipeline.io.point_cloud import read_cloud
 from pipeline.io.reader_interface import Choices
-from pipeline.report.jobs import States, files_of, read_as, scan_files
+from pipeline.report.collected_runs import States, files_of, read_as, scan_files
 from pipeline.report.moving_shape import in_space
 from pipeline.report.scene import (
     MOST_COORDINATES,

@@ -8,7 +8,7 @@ import pandas as pd
 from scipy.linalg import block_diag
 
 from analysis.spheres.detections import FittedSphere, Picks
-from pipeline.io.motion import read_motion
+from pipeline.io.measured_motions import read_motion
 from pipeline.runs.atomic_files import write_arrays, write_table
 from pipeline.scans.sphere_tables import write_tables
 from pipeline.terminal import InputError

@@ -20,7 +20,7 @@ import pandas as pd
 from scipy import stats
 
 from analysis.calibration.as_built_fit import Calibration, Pose, calibrate
-from analysis.calibration.as_built_model import Model, Role, model_of
+from analysis.calibration.as_built_unknowns import Model, Role, model_of
 from analysis.calibration.outlier_checks import refuse_repeated, refuse_suspects
 from pipeline.config.config_files import checked
 from pipeline.io.structure_file import document, structure_file

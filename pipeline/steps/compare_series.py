@@ -18,7 +18,7 @@ from analysis.measured.prediction_verdicts import (
     SeriesVerdict,
     series_verdicts,
 )
-from pipeline.io.motion import read_series
+from pipeline.io.measured_motions import read_series
 from pipeline.runs.atomic_files import write_table
 from pipeline.runs.run_directory import Job, Needs, Numbers, record_or_empty
 from pipeline.runs.sidecars import Origin

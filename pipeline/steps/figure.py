@@ -13,9 +13,9 @@ from PIL import Image
 from analysis.comparison.error_sources import STOP
 from analysis.figures import style
 from analysis.figures.captions import LATEX, filled, listed, written
-from analysis.figures.shown import DrawnFigure
+from analysis.figures.figure_interface import DrawnFigure
 from pipeline.figures.figure_names import entry_of
-from pipeline.figures.shown import Row, draw
+from pipeline.figures.read_runs import Row, draw
 from pipeline.runs.atomic_files import replacing, write_table, write_text
 from pipeline.runs.run_directory import (
     Job,

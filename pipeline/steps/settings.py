@@ -22,7 +22,7 @@ from pipeline.terminal import InputError
 from sim.core.options import Checked, NotNegative, Positive, Requirement, counted
 
 if TYPE_CHECKING:
-    from analysis.calibration.as_built_model import Unknowns
+    from analysis.calibration.as_built_unknowns import Unknowns
     from analysis.spheres.detections import PickOptions
 
 
@@ -307,7 +307,7 @@ class CalibrationSettings(Checked):
     @property
     def unknowns(self) -> "Unknowns":
         """What is estimated."""
-        from analysis.calibration.as_built_model import Free, Unknowns
+        from analysis.calibration.as_built_unknowns import Free, Unknowns
 
         free: dict[str, Any] = {
             n: Free(getattr(self, n)) for n in ("links", "bodies", "joints")

@@ -2,14 +2,14 @@
 
 In the order of the paper's sections, each file importing only those before it:
 `constraints`, `joints`, `ranges`, `shape_measures` (E, S and L), `structure`; as
-equations: `jacobian`, `constraint_system`, `constraint_projection` (eqs. 11 and 12),
-`constraint_forces`; `targets` (nearest points), `mobility` (rank, redundancy, motions),
-`obstacles` (bodies with volume, ranges). Morphs: `projection_morph` (Fig. 5, begin
-here), `newton_morph` with `constrained_newton` and `morph_problem`, `global_search`
-(lower minima), then `bifurcations`, `reachable_shapes` and `design`. Beyond the paper:
-`statics` (elastic parts, loads), `dynamics` (masses, motion in time), `hinged_blocks`
-and `block_equilibrium` (rigid blocks in the plane). To make a structure:
-`named_structures`, `structure_builder`.
+equations: `jacobian_pattern`, `constraint_system`, `constraint_projection` (eqs. 11 and
+12), `constraint_forces`; `targets` (nearest points), `mobility` (rank, redundancy,
+motions), `obstacles` (bodies with volume, ranges). Morphs: `projection_morph` (Fig. 5,
+begin here), `newton_morph` with `constrained_newton` and `morph_objective`,
+`global_search` (lower minima), then `bifurcations`, `reachable_shapes` and `design`.
+Beyond the paper: `statics` (elastic parts, loads), `dynamics` (masses, motion in time),
+`hinged_blocks` and `block_equilibrium` (rigid blocks in the plane). To make a
+structure: `named_structures`, `structure_builder`.
 
 From Python: make a `Structure`, by `triangle_sheet` or of a `ConstraintTable`; `morph`
 and `morph_newton` bring it to a target such as `Cylinder`, and yield each `MorphStep`.
@@ -31,9 +31,9 @@ __getattr__, __dir__ = exports(
         "targets.sampled_surfaces": "MeshTarget",
         "projection_morph": "morph MorphStep ProjectionOptions",
         "newton_morph": "morph_newton",
-        "morph_problem": "NewtonOptions",
+        "morph_objective": "NewtonOptions",
         "bifurcations": "branches BranchOptions BranchStep crossing",
-        "statics.elastic": "Elastic",
+        "statics.elastic_parts": "Elastic",
         "statics.loaded_structure": "LoadedStructure",
         "statics.equilibrium": "at_rest Equilibrium EquilibriumOptions",
         "dynamics.moving_mechanism": "MovingMechanism",

@@ -46,7 +46,7 @@ from sim.mechanism.mobility import (
     own_unit,
     tangent,
 )
-from sim.mechanism.morph_problem import (
+from sim.mechanism.morph_objective import (
     FLAT,
     MorphProblem,
     NewtonOptions,

@@ -40,7 +40,7 @@ import numpy as np
 from sim.core.arrays import Bools, Floats
 from sim.core.numba_kernels import kernel
 from sim.linalg.sparse_ldl import Factor, factorise
-from sim.mechanism import jacobian
+from sim.mechanism import jacobian_pattern
 from sim.mechanism.constraint_forces import ObstacleTerms
 from sim.mechanism.constraint_system import (
     NOT_CURVED,
@@ -53,7 +53,7 @@ from sim.mechanism.constraint_system import (
     linearise,
 )
 from sim.mechanism.constraints import DIST, ROWS, ConstraintKind
-from sim.mechanism.jacobian import JacobianLayout
+from sim.mechanism.jacobian_pattern import JacobianLayout
 from sim.mechanism.mobility import dense_jacobian, null_space
 from sim.mechanism.object_cache import once_per_owner
 from sim.optimize.curvature import Spectrum
@@ -262,7 +262,10 @@ def newton_direction(
     for _ in range(MOST_SOLVES):  # each adds up to six digits to J dz = -c
         dz -= factor.solve(force.ravel()).reshape(-1, 3)
         left = linear.c + linear.times(dz)
-        if jacobian.largest(linear.system.layout, left) <= enough * np.abs(dz).max():
+        if (
+            jacobian_pattern.largest(linear.system.layout, left)
+            <= enough * np.abs(dz).max()
+        ):
             break
         force = linear.transpose_times(rho * left)
     return NewtonDirection(dz, factor, rho)

@@ -29,7 +29,7 @@ from scipy.sparse import csr_array
 
 from sim.core.arrays import Bools, Floats, Ints
 from sim.linalg.sparse_ldl import Factor
-from sim.mechanism import jacobian
+from sim.mechanism import jacobian_pattern
 from sim.mechanism.constraint_system import (
     HessianPattern,
     LinearConstraints,
@@ -157,7 +157,7 @@ def balanced(
     y, left = np.zeros(linear.system.m), gradient.copy()
     for _ in range(2 if soft is None else 4):  # more remove what the first has left
         dy = normal.solve(linear.times(left))
-        jacobian.add_transpose_times(layout, linear.B, dy, -1.0, left)
+        jacobian_pattern.add_transpose_times(layout, linear.B, dy, -1.0, left)
         y -= dy
     return normal, y, left
 

@@ -24,7 +24,7 @@ from sim.core.numba_kernels import kernel
 from sim.core.options import NotConvergedError
 from sim.linalg.multifrontal import Fronts, factorise_fronts, solve_fronts
 from sim.linalg.sparse_ldl import DROP, Factor
-from sim.mechanism import constraints, jacobian
+from sim.mechanism import constraints, jacobian_pattern
 from sim.mechanism.constraint_system import (
     ConstraintSystem,
     LinearConstraints,
@@ -33,7 +33,7 @@ from sim.mechanism.constraint_system import (
     state,
 )
 from sim.mechanism.constraints import ConstraintKind
-from sim.mechanism.jacobian import JacobianLayout
+from sim.mechanism.jacobian_pattern import JacobianLayout
 from sim.mechanism.structure import Structure
 
 ROUNDING = 1e-14  # of G dz that may be left, relative to what was there
@@ -121,14 +121,14 @@ def _project(
     c, G = np.empty(m), np.empty((len(layout.block_row), 3))
     constraints.evaluate(layout, z, True, c, G)
     values, violation = np.empty(len(layout.pairs)), np.empty(m)
-    jacobian.products(layout.pairs, G, values)
+    jacobian_pattern.products(layout.pairs, G, values)
     factorise_fronts(fronts, values, DROP, L, pivot, False)
-    jacobian.times(layout, G, dz, violation)
+    jacobian_pattern.times(layout, G, dz, violation)
     enough = ROUNDING * np.abs(violation).max() if m > 0 else 0.0
     for _ in range(2):
         y = solve_fronts(fronts, L, pivot, violation)
-        jacobian.add_transpose_times(layout, G, y, -1.0, dz)
-        jacobian.times(layout, G, dz, violation)
+        jacobian_pattern.add_transpose_times(layout, G, y, -1.0, dz)
+        jacobian_pattern.times(layout, G, dz, violation)
         if m == 0 or np.abs(violation).max() <= enough:
             break
 
@@ -248,7 +248,7 @@ def _iterate(
     c_before, y_before, y = np.zeros((3, len(c)))
     for k in range(ITERATIONS):
         constraints.evaluate(layout, z, False, c, B)
-        residual = jacobian.largest(layout, c)
+        residual = jacobian_pattern.largest(layout, c)
         if residual <= sought or not residual < FAST * previous:
             break
         previous = residual
@@ -257,7 +257,7 @@ def _iterate(
         share = _share(change, c_before, c) if mixed and k > 0 else 0.0
         y = plain + share * (change + y)
         c_before, y_before = c.copy(), plain
-        jacobian.add_transpose_times(layout, J, y, -1.0, z)
+        jacobian_pattern.add_transpose_times(layout, J, y, -1.0, z)
     return residual
 
 

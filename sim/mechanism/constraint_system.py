@@ -41,7 +41,7 @@ from sim.linalg.sparse_ldl import (
     lower_places,
     sorted_places,
 )
-from sim.mechanism import constraints, jacobian
+from sim.mechanism import constraints, jacobian_pattern
 from sim.mechanism.constraints import (
     CURVED,
     DEGREE,
@@ -52,7 +52,7 @@ from sim.mechanism.constraints import (
     ConstraintTable,
     starts,
 )
-from sim.mechanism.jacobian import JacobianLayout
+from sim.mechanism.jacobian_pattern import JacobianLayout
 from sim.mechanism.object_cache import once_per_owner
 from sim.mechanism.shape_measures import characteristic_length
 from sim.mechanism.structure import Structure
@@ -85,7 +85,7 @@ class Topology:
         block_row = np.repeat(np.arange(m), np.diff(row_start))
         by_node = np.argsort(block_node, kind="stable")
         start = np.searchsorted(block_node[by_node], np.arange(n + k + 1))
-        pairs = by_node[np.column_stack(jacobian.pairs_in_runs(start))]
+        pairs = by_node[np.column_stack(jacobian_pattern.pairs_in_runs(start))]
         normal = analyse(m, block_row[pairs[:, 0]], block_row[pairs[:, 1]])
         layout = JacobianLayout(
             n, table.kind, table.nodes, np.zeros(len(table)), table.first_row,
@@ -206,13 +206,13 @@ class LinearConstraints:
     def times(self, dz: Floats) -> Floats:
         """J dz, (m,)."""
         out = np.empty(self.system.m)
-        jacobian.times(self.system.layout, self.B, dz, out)
+        jacobian_pattern.times(self.system.layout, self.B, dz, out)
         return out
 
     def transpose_times(self, y: Floats) -> Floats:
         """J^T y, (n + k, 3)."""
         out = np.zeros((self.system.n + self.system.k, 3))
-        jacobian.add_transpose_times(self.system.layout, self.B, y, 1.0, out)
+        jacobian_pattern.add_transpose_times(self.system.layout, self.B, y, 1.0, out)
         return out
 
     def factorise(self, soft: Bools | None = None) -> Factor:
@@ -224,7 +224,7 @@ class LinearConstraints:
         """
         pairs = self.system.layout.pairs
         values = np.empty(len(pairs))
-        jacobian.products(pairs, self.B, values)
+        jacobian_pattern.products(pairs, self.B, values)
         if soft is None:
             return factorise(self.system.normal, values)
         own = np.flatnonzero(pairs[:, 0] == pairs[:, 1])
@@ -275,7 +275,7 @@ def linearise(
     """
     c, B = np.empty(system.m), np.empty((len(system.block_row), 3))
     constraints.evaluate(system.layout, z, eliminate, c, B)
-    return LinearConstraints(system, c, B, jacobian.largest(system.layout, c))
+    return LinearConstraints(system, c, B, jacobian_pattern.largest(system.layout, c))
 
 
 NOT_CURVED = np.empty((0, 12, 12))
@@ -345,7 +345,7 @@ def hessian_pattern_of(topology: Topology) -> HessianPattern:
 def hessian_pattern_with(topology: Topology, nodes: Ints) -> HessianPattern:
     """The same with a matrix for each four nodes (e, 4), as of contacts."""
     layout, size = topology.layout, topology.layout.n + topology.k
-    p, q = jacobian.pairs_in_runs(
+    p, q = jacobian_pattern.pairs_in_runs(
         np.searchsorted(layout.block_row, np.arange(topology.m + 1))
     )
     one, other = layout.block_node[p], layout.block_node[q]

@@ -26,7 +26,7 @@ import numpy as np
 
 from sim.core.arrays import Bools, Floats, Ints
 from sim.core.numba_kernels import kernel
-from sim.mechanism.jacobian import JacobianLayout
+from sim.mechanism.jacobian_pattern import JacobianLayout
 
 
 class ConstraintKind(IntEnum):

@@ -59,7 +59,7 @@ from sim.mechanism.constraint_system import (
 )
 from sim.mechanism.constraints import WITHOUT_CONSTANT, ConstraintKind
 from sim.mechanism.mobility import mobility
-from sim.mechanism.morph_problem import NewtonOptions
+from sim.mechanism.morph_objective import NewtonOptions
 from sim.mechanism.newton_morph import morph_newton
 from sim.mechanism.obstacles import BARRIER_PARAMETERS, Obstacles
 from sim.mechanism.projection_morph import MorphStep

@@ -46,7 +46,7 @@ from sim.core.options import NotConvergedError
 from sim.mechanism.constrained_newton import DENSE
 from sim.mechanism.constraint_projection import admissible
 from sim.mechanism.mobility import in_own_unit, own_unit
-from sim.mechanism.morph_problem import MorphProblem, NewtonOptions, nearest_free
+from sim.mechanism.morph_objective import MorphProblem, NewtonOptions, nearest_free
 from sim.mechanism.newton_morph import morph_newton
 from sim.mechanism.projection_morph import MorphStep, goals
 from sim.mechanism.shape_measures import characteristic_length, distance_error

@@ -31,7 +31,7 @@ from sim.mechanism.constraint_forces import (
 )
 from sim.mechanism.constraint_projection import admissible, retract
 from sim.mechanism.mobility import mobility, near_dependence, own_unit, rescaled
-from sim.mechanism.morph_problem import (
+from sim.mechanism.morph_objective import (
     MorphProblem,
     NewtonOptions,
     dense_curvature,

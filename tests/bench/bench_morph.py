@@ -23,7 +23,7 @@ from sim.mechanism.constraint_system import (
     hessian_pattern_of,
     system_of,
 )
-from sim.mechanism.morph_problem import NewtonOptions
+from sim.mechanism.morph_objective import NewtonOptions
 from sim.mechanism.named_structures import triangle_sheet
 from sim.mechanism.newton_morph import morph_newton
 from sim.mechanism.shape_measures import characteristic_length, distance_error

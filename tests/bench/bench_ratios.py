@@ -35,7 +35,7 @@ from sim.linalg import sparse_ldl
 from sim.mechanism.constraint_projection import admissible
 from sim.mechanism.constraint_system import linearise, state, system_of
 from sim.mechanism.constraints import ConstraintTable, fix
-from sim.mechanism.statics.elastic import (
+from sim.mechanism.statics.elastic_parts import (
     Elastic,
     angles_of,
     deform,

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from analysis.measured.posterior import (
+from analysis.measured.fit_with_model_error import (
     FittedRecords,
     Linear,
     Posterior,

@@ -7,7 +7,7 @@ import numpy as np
 
 from sim.core.arrays import Floats
 from sim.mechanism.constraints import Constraint, ConstraintKind, ConstraintTable, fix
-from sim.mechanism.statics.elastic import Elastic
+from sim.mechanism.statics.elastic_parts import Elastic
 from sim.mechanism.statics.loaded_structure import LoadedStructure
 from sim.mechanism.structure import Structure
 

@@ -25,7 +25,7 @@ from pipeline.cli.app import called
 from pipeline.config.workflow_file import read_workflow
 from pipeline.io.fold_file import fold_file
 from pipeline.io.length_units import Unit
-from pipeline.io.motion import read_motion, read_series
+from pipeline.io.measured_motions import read_motion, read_series
 from pipeline.io.point_cloud import read_cloud
 from pipeline.io.scanned_targets import mesh_file
 from pipeline.io.structure_file import structure_file

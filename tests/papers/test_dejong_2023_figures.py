@@ -13,11 +13,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.figures.shown import DrawnFigure
+from analysis.figures.figure_interface import DrawnFigure
 from pipeline.cases.morph import MorphCase
 from pipeline.config.build_objects import build
 from pipeline.config.hydra import Composer
-from pipeline.figures.shown import Row, draw
+from pipeline.figures.read_runs import Row, draw
 from pipeline.steps.compare import run_step as compare
 from pipeline.steps.settings import ComparisonSettings
 from pipeline.steps.simulate import record_steps

@@ -6,7 +6,7 @@ Its measured points are in no table: where it prints symbols, ours has curves al
 import numpy as np
 import pytest
 
-from pipeline.figures.shown import draw
+from pipeline.figures.read_runs import draw
 from tests.pipeline.figure_runs import rows_of
 
 PULSE = 0.25  # s

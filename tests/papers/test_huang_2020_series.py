@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.figures.shown import DrawnFigure
-from pipeline.figures.shown import Row, draw
+from analysis.figures.figure_interface import DrawnFigure
+from pipeline.figures.read_runs import Row, draw
 from tests.pipeline.figure_runs import WORKFLOW, rows_of, run_of, study_rows
 
 Tables = dict[str, pd.DataFrame]

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pipeline.figures.shown import draw
+from pipeline.figures.read_runs import draw
 from pipeline.terminal import InputError
 from tests.pipeline.figure_runs import rows_of
 

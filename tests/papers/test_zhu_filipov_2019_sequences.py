@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 from analysis.figures.zhu_filipov_2019 import SHOWN_SEQUENCES
-from pipeline.figures.shown import draw
+from pipeline.figures.read_runs import draw
 from pipeline.runs.study_members import read_study
 from tests.pipeline.figure_runs import WORKFLOW, run_of
 from tests.sim.origami.sheets import weak_orderings

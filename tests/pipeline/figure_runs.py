@@ -7,7 +7,7 @@ import numpy as np
 
 from pipeline.config.hydra import Composer
 from pipeline.config.workflow_file import read_workflow
-from pipeline.figures.shown import Row
+from pipeline.figures.read_runs import Row
 from pipeline.measured.compare import run_step as measured
 from pipeline.measured.prediction_file import FOLDER as PREDICTION
 from pipeline.measured.records import at_hand

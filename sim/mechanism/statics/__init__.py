@@ -1,6 +1,6 @@
 """Springs, hinges and loads on a mechanism: equilibria and snapping.
 
-Read `elastic` (links, hinges, panels), `loaded_structure` (what acts),
+Read `elastic_parts` (links, hinges, panels), `loaded_structure` (what acts),
 `potential_energy`, `equilibrium` (its minimum), `snap_through` (along a driven
 coordinate).
 """

@@ -54,7 +54,7 @@ from sim.mechanism.constraint_projection import (
 )
 from sim.mechanism.constraint_system import linearise
 from sim.mechanism.constraints import ConstraintKind
-from sim.mechanism.statics.elastic import Deformed, angles_of
+from sim.mechanism.statics.elastic_parts import Deformed, angles_of
 from sim.mechanism.statics.loaded_structure import (
     LoadedStructure,
     refuse_free_translation,

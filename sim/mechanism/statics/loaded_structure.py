@@ -16,7 +16,7 @@ contract: of each strut a node takes the length d. At rest a link is then
 long and stiff: its strain is 1 - d/L times that of the material. With d = 0 it is that
 of a pin-jointed truss. A strand that is printed straight through nodes keeps more of
 its direction there than one that ends at them, so d may differ between struts. The
-energy is that of `sim.mechanism.statics.elastic`.
+energy is that of `sim.mechanism.statics.elastic_parts`.
 """
 
 from collections.abc import Callable, Sequence
@@ -34,7 +34,7 @@ from sim.mechanism.constraints import (
     dot,
     fix,
 )
-from sim.mechanism.statics.elastic import Elastic
+from sim.mechanism.statics.elastic_parts import Elastic
 from sim.mechanism.structure import Structure
 from sim.mechanism.targets.target_interface import Target
 

@@ -2,9 +2,9 @@
 
     Pi(z) = U(r) + 1/2 sum_j k_j |r_j - g_j|^2 - sum_j F_j . r_j,     c(z) = 0,
 
-U the energy of elastic links and hinges (`sim.mechanism.statics.elastic`), k_j the
-springs by which nodes hang on their nearest points g_j of the target, F_j loads that
-keep their direction. The matrix is
+U the energy of elastic links and hinges (`sim.mechanism.statics.elastic_parts`), k_j
+the springs by which nodes hang on their nearest points g_j of the target, F_j loads
+that keep their direction. The matrix is
 
     K = Hess Pi + sum_i y_i Hess c_i + mu I + sum_i rho_i grad c_i grad c_i^T,
 
@@ -44,7 +44,7 @@ from sim.mechanism.constraint_system import (
 )
 from sim.mechanism.object_cache import once_per_owner
 from sim.mechanism.obstacles import Obstacles
-from sim.mechanism.statics.elastic import Deformed, deform, elastic_entries
+from sim.mechanism.statics.elastic_parts import Deformed, deform, elastic_entries
 from sim.mechanism.statics.loaded_structure import LoadedStructure
 from sim.mechanism.targets.target_interface import pull_curvature, smoothed
 

@@ -19,8 +19,8 @@ import numpy as np
 
 from sim.core.arrays import Floats
 from sim.core.options import refuse_missing
-from sim.rods.plane.motion_loop import NEAR
 from sim.rods.plane.options import StepOptions
+from sim.rods.plane.records_and_checkpoints import NEAR
 from sim.rods.plane.simulate import RodSimulator
 from sim.rods.plane.state import RodState, RodStep, clear, copied
 from sim.rods.plane.world import World

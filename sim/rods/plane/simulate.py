@@ -10,6 +10,7 @@ from sim.core.arrays import Floats
 from sim.core.numba_kernels import pointed
 from sim.core.options import NotConvergedError
 from sim.rods.plane.actuation import Pulse, actuate
+from sim.rods.plane.compiled_time_loop import make_steps
 from sim.rods.plane.elastic_energy import energies, join, room_for_limbs
 from sim.rods.plane.energy_balance import (
     CONSERVED,
@@ -18,8 +19,8 @@ from sim.rods.plane.energy_balance import (
 )
 from sim.rods.plane.ground import GroundPlane, gaps
 from sim.rods.plane.many_contact_impulses import MANY
-from sim.rods.plane.motion_loop import MotionLoop, lowest_limb
 from sim.rods.plane.options import StepOptions, rod_model, step_method
+from sim.rods.plane.records_and_checkpoints import MotionLoop, lowest_limb
 from sim.rods.plane.state import (
     RodState,
     RodStep,
@@ -31,7 +32,6 @@ from sim.rods.plane.state import (
     numbers_of,
     work_space,
 )
-from sim.rods.plane.time_loop import make_steps
 from sim.rods.plane.world import World, places_of
 
 

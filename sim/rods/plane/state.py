@@ -20,8 +20,8 @@ from sim.core.numba_kernels import pointed
 from sim.rods.plane.block_factorisation import BlockMatrix, BlockPattern, empty
 from sim.rods.plane.contact_impulses import Scratch, scratch
 from sim.rods.plane.elastic_energy import Actuated, Strains, passive, unstrained
-from sim.rods.plane.motion_loop import numbers
 from sim.rods.plane.options import RodModel, StepMethod
+from sim.rods.plane.records_and_checkpoints import numbers
 from sim.rods.plane.rod import Rod
 
 

@@ -471,7 +471,7 @@ def add_elastic(
     ----------
     gradient : (3 n + m,) N, N m, is added to
     of_edges, of_bends : (m, 21), (b + k, 66) lower triangles of the Hessians of edges,
-        and of bends and hinges, at `sim.rods.space.system`, overwritten
+        and of bends and hinges, at `sim.rods.space.assembled_system`, overwritten
     """
     angles = 3 * len(state.x)
     v, g, H = np.empty((9, 3)), np.empty(LOCAL), np.empty((LOCAL, LOCAL))

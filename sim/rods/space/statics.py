@@ -17,10 +17,10 @@ from sim.core.arrays import Floats
 from sim.core.options import Checked, Count, NotConvergedError, Positive
 from sim.optimize.curvature import PositiveFactor, lowest_mode, positive_factor
 from sim.optimize.newton import End, Step, Trial, halved, minimise
+from sim.rods.space.assembled_system import SpaceLoads, SpaceSystem, edge_turn
 from sim.rods.space.elastic_energy import energies
 from sim.rods.space.frames import SpaceState, moved_on
 from sim.rods.space.rod import SpaceRod
-from sim.rods.space.system import SpaceLoads, SpaceSystem, edge_turn
 
 ROUNDING = 1e-14  # of forces, relative to EA
 FARTHEST = 0.5  # turn of an edge, or its stretch, in one step

@@ -46,6 +46,7 @@ from sim.linalg.multifrontal import factorise_fronts, solve_fronts
 from sim.linalg.sparse_ldl import DROP, Factor
 from sim.rods.fluid_drag import drag_in_fluid, drag_slopes
 from sim.rods.plane.world import overlap
+from sim.rods.space.assembled_system import edge_turn
 from sim.rods.space.elastic_energy import OF_EDGE, add_elastic, strains_of_hinges
 from sim.rods.space.energy_balance import largest_forces
 from sim.rods.space.energy_conserving_forces import (
@@ -69,7 +70,6 @@ from sim.rods.space.frames import (
 )
 from sim.rods.space.rod import SpaceElements
 from sim.rods.space.state import SpaceForces, SpaceTrial, SpaceWork
-from sim.rods.space.system import edge_turn
 from sim.rods.space.tendon_hinge_friction import Dry
 from sim.rods.space.world import SpaceWorld
 

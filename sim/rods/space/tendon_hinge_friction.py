@@ -28,10 +28,10 @@ import numpy as np
 from sim.core.arrays import Bools, Floats, Ints
 from sim.core.numba_kernels import kernel
 from sim.linalg.sparse_ldl import Factor
+from sim.rods.space.assembled_system import SpaceSystem
 from sim.rods.space.energy_conserving_forces import add_step_forces, force_space
 from sim.rods.space.frames import SpaceState
 from sim.rods.space.rod import SpaceElements
-from sim.rods.space.system import SpaceSystem
 from sim.rods.space.tendons import turned
 
 SWEEPS = 200

@@ -20,7 +20,7 @@ from sim.core.options import Choice
 from sim.rods.fluid_drag import Fluid
 from sim.rods.plane.actuation import Actuator, Pulses, Schedule, actuate
 from sim.rods.plane.elastic_energy import Actuated, Elements, join
-from sim.rods.plane.motion_loop import lowest_limb
+from sim.rods.plane.records_and_checkpoints import lowest_limb
 from sim.rods.plane.rod import GRAVITY
 from sim.rods.plane.world import (
     Damping,
@@ -33,6 +33,7 @@ from sim.rods.plane.world import (
     refuse_unfitting,
 )
 from sim.rods.prescribed_motion import PrescribedMotion, TurningEdge
+from sim.rods.space.assembled_system import SpaceLoads, SpaceSystem, no_loads
 from sim.rods.space.contact_detection import (
     REACHED,
     ContactModel,
@@ -43,7 +44,6 @@ from sim.rods.space.frames import SpaceState, turns
 from sim.rods.space.rigid_bodies import HeightField
 from sim.rods.space.rod import SpaceElements, SpaceRod, StretchLaw
 from sim.rods.space.statics import SpaceSetting, settled
-from sim.rods.space.system import SpaceLoads, SpaceSystem, no_loads
 from sim.rods.space.tendon_hinge_friction import DryPlaces, dry_places
 from sim.rods.space.tendons import Tendon
 

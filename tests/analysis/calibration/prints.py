@@ -6,7 +6,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from analysis.calibration.as_built_fit import Pose
-from analysis.calibration.as_built_model import Model, Role
+from analysis.calibration.as_built_unknowns import Model, Role
 from sim.core.arrays import Floats
 from sim.mechanism.constraint_projection import admissible, satisfy_constraints
 from sim.mechanism.constraint_system import state, system_of

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from analysis.calibration.as_built_fit import Calibration, Pose, calibrate
-from analysis.calibration.as_built_model import Free, Model, Role, Unknowns, model_of
+from analysis.calibration.as_built_unknowns import Free, Model, Role, Unknowns, model_of
 from analysis.calibration.outlier_checks import (
     refuse_repeated,
     refuse_suspects,

@@ -10,9 +10,9 @@ from analysis.figures.dejong_2023 import (
     draw_dejong_3,
     selected_steps,
 )
+from analysis.figures.figure_interface import ShownRun, draw_with_runs
 from analysis.figures.mechanisms import best_view, faces, view_of
 from analysis.figures.panel_3d import PaintedScene, axes_of
-from analysis.figures.shown import ShownRun, draw_with_runs
 from analysis.figures.style import IDENTITY, lines_below
 
 DISTANCE = r"distance error $\mathcal{E}$ (-)"

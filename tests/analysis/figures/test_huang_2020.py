@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from matplotlib.collections import LineCollection
 
+from analysis.figures.figure_interface import DrawnFigure, ShownRun, draw_with_runs
 from analysis.figures.huang_2020 import (
     CYCLOID,
     ROLLS,
@@ -19,7 +20,6 @@ from analysis.figures.huang_2020 import (
     draw_huang_6,
     draw_huang_7,
 )
-from analysis.figures.shown import DrawnFigure, ShownRun, draw_with_runs
 from analysis.figures.style import lines_below
 
 CIRCLE = np.column_stack([np.cos(np.arange(8)), 1.0 + np.sin(np.arange(8))])

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
+from analysis.figures.figure_interface import ShownRun, draw_with_runs
 from analysis.figures.folded_sheets import FoldedSheet, rims, seen_parts
-from analysis.figures.shown import ShownRun, draw_with_runs
 from analysis.figures.style import lay_out
 from analysis.figures.zhu_filipov_2019 import (
     SHOWN_SEQUENCES,

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from analysis.measured.posterior import Input, Posterior, posterior
+from analysis.measured.fit_with_model_error import Input, Posterior, posterior
 from analysis.measured.predicted_quantities import (
     Predict,
     Quantities,

@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
+from analysis.measured.fit_with_model_error import FittedRecords, Input
 from analysis.measured.model_error import Departure, ModelError
-from analysis.measured.posterior import FittedRecords, Input
 from analysis.measured.predicted_quantities import Quantities, RecordInputs, curve
 from analysis.measured.prediction import Family
 from sim.core.arrays import Floats

@@ -10,7 +10,7 @@ from scipy.integrate import cumulative_trapezoid
 
 from pipeline.cases.rod_fit import ArmFitCase
 from pipeline.cases.rod_in_space import TendonArmCase
-from pipeline.figures.shown import Row, draw
+from pipeline.figures.read_runs import Row, draw
 from pipeline.steps.simulate import record_steps
 from sim.core.arrays import Floats
 from tests.recorded import recorded

@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from pipeline.cases.design import DesignCase
-from pipeline.figures.shown import Row, draw
+from pipeline.figures.read_runs import Row, draw
 from pipeline.io.structure_file import structure_file
 from pipeline.steps.simulate import record_steps
 from pipeline.terminal import InputError

@@ -12,7 +12,7 @@ from hydra.utils import instantiate
 from numpy.testing import assert_allclose
 
 from pipeline.cases.equilibrium import EquilibriumCase
-from pipeline.figures.shown import Row, draw
+from pipeline.figures.read_runs import Row, draw
 from pipeline.runs.summary import summary_lines
 from pipeline.steps.simulate import record_steps
 from pipeline.terminal import InputError

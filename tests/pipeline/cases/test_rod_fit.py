@@ -11,7 +11,7 @@ from analysis.calibration.parameter_fit import FitStep
 from pipeline.cases.robots import ActuatorCase, StarCase
 from pipeline.cases.rod_fit import STEP, ClampedBeam, FitRecorder, RodFitCase, SeriesFit
 from pipeline.cases.user_rods import RodFileCase
-from pipeline.figures.shown import Row, draw
+from pipeline.figures.read_runs import Row, draw
 from pipeline.steps.simulate import record_steps
 from pipeline.terminal import InputError
 from sim.core.arrays import Floats

@@ -12,7 +12,7 @@ from PIL import Image
 
 from pipeline.cases.design import EnvelopeCase
 from pipeline.cli.app import called
-from pipeline.figures.shown import Row, draw
+from pipeline.figures.read_runs import Row, draw
 from pipeline.runs.checkpoints import Checkpoints
 from pipeline.steps.simulate import record_steps
 from pipeline.terminal import InputError

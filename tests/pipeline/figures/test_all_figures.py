@@ -13,7 +13,7 @@ import pytest
 from PIL import Image
 
 from analysis.figures.style import SLIDE, letters_of, page_width, rc
-from pipeline.figures.shown import Row, draw
+from pipeline.figures.read_runs import Row, draw
 from pipeline.steps import figure as drawing
 from pipeline.steps.figure import caption_in
 from pipeline.steps.settings import FigureConfig

@@ -12,7 +12,7 @@ from PIL import Image
 from analysis.figures.captions import LATEX, as_html, written
 from pipeline.cli.app import called
 from pipeline.figures.figure_names import entry_of
-from pipeline.figures.shown import Row
+from pipeline.figures.read_runs import Row
 from pipeline.steps.compare import run_step as compare
 from pipeline.steps.figure import CAPTION_FILE, caption_in, caption_of, run_step
 from pipeline.steps.settings import ComparisonSettings, FigureConfig

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pipeline.figures.shown import draw
+from pipeline.figures.read_runs import draw
 from pipeline.terminal import InputError
 from tests.pipeline.figure_runs import run_of
 

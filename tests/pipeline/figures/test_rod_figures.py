@@ -8,7 +8,7 @@ import pytest
 from pipeline.cases.ribbon import RibbonCase
 from pipeline.cases.robots import ComputingTimeCase
 from pipeline.cases.user_rods import OwnRodCase
-from pipeline.figures.shown import Row, draw
+from pipeline.figures.read_runs import Row, draw
 from pipeline.runs.atomic_files import write_json
 from pipeline.steps.figure import TIMED, facts
 from pipeline.steps.simulate import Case, record_steps

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from analysis.figures.motions import upright
-from pipeline.figures.shown import draw
+from pipeline.figures.read_runs import draw
 from pipeline.terminal import InputError
 from tests.pipeline.figure_runs import run_of
 

@@ -12,9 +12,9 @@ from pipeline.terminal import InputError
 from sim.core.arrays import Floats
 from sim.rods.plane.options import Integrator, StepOptions
 from sim.rods.plane.world import Damping
+from sim.rods.space.assembled_system import SpaceSystem
 from sim.rods.space.elastic_energy import strains_of_hinges
 from sim.rods.space.simulate import simulate_in_space
-from sim.rods.space.system import SpaceSystem
 from sim.rods.space.world import SpaceWorld
 from tests.helpers.refusals import refused_in_one_line
 from tests.pipeline.io.test_rod_joints import LENGTH, SOFT, SPAN, TIP, made, moved

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.measured.posterior import FittedRecords, Input, Linear
+from analysis.measured.fit_with_model_error import FittedRecords, Input, Linear
 from analysis.measured.prediction_verdicts import COLUMNS
 from pipeline.cli import measured
 from pipeline.cli.app import called

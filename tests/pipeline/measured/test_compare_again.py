@@ -10,7 +10,7 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from analysis.measured.posterior import Posterior, left_out, linear_about
+from analysis.measured.fit_with_model_error import Posterior, left_out, linear_about
 from analysis.measured.prediction import predicted
 from pipeline.measured.fit import measured_and_predicted
 from pipeline.measured.prediction_file import (

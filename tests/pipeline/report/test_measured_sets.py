@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from pipeline.report.collected_runs import collect_jobs
 from pipeline.report.index import write_report
-from pipeline.report.jobs import collect_jobs
 from pipeline.report.sections import coverages, measured_sets
 from pipeline.runs.atomic_files import write_json
 from pipeline.runs.run_attempts import Body

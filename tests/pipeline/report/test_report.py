@@ -11,9 +11,9 @@ import pytest
 
 from pipeline.cli import make_and_summarise
 from pipeline.config.config_files import first_remark
-from pipeline.figures.shown import Row
+from pipeline.figures.read_runs import Row
+from pipeline.report.collected_runs import collect_own
 from pipeline.report.index import collect_comparisons, write_report
-from pipeline.report.jobs import collect_own
 from pipeline.report.scene import as_script
 from pipeline.runs.run_directory import Job, keep_own
 from pipeline.steps.compare import run_step as compare

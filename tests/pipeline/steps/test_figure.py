@@ -7,7 +7,7 @@ import yaml
 from PIL import Image
 
 from pipeline.cli.app import called
-from pipeline.figures.shown import Row
+from pipeline.figures.read_runs import Row
 from pipeline.runs.atomic_files import write_json
 from pipeline.steps.compare import run_step as compare
 from pipeline.steps.figure import run_step

@@ -22,7 +22,7 @@ from sim.mechanism.bifurcations import (
 from sim.mechanism.constraint_system import linearise, state, system_of
 from sim.mechanism.constraints import ConstraintTable, dist
 from sim.mechanism.mobility import tangent
-from sim.mechanism.morph_problem import NewtonOptions
+from sim.mechanism.morph_objective import NewtonOptions
 from sim.mechanism.named_structures import triangle_sheet
 from sim.mechanism.projection_morph import Stop
 from sim.mechanism.structure import Structure

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 
 from sim.mechanism.constraint_forces import reactions
 from sim.mechanism.constraints import ConstraintKind, ConstraintTable
-from sim.mechanism.morph_problem import NewtonOptions
+from sim.mechanism.morph_objective import NewtonOptions
 from sim.mechanism.newton_morph import morph_newton
 from sim.mechanism.projection_morph import MorphStep
 from sim.mechanism.structure import Structure

@@ -19,7 +19,7 @@ from sim.mechanism.constraint_system import (
     system_of,
 )
 from sim.mechanism.mobility import mobility
-from sim.mechanism.morph_problem import NewtonOptions
+from sim.mechanism.morph_objective import NewtonOptions
 from sim.mechanism.named_structures import triangle_sheet
 from sim.mechanism.newton_morph import morph_newton
 from sim.mechanism.structure import Structure, with_solids

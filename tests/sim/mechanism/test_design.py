@@ -26,7 +26,7 @@ from sim.mechanism.design import (
     design,
     links_of,
 )
-from sim.mechanism.morph_problem import NewtonOptions
+from sim.mechanism.morph_objective import NewtonOptions
 from sim.mechanism.named_structures import triangle_sheet
 from sim.mechanism.newton_morph import morph_newton
 from sim.mechanism.structure import Structure

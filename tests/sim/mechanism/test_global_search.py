@@ -26,7 +26,7 @@ from sim.mechanism.global_search import (
     walked,
     walked_away,
 )
-from sim.mechanism.morph_problem import MorphProblem, NewtonOptions
+from sim.mechanism.morph_objective import MorphProblem, NewtonOptions
 from sim.mechanism.newton_morph import morph_newton
 from sim.mechanism.obstacles import Obstacles
 from sim.mechanism.projection_morph import MorphStep

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 
 from sim.core.arrays import Floats
 from sim.mechanism.constraints import ConstraintKind, dist, fix
-from sim.mechanism.morph_problem import NewtonOptions
+from sim.mechanism.morph_objective import NewtonOptions
 from sim.mechanism.newton_morph import morph_newton
 from sim.mechanism.obstacles import BARRIER_PARAMETERS, Obstacles, Touch
 from sim.mechanism.projection_morph import Stop

@@ -25,7 +25,7 @@ from sim.mechanism.mobility import (
     undetermined,
     warning,
 )
-from sim.mechanism.morph_problem import NewtonOptions
+from sim.mechanism.morph_objective import NewtonOptions
 from sim.mechanism.newton_morph import morph_newton
 from sim.mechanism.structure import Structure
 from sim.mechanism.targets.target_interface import Goals

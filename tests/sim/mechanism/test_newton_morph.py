@@ -28,7 +28,7 @@ from sim.mechanism.constraint_forces import MorphConfiguration, constraint_force
 from sim.mechanism.constraint_projection import admissible
 from sim.mechanism.constraint_system import hessian_pattern_of, linearise, system_of
 from sim.mechanism.mobility import rescaled
-from sim.mechanism.morph_problem import MorphProblem, NewtonOptions, dense_curvature
+from sim.mechanism.morph_objective import MorphProblem, NewtonOptions, dense_curvature
 from sim.mechanism.named_structures import pentapod, triangle_sheet
 from sim.mechanism.newton_morph import morph_newton
 from sim.mechanism.projection_morph import MorphStep, Stop

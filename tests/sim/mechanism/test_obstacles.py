@@ -13,7 +13,7 @@ from sim.core.arrays import Floats
 from sim.mechanism import joints
 from sim.mechanism.constraint_system import HessianTerms, assemble, dense
 from sim.mechanism.constraints import coin, dist, fix
-from sim.mechanism.morph_problem import NewtonOptions
+from sim.mechanism.morph_objective import NewtonOptions
 from sim.mechanism.named_structures import triangle_sheet
 from sim.mechanism.newton_morph import morph_newton
 from sim.mechanism.obstacles import BARRIER_PARAMETERS, Obstacles, Touch

@@ -14,7 +14,7 @@ from sim.mechanism.dynamics.time_loop import (
     start_state,
 )
 from sim.mechanism.dynamics.time_step import Dampers
-from sim.mechanism.statics.elastic import Elastic
+from sim.mechanism.statics.elastic_parts import Elastic
 from sim.mechanism.statics.loaded_structure import LoadedStructure
 from sim.mechanism.structure import Structure
 

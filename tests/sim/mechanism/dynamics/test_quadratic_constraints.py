@@ -8,7 +8,7 @@ from sim.mechanism.constraint_system import linearise, state, system_of
 from sim.mechanism.constraints import ConstraintKind, ConstraintTable
 from sim.mechanism.dynamics.quadratic_constraints import OF_FRAME, drafted, frames_of
 from sim.mechanism.structure import Structure
-from tests.sim.mechanism.test_jacobian import CASES, N
+from tests.sim.mechanism.test_jacobian_pattern import CASES, N
 
 WRITTEN = set(map(ConstraintKind, range(6)))  # another is written or refused, not fixed
 

@@ -37,7 +37,7 @@ from sim.mechanism.dynamics.time_step import Coordinates, Dampers, StepEquations
 from sim.mechanism.joints import prismatic, rigid
 from sim.mechanism.ranges import Ranges
 from sim.mechanism.statics import potential_energy
-from sim.mechanism.statics.elastic import Elastic
+from sim.mechanism.statics.elastic_parts import Elastic
 from sim.mechanism.structure import Structure
 from sim.mechanism.structure_builder import Draft
 from tests.sim.mechanism.dynamics.moving import largest, moved, moving

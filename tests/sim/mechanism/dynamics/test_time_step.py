@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 
 from sim.core.arrays import Floats
 from sim.mechanism.dynamics.time_step import Coordinates
-from sim.mechanism.statics.elastic import angles_of
+from sim.mechanism.statics.elastic_parts import angles_of
 
 
 def values(made: Coordinates, r: Floats) -> Floats:

@@ -14,7 +14,7 @@ from scipy.special import ellipe, ellipk
 
 from sim.mechanism.constrained_newton import DENSE
 from sim.mechanism.constraints import ConstraintTable, fix
-from sim.mechanism.statics.elastic import Elastic, Panels, hinges_between
+from sim.mechanism.statics.elastic_parts import Elastic, Panels, hinges_between
 from sim.mechanism.statics.equilibrium import Equilibrium, EquilibriumOptions, at_rest
 from sim.mechanism.statics.loaded_structure import LoadedStructure
 from sim.mechanism.structure import Structure

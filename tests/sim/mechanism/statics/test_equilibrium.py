@@ -17,13 +17,13 @@ from sim.mechanism.constraints import (
     ConstraintTable,
     fix,
 )
-from sim.mechanism.morph_problem import NewtonOptions
+from sim.mechanism.morph_objective import NewtonOptions
 from sim.mechanism.named_structures import triangle_sheet
 from sim.mechanism.newton_morph import morph_newton
 from sim.mechanism.obstacles import Obstacles, Touch
 from sim.mechanism.projection_morph import MorphStep
 from sim.mechanism.statics import equilibrium
-from sim.mechanism.statics.elastic import (
+from sim.mechanism.statics.elastic_parts import (
     Elastic,
     hinged_sheet,
     hinges_between,

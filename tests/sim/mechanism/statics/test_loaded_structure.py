@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 from sim.core.arrays import Floats, Ints
 from sim.mechanism.constraints import Constraint, ConstraintKind, ConstraintTable
 from sim.mechanism.named_structures import triangle_lattice
-from sim.mechanism.statics.elastic import deform
+from sim.mechanism.statics.elastic_parts import deform
 from sim.mechanism.statics.equilibrium import EquilibriumOptions, at_rest
 from sim.mechanism.statics.loaded_structure import (
     BarredLattice,

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 
 from sim.core.arrays import Floats
 from sim.mechanism.constraints import Constraint, ConstraintTable, dist, fix
-from sim.mechanism.statics.elastic import Elastic
+from sim.mechanism.statics.elastic_parts import Elastic
 from sim.mechanism.statics.equilibrium import EquilibriumOptions, at_rest
 from sim.mechanism.statics.loaded_structure import LoadedStructure
 from sim.mechanism.statics.potential_energy import PotentialEnergy

@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose
 
 from sim.core.arrays import Floats
 from sim.core.options import NotConvergedError
-from sim.mechanism.morph_problem import NewtonOptions
+from sim.mechanism.morph_objective import NewtonOptions
 from sim.mechanism.newton_morph import morph_newton
 from sim.mechanism.projection_morph import MorphStep
 from sim.mechanism.structure import Structure

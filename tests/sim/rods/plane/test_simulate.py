@@ -11,8 +11,8 @@ from sim.rods.plane.actuation import LeftOfContact, Pulses
 from sim.rods.plane.builders import LIMBS, LOWEST, StarShape, star
 from sim.rods.plane.contact_impulses import ContactRule
 from sim.rods.plane.ground import GroundPlane
-from sim.rods.plane.motion_loop import state_arrays, state_from
 from sim.rods.plane.options import StepOptions
+from sim.rods.plane.records_and_checkpoints import state_arrays, state_from
 from sim.rods.plane.rod import RodMaterial, cantilever, chain, moved, network
 from sim.rods.plane.simulate import contact_limb, simulate
 from sim.rods.plane.state import RodState, RodStep

@@ -6,6 +6,7 @@ import numpy as np
 from scipy.sparse import coo_array
 
 from sim.core.arrays import Floats
+from sim.rods.space.assembled_system import SpaceLoads, SpaceSystem, no_loads
 from sim.rods.space.frames import SpaceState, edge_tangents, moved_on
 from sim.rods.space.rod import (
     SpaceMaterial,
@@ -17,7 +18,6 @@ from sim.rods.space.rod import (
     through,
 )
 from sim.rods.space.simulate import SpaceMotionStep
-from sim.rods.space.system import SpaceLoads, SpaceSystem, no_loads
 
 WIRE = SpaceMaterial(1.0e7, 1000.0, 0.3)
 ROUND = disc(1.0e-3)

@@ -14,6 +14,7 @@ from sim.rods.plane.elastic_energy import gradients as planar_gradients
 from sim.rods.plane.options import Integrator, StepOptions
 from sim.rods.plane.rod import RodMaterial, chain, network
 from sim.rods.plane.world import Damping
+from sim.rods.space.assembled_system import SpaceSystem, no_loads
 from sim.rods.space.elastic_energy import energies, strains_of_hinges
 from sim.rods.space.frames import SpaceState, moved_on
 from sim.rods.space.from_plane import lifted
@@ -29,7 +30,6 @@ from sim.rods.space.rod import (
     together,
 )
 from sim.rods.space.simulate import simulate_in_space
-from sim.rods.space.system import SpaceSystem, no_loads
 from sim.rods.space.world import SpaceWorld
 from tests.sim.rods.known import dense_stiffness
 from tests.sim.rods.space.made import angular_momentum, crooked, dense, momentum

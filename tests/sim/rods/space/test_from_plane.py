@@ -14,12 +14,12 @@ from sim.rods.plane.options import Integrator, StepOptions
 from sim.rods.plane.rod import RodMaterial, RoundSection, hold, network
 from sim.rods.plane.simulate import simulate
 from sim.rods.plane.world import Fluid, World
+from sim.rods.space.assembled_system import SpaceSystem
 from sim.rods.space.frames import moved_on
 from sim.rods.space.from_plane import in_space, lifted
 from sim.rods.space.rod import disc
 from sim.rods.space.simulate import simulate_in_space
 from sim.rods.space.statics import rest
-from sim.rods.space.system import SpaceSystem
 from tests.sim.rods.space.made import dense, with_force
 
 ROUND = RoundSection(1.0e9, 1000.0, 4.0e-3)

@@ -10,6 +10,7 @@ from scipy.spatial.transform import Rotation
 
 from sim.core.arrays import Floats
 from sim.core.options import NotConvergedError
+from sim.rods.space.assembled_system import SpaceSystem, no_loads
 from sim.rods.space.frames import edge_tangents, moved_on, second_directors, start
 from sim.rods.space.rod import (
     SpaceRod,
@@ -18,7 +19,6 @@ from sim.rods.space.rod import (
     through,
 )
 from sim.rods.space.statics import SpaceOptions, rest
-from sim.rods.space.system import SpaceSystem, no_loads
 from tests.sim.rods.space.made import (
     ROUND,
     WIRE,

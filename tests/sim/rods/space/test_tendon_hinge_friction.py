@@ -10,8 +10,8 @@ import pytest
 
 from sim.core.arrays import Floats
 from sim.core.options import NotConvergedError
-from sim.rods.plane.motion_loop import state_arrays, state_from
 from sim.rods.plane.options import Integrator, StepOptions
+from sim.rods.plane.records_and_checkpoints import state_arrays, state_from
 from sim.rods.plane.world import Damping
 from sim.rods.prescribed_motion import UP, PrescribedMotion, TurningEdge
 from sim.rods.space.joints import HingeAxis, joined

@@ -8,11 +8,11 @@ import pytest
 from sim.core.arrays import Floats
 from sim.rods.plane.options import Integrator, StepOptions
 from sim.rods.plane.world import Damping
+from sim.rods.space.assembled_system import SpaceLoads, SpaceSystem, no_loads
 from sim.rods.space.frames import moved_on
 from sim.rods.space.rod import SpaceRod, StretchLaw, clamped, space_elements
 from sim.rods.space.simulate import SpaceMotionStep, simulate_in_space
 from sim.rods.space.statics import rest
-from sim.rods.space.system import SpaceLoads, SpaceSystem, no_loads
 from sim.rods.space.tendons import Tendon, routed, segments, tendon_lengths, tensions
 from sim.rods.space.world import SpaceWorld
 from tests.sim.rods.space.made import WIRE, B, along_x, crooked, dense

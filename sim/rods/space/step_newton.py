@@ -5,6 +5,7 @@ import numpy as np
 from sim.core.arrays import Floats
 from sim.linalg.sparse_ldl import Factor
 from sim.rods.plane.options import StepOptions
+from sim.rods.space.assembled_system import edge_turn
 from sim.rods.space.contact_detection import Candidates, Contacts
 from sim.rods.space.contact_forces import (
     begun,
@@ -37,7 +38,6 @@ from sim.rods.space.step_equation import (
     step_forces,
     unbalance,
 )
-from sim.rods.space.system import edge_turn
 from sim.rods.space.tendon_hinge_friction import friction_newton_step
 from sim.rods.space.world import SpaceWorld
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from pipeline.figures.shown import Row, draw
+from pipeline.figures.read_runs import Row, draw
 from pipeline.terminal import InputError
 
 ONE, TWO = Row("one", Path("one")), Row("two", Path("two"))

@@ -6,8 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from analysis.measured.model_error import Departure, ModelError
-from analysis.measured.posterior import (
+from analysis.measured.fit_with_model_error import (
     Input,
     Solved,
     estimate_unfitted,
@@ -16,6 +15,7 @@ from analysis.measured.posterior import (
     linear_about,
     posterior,
 )
+from analysis.measured.model_error import Departure, ModelError
 from analysis.measured.predicted_quantities import Quantities, RecordInputs, curve
 from sim.core.arrays import Floats
 from sim.core.options import NotConvergedError
@@ -148,7 +148,8 @@ def test_growth_is_of_the_residuals_from_a_fit_without_the_condition(rng, monkey
     """In a linear model one step is least squares; u is noise, fit and held inputs."""
     seen = []
     monkeypatch.setattr(
-        "analysis.measured.posterior.estimate", lambda own, *_: seen.extend(own)
+        "analysis.measured.fit_with_model_error.estimate",
+        lambda own, *_: seen.extend(own),
     )
     y = data(rng, LOADS)
     inputs = [FREE[0], Input("level", 0.3, 0.05)]
@@ -194,7 +195,7 @@ def test_model_errors_that_have_not_settled_are_refused(rng, monkeypatch):
     """One round sees them change once: that is no end."""
     of = fitted(records(LOADS), data(rng, LOADS), U)
     posterior(given(of, FREE, {"force": 0.1}), {"force": NONE})
-    monkeypatch.setattr("analysis.measured.posterior.ROUNDS", 1)
+    monkeypatch.setattr("analysis.measured.fit_with_model_error.ROUNDS", 1)
     with pytest.raises(NotConvergedError, match="model error of force still changes"):
         posterior(given(of, FREE, {"force": 0.1}), {"force": NONE})
 

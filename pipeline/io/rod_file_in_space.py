@@ -8,7 +8,7 @@ import numpy as np
 
 from pipeline.config.config_files import located
 from pipeline.io.rod_entries import DrivenEntry, RigidEntry, RodEntry, RodFile
-from pipeline.io.rod_pieces import (
+from pipeline.io.rod_pieces_in_space import (
     RodPiece,
     TendonRoom,
     joints_of,

@@ -7,8 +7,8 @@ import ezc3d
 import numpy as np
 import pytest
 
-from pipeline.io import motion as c3d
-from pipeline.io.motion import read_motion
+from pipeline.io import measured_motions as c3d
+from pipeline.io.measured_motions import read_motion
 from pipeline.terminal import InputError
 from sim.core.arrays import Floats
 

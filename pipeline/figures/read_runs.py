@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.figures.shown import DrawnFigure, ShownRun, draw_with_runs
+from analysis.figures.figure_interface import DrawnFigure, ShownRun, draw_with_runs
 from pipeline.figures.figure_names import OF_SET, entry_of, module_of
 from pipeline.io.structure_file import structure_file
 from pipeline.runs.atomic_files import read_json

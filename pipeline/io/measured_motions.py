@@ -45,7 +45,7 @@ MOST_HEADER = 20  # lines in which the row of axes is looked for
 
 
 def read_motive(path: Path) -> "MarkerMotion":
-    """The markers of such a table; see pipeline.io.motion.read_motion."""
+    """The markers of such a table; see pipeline.io.measured_motions.read_motion."""
     try:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
@@ -107,7 +107,7 @@ C3D_READER = Path(__file__).with_name("c3d_reader.py")
 
 
 def read_c3d(path: Path) -> "MarkerMotion":
-    """The markers of a C3D file; see pipeline.io.motion.read_motion."""
+    """The markers of a C3D file; see pipeline.io.measured_motions.read_motion."""
     if find_spec("ezc3d") is None:
         raise InputError(f"{path}: {not_installed('C3D', 'ezc3d', 'export CSV')}")
     words = [sys.executable, "-P", str(C3D_READER), str(path)]

@@ -16,7 +16,7 @@ from sim.mechanism.constraints import (
     dist,
     fix,
 )
-from sim.mechanism.statics.elastic import (
+from sim.mechanism.statics.elastic_parts import (
     Elastic,
     Panels,
     angles_of,
