@@ -105,6 +105,23 @@ class BlockProblem:
         return rows[used], cols[used], used
 
     @cached_property
+    def on_diagonal(self) -> Bools:
+        """Which of the entries among the unknowns are on the diagonal."""
+        rows, cols, _ = self.places
+        return np.equal(rows, cols)
+
+    @cached_property
+    def of_clamps(self) -> Ints:
+        """Which of those are the clamps', one an unknown."""
+        return np.flatnonzero(self.on_diagonal)[-self.pattern.n :]
+
+    @cached_property
+    def scales(self) -> tuple[Floats, Floats]:
+        """By which entries of hinges (21,) and of clamps (b, 3) are scaled."""
+        scale = np.tile([self.lever, self.lever, 1.0], 2)
+        return scale[LOWER[0]] * scale[LOWER[1]], self.levers**2
+
+    @cached_property
     def pattern(self) -> SparsityPattern:
         rows, cols, _ = self.places
         return analyse(int(np.count_nonzero(self.free)), rows, cols)
@@ -131,9 +148,9 @@ class BlockProblem:
         energy += 0.5 * float(np.sum(gives * stretched**2))
         diagonal = np.zeros_like(q)
         diagonal[self.slots] = gives
-        scale = np.tile([self.lever, self.lever, 1.0], 2)
-        entries *= (scale[LOWER[0]] * scale[LOWER[1]])[None]
-        values = np.concatenate([entries.ravel(), (diagonal * self.levers**2).ravel()])
+        of_hinges, of_clamps = self.scales
+        entries *= of_hinges
+        values = np.concatenate([entries.ravel(), (diagonal * of_clamps).ravel()])
         return Point(q, energy, gradient, values[self.places[2]])
 
     def reactions(self, point: Point, anchors: Floats) -> Floats:
@@ -149,17 +166,14 @@ class BlockProblem:
         return float(np.abs(forces).max(initial=0.0)) / self.unit
 
     def factor(self, point: Point, shift: float) -> Factor:
-        """L D L^T of the scaled Hessian plus `shift` on its diagonal."""
-        rows, cols, _ = self.places
+        """L D L^T of the scaled Hessian with a `shift`, whole if it is positive."""
         values = point.entries.copy()
-        extra = np.flatnonzero(rows == cols)[-self.pattern.n :]  # those of the clamps
-        values[extra] += shift
-        return factorise(self.pattern, values)
+        values[self.of_clamps] += shift
+        return factorise(self.pattern, values, definite=True)
 
     def positive(self, point: Point) -> PositiveFactor:
         """The Hessian's factor, shifted until it is positive definite."""
-        rows, cols, _ = self.places
-        largest = float(np.abs(point.entries[rows == cols]).max())
+        largest = float(np.abs(point.entries[self.on_diagonal]).max())
         return positive_factor(partial(self.factor, point), FIRST_SHIFT * largest)
 
     def expanded(self, unknowns: Floats) -> Floats:
