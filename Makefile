@@ -171,9 +171,9 @@ test-cluster: $(READY_DEV)
 	$(RUN) pytest tests/cluster -m "slow or not slow"
 
 # What make figures makes, in a copy: counts, links, traces, and the archive that rebuilds
-# it; the shell lines of the shipped workflow.
+# it; the shell lines of the shipped workflow. SMALL=1 leaves out what takes longest.
 test-shipped: $(READY_DEV)
-	$(RUN) pytest tests/shipped tests/pipeline/workflow/test_shell_lines.py -m "slow or not slow"
+	SMALL=$(SMALL) $(RUN) pytest tests/shipped tests/pipeline/workflow/test_shell_lines.py -m "slow or not slow"
 
 # Readers of LAS, LAZ, E57, C3D and DXF, added to the environment.
 formats: $(READY)
