@@ -267,6 +267,7 @@ def test_tests_without_errors_stand_lower_where_that_saves_height():
     assert tops[0] > tops[5]
 
 
+@pytest.mark.slow
 def test_names_of_lines_and_titles_have_room_in_one_column():
     """Rows are farther apart than a line of text of 6 pt takes, 2.4 mm."""
     kinds = ("L2_rubber_opentoclose", "T1_plastic_freefloating")

@@ -185,6 +185,7 @@ def test_an_end_of_a_bar_whose_wall_shows_farther_on_is_no_ball(fused, rng):
     assert any("scan the gap between them" in one for one in told)
 
 
+@pytest.mark.slow
 def test_balls_in_loud_noise_are_no_ends_of_tubes(rng):
     """With noise of a twentieth of the radius 13 of 24 were refused."""
     parts = tree(rng, 8, "cylinder")

@@ -89,7 +89,9 @@ def test_spheres_of_which_the_merged_cloud_loses_three_are_found():
     assert (result.found, result.false) == (7, 0)
 
 
-@pytest.mark.parametrize("case", [(5, 12, 2.0, 1.0), (3, 7, 1.0, 2.0)])
+@pytest.mark.parametrize(
+    "case", [pytest.param((5, 12, 2.0, 1.0), marks=pytest.mark.slow), (3, 7, 1.0, 2.0)]
+)
 def test_a_misplaced_view_costs_no_sphere_and_is_named(case):
     wrong = misplaced(0, *case)
     picks, result = found_in(wrong)

@@ -49,6 +49,7 @@ def test_the_three_cases_of_fig_3_share_one_structure():
         assert sheet.bodies == sheets[0].bodies
 
 
+@pytest.mark.slow
 def test_a_sheet_comes_to_lie_on_both_planes_of_a_mesh():
     """Two planes of 30 degrees, z = -|y| tan 30, that meet in the ridge y = z = 0."""
     (*_, last), recorder = recorded(build("triangles_onto_mesh"))

@@ -161,6 +161,7 @@ def _star(push: float, duration: float, **more: Any) -> dict[str, Any]:
     return recorder.summary()
 
 
+@pytest.mark.slow
 def test_a_pushed_star_falls_over_its_rims():
     """A rigid body tips at push 1."""
     falls = _star(1.3, 0.16, schedule=None)

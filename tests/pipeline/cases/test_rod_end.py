@@ -95,7 +95,13 @@ SOLID = MOVED.format("{diameter: 10}", 5e6, 10, 200, 200, [1, -40, 0], 2)
 
 
 @pytest.mark.parametrize(
-    ("text", "dimension"), [(THREAD, 2), (THREAD, 3), (TUBE, 2), (SOLID, 2)]
+    ("text", "dimension"),
+    [
+        (THREAD, 2),
+        pytest.param(THREAD, 3, marks=pytest.mark.slow),
+        (TUBE, 2),
+        (SOLID, 2),
+    ],
 )
 def test_a_rod_that_rings_from_step_to_step_in_its_place_is_at_rest(
     text, dimension, tmp_path

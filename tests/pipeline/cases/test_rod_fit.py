@@ -161,6 +161,7 @@ def in_space(tmp_path: Path, text: str = BEAM, **values: Any) -> RodFileCase:
     return RodFileCase(str(path), damping=Damping(beta=8e-3), options=options)
 
 
+@pytest.mark.slow
 def test_a_swing_in_space_tells_modulus_and_damping(tmp_path):
     """Weight that acts at once, askew: Euler and Bernoulli, four modes, both ways."""
     at, radius = np.linspace(0.02, 0.45, 44), 2e-3
@@ -200,7 +201,8 @@ def _known(tmp_path: Path, kind: str) -> RodFitCase:
 
 
 @pytest.mark.parametrize(
-    "kind", ["beam", pytest.param("limb", marks=pytest.mark.slow), "space"]
+    "kind",
+    ["beam", *(pytest.param(k, marks=pytest.mark.slow) for k in ("limb", "space"))],
 )
 def test_slopes_are_the_same_over_a_decade_of_steps(tmp_path, monkeypatch, kind):
     case, found = _known(tmp_path, kind), []

@@ -57,6 +57,7 @@ def test_a_moment_bends_a_rod_into_half_a_circle(tmp_path):
     assert "largest_speed" not in ends
 
 
+@pytest.mark.slow
 def test_a_moment_turns_a_moving_rod_in_the_plane_as_in_space(tmp_path):
     load = STILL + "follower_forces: [{at: [100, 0], moment: 1.0e-5}]\n"
     values = {"duration": 0.05, "damping": Damping(beta=0.0)}

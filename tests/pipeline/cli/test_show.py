@@ -74,6 +74,7 @@ def test_a_run_by_hand_says_what_came_out_and_is_known_again(project, command):
     assert len(list((project / "results" / "runs").iterdir())) == 2
 
 
+@pytest.mark.slow
 def test_pictures_are_none_of_a_runs_results(project, command):
     done = command("simulate", *SMALL)
     assert done.returncode == 0, done.stderr

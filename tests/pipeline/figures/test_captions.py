@@ -137,6 +137,7 @@ def everything(out: Path, values: dict[str, str]) -> dict[str, bytes]:
     return found
 
 
+@pytest.mark.slow
 def test_a_number_of_conf_changes_the_captions_numbers_and_figures_that_hold_it(
     tmp_path,
 ):

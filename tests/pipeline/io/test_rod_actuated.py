@@ -53,7 +53,8 @@ WAY = {
 
 
 @pytest.mark.parametrize(
-    ("joined", "stiffness"), [(False, None), (False, 1.0), (True, None)]
+    ("joined", "stiffness"),
+    [(False, None), (False, 1.0), pytest.param(True, None, marks=pytest.mark.slow)],
 )
 def test_a_clamp_of_a_file_takes_its_rods_where_its_tables_say(
     joined, stiffness, tmp_path

@@ -163,6 +163,7 @@ def test_a_record_that_is_only_listed_is_named(tmp_path):
     assert found.refused == {"other": listed}
 
 
+@pytest.mark.slow
 def test_shifted_tracks_are_measured_and_placed(tmp_path):
     rows, refused = handed_in(
         tmp_path, "lce_lattices", tracks(), TRACKS,

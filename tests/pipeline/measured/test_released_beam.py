@@ -90,6 +90,7 @@ def record_of(beam: ReleasedBeam, path: Path, shift: float = 0.0) -> FoundRecord
     return FoundRecord(path.stem, path, {"mass_g": "52"})
 
 
+@pytest.mark.slow
 def test_what_the_model_made_is_measured_as_it_was_made(beam, tmp_path):
     record = record_of(beam, tmp_path / "plus_52g_a.csv")
     given = beam.inputs(record)

@@ -132,6 +132,7 @@ def test_spacing_makes_links_differ_and_says_what_it_costs(tmp_path, capsys):
     assert np.diff(lengths).min() >= 1.0 - 1e-6
 
 
+@pytest.mark.slow
 def test_a_spaced_structure_begins_with_its_new_lengths(tmp_path):
     """Simulate and mobility take its file, whose nodes are as far apart as printed."""
     out, words = tmp_path / "p", [*RING, "case.structure.variation=0"]

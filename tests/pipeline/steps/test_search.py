@@ -96,6 +96,7 @@ def test_the_key_of_a_search_covers_its_module_and_the_version_of_optuna(project
 
 
 @pytest.mark.usefixtures("here")
+@pytest.mark.slow
 def test_trials_that_do_worse_than_the_others_are_ended_early(project):
     write(project, samples=12, prune_by="E", workers=2)
     result = searched()["result"]

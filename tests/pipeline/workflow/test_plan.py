@@ -366,6 +366,7 @@ SET_BY_THE_WORKFLOW = {"seed", "scale_mm", "ball_radius_mm"}
 TOLD = {"certified_scale_sd"}  # to what compares the scan
 
 
+@pytest.mark.slow
 def test_every_leaf_of_the_virtual_lab_changes_its_scans(project):
     write_workflow(project, {"shared": SHARED, "comparisons": {"one": ONE}})
     scanner = project / "conf" / "scanner.yaml"

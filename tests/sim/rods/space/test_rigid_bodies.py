@@ -321,6 +321,7 @@ def test_a_plate_that_rises_lifts_a_rod_with_its_weight():
     assert momentum(rod, middle)[2] == pytest.approx(mass * speed, rel=1e-3)
 
 
+@pytest.mark.slow
 def test_turning_cylinders_drag_a_rod_until_it_is_as_fast_as_their_skins():
     """At mu g until omega R, of which half the work given is rubbed away."""
     radius, omega, mu = 0.01, 6.0, 0.2
