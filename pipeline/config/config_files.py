@@ -30,7 +30,6 @@ KINDS = {
     "less_than": "below {lt}",
     "less_than_equal": "{le:g} or less",
     "list_type": "a list",
-    "model_type": "a mapping",
     "string_type": "a word",
     "too_short": "a list with one or more entries",
     "tuple_type": "a list",

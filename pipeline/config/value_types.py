@@ -29,6 +29,9 @@ class Entry(BaseModel):
     @classmethod
     def _no_other_keys(cls, value: Any) -> Any:
         known = list(cls.model_fields)
+        if not isinstance(value, Mapping | BaseModel):
+            keys = ", ".join(known)
+            raise ValueError(f"must be a mapping, not {value!r}: its keys are {keys}")
         for key in value if isinstance(value, Mapping) else ():
             if key not in known:
                 problem = {"error": no_key(str(key), known)}

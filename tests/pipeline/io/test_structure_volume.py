@@ -71,7 +71,7 @@ def test_a_limited_structure_ends_within_its_limits(tmp_path):
         ({"radii": [[0, 0.1, 3]]}, "radii[0] is [0, 0.1, 3]: it needs 2 numbers"),
         ({"radii": 3}, "radii must be a list, not 3"),
         ({"capsules": [[0, 1, 0.0]]}, "has the radius 0: it must be positive"),
-        ({"ranges": []}, "ranges must be a mapping, not []"),
+        ({"ranges": []}, "must be a mapping, not []: its keys are length, angle"),
         ({"ranges": {"width": []}}, "ranges has no key 'width': it has length"),
         (
             {"ranges": {"length": [[2, 3, 1.3, 0.7]]}},
