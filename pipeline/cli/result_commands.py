@@ -195,7 +195,7 @@ def track() -> int:
     logs runs that could not be logged then. A second pass adds nothing; it also refills
     a lost database.
     """
-    from pipeline.tracking.mlflow_logger import track as log_runs
+    from pipeline.tracking.unlogged_runs import track as log_runs
 
     return log_runs()
 

@@ -21,7 +21,7 @@ from pipeline.runs.run_directory import RESULTS
 from pipeline.terminal import InputError, one_line
 
 if TYPE_CHECKING:
-    from pipeline.tracking.mlflow_logger import Logger
+    from pipeline.tracking.unlogged_runs import Logger
 
 
 LOGGER = "MORPHTRACK_LOGGER"  # the number of the process that logs
@@ -162,7 +162,7 @@ def _begun(results: Path, since: float) -> "tuple[Logger, IO[str]] | None":
     """A logger and the lock that it needs; None if another process has it."""
     if not _has_runs(results):
         return None
-    from pipeline.tracking.mlflow_logger import (  # they take a while
+    from pipeline.tracking.unlogged_runs import (  # they take a while
         PLACE,
         Logger,
         try_lock,

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.cli.app import called
-from pipeline.tracking.mlflow_logger import Logger
+from pipeline.tracking.unlogged_runs import Logger
 from tests.faults.conftest import project
 from tests.faults.proxy import proxy_before
 from tests.faults.servers import Server, server_in

@@ -19,6 +19,7 @@ from sim.rods.plane.records_and_checkpoints import NEAR, MotionLoop
 from sim.rods.space.contact_detection import in_touch
 from sim.rods.space.contact_forces import end_of_step_impulse, passes_through
 from sim.rods.space.elastic_energy import energies, strains_of_hinges
+from sim.rods.space.end_of_step import contact_allowed, end_of_step
 from sim.rods.space.energy_balance import (
     SpaceEnd,
     StepStatistics,
@@ -29,7 +30,6 @@ from sim.rods.space.energy_balance import (
 from sim.rods.space.energy_conserving_forces import changes
 from sim.rods.space.frames import SpaceState
 from sim.rods.space.state import SpaceLedger, SpaceMoving, set_up
-from sim.rods.space.step_newton import contact_allowed, end_of_step
 from sim.rods.space.world import SpaceWorld, limb_in_contact
 
 QUARTER = 0.5 * np.pi  # rad, largest change of a twist in a step

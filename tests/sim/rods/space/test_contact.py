@@ -11,7 +11,7 @@ from sim.core.arrays import Floats
 from sim.core.options import NotConvergedError
 from sim.rods.plane.options import Integrator, StepOptions
 from sim.rods.plane.rod import GRAVITY
-from sim.rods.space import step_newton
+from sim.rods.space import end_of_step
 from sim.rods.space.contact_detection import (
     ContactModel,
     LevelGround,
@@ -295,13 +295,13 @@ def test_steps_that_contacts_throw_far_are_cut_at_once(monkeypatch):
     thrown = 3.0 * np.random.default_rng(1).normal(size=rod.nodes.shape)
     model = ContactModel(np.full(32, R))
     world = SpaceWorld(rod, (0.0, 0.0, 0.0), velocity=thrown, contact=model)
-    sizes, farthest, advance = world.system.sizes, [0.0], step_newton._Compiled.advance
+    sizes, farthest, advance = world.system.sizes, [0.0], end_of_step._Compiled.advance
 
-    def seen(parts: step_newton._Compiled, change: Floats) -> float:
+    def seen(parts: end_of_step._Compiled, change: Floats) -> float:
         farthest.append(float(np.abs(change * sizes).max()))
         return advance(parts, change)
 
-    monkeypatch.setattr(step_newton._Compiled, "advance", seen)
+    monkeypatch.setattr(end_of_step._Compiled, "advance", seen)
     last = _end(world, 8e-3, 8e-3)
     assert last.substeps > 1
     assert max(farthest) < 20.0 * rod.length

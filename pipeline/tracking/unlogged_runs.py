@@ -24,7 +24,7 @@ from pipeline.terminal import (
 from pipeline.tracking.logged_contents import attempt_of, milliseconds, study_of
 from pipeline.tracking.mlflow_database import StoreError, analyse
 from pipeline.tracking.mlflow_location import read_options, shown_store, without_secrets
-from pipeline.tracking.mlflow_store import RUNNING, Started, Store, update_studies
+from pipeline.tracking.mlflow_runs import RUNNING, Started, Store, update_studies
 
 ENDED = ("runs", "failed")  # folders of runs, below that of the results
 PLACE = "mlflow"  # folder of the store, below that of the results

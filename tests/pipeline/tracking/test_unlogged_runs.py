@@ -19,9 +19,9 @@ from pipeline.runs.atomic_files import StepWriter
 from pipeline.runs.run_attempts import run_once
 from pipeline.runs.run_keys import TRACKED, edits
 from pipeline.terminal import InputError
-from pipeline.tracking import mlflow_logger as logger_module
+from pipeline.tracking import unlogged_runs as logger_module
 from pipeline.tracking.logged_contents import milliseconds
-from pipeline.tracking.mlflow_logger import Logger
+from pipeline.tracking.unlogged_runs import Logger
 from tests.helpers.mlflow_runs import client_of, runs_in
 from tests.pipeline.tracking.toys import STEPS, failed_run, toy_job, toy_run
 
@@ -344,7 +344,7 @@ def test_after_a_kill_of_the_logging_process_each_run_is_there_once(
 
 
 def test_only_one_process_writes(tracked, monkeypatch, refused):
-    monkeypatch.setattr("pipeline.tracking.mlflow_logger.WAIT_SECONDS", 0.0)
+    monkeypatch.setattr("pipeline.tracking.unlogged_runs.WAIT_SECONDS", 0.0)
     toy_run(1)
     lock = logger_module.try_lock(RESULTS)
     assert lock is not None
