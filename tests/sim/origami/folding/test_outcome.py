@@ -37,23 +37,19 @@ from tests.sim.origami.sheets import MATERIAL, compliant_strip, held_at, sheet
 QUICK = ["pleat", "kawasaki", "tube of four", "two lines"]
 
 
-def told(name: str) -> FoldVerdict:
+LONG = [
+    pytest.param(name, marks=pytest.mark.long)
+    for name in sorted(set(PATTERNS) - set(QUICK))
+]
+
+
+@pytest.mark.parametrize("name", [*QUICK, *LONG])
+def test_patterns_end_as_theory_says(name):
     known = PATTERNS[name]
     report, _ = folded(known.pattern(), known.fraction)
     assert (report.verdict is FoldVerdict.POPPED) == (report.wrong_way > 0)
     assert (report.why == "") == (report.verdict is FoldVerdict.FOLDED)
-    return report.verdict
-
-
-@pytest.mark.parametrize("name", QUICK)
-def test_a_few_patterns_end_as_theory_says(name):
-    assert told(name) is PATTERNS[name].ends
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("name", sorted(set(PATTERNS) - set(QUICK)))
-def test_patterns_end_as_theory_says(name):
-    assert told(name) is PATTERNS[name].ends
+    assert report.verdict is known.ends
 
 
 def test_there_are_patterns_of_every_kind():

@@ -1,5 +1,7 @@
 """FOLD files: what goes out comes back, and what is missing is said."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -16,12 +18,12 @@ from sim.origami.pattern.generators import miura, waterbomb
 from tests.sim.origami.sheets import compliant_strip, sheet, strip
 
 PATTERN = miura(2, 3, width=0.02, height=0.02, angle=60.0)
+read = partial(read_pattern, scale=1.0, unassigned=Unassigned.REFUSE)
 
 
 def test_a_pattern_survives_the_round_trip():
     for pattern in (PATTERN, waterbomb(2, 2, side=0.1)):
-        document = pattern_document(pattern)
-        back = read_pattern(document, scale=1.0, unassigned=Unassigned.REFUSE)
+        back = read(pattern_document(pattern))
         assert (back.vertices == pattern.vertices).all()
         assert back.panels == pattern.panels
         assert back.assignment == pytest.approx(np.asarray(pattern.assignment))
@@ -31,7 +33,7 @@ def test_letters_alone_fold_in_full_and_units_are_scaled():
     document = pattern_document(PATTERN)
     del document["edges_foldAngle"]
     document["vertices_coords"] = [p[:2] for p in document["vertices_coords"]]
-    back = read_pattern(document, scale=10.0, unassigned=Unassigned.REFUSE)
+    back = read(document, scale=10.0)
     assert back.assignment == pytest.approx(np.asarray(PATTERN.assignment))
     assert back.vertices == pytest.approx(10.0 * PATTERN.vertices)
 
@@ -39,7 +41,7 @@ def test_letters_alone_fold_in_full_and_units_are_scaled():
 def test_faces_listed_clockwise_are_turned_round():
     document = pattern_document(PATTERN)
     document["faces_vertices"][1] = document["faces_vertices"][1][::-1]
-    back = read_pattern(document, scale=1.0, unassigned=Unassigned.REFUSE)
+    back = read(document)
     assert len(back.creases) == len(PATTERN.creases)
 
 
@@ -51,7 +53,7 @@ def test_a_pattern_in_any_plane_is_turned_into_that_of_the_paper(turn, faces):
     document["vertices_coords"] = (tilted + 0.1).tolist()
     if not faces:
         del document["faces_vertices"]
-    back = read_pattern(document, scale=1.0, unassigned=Unassigned.REFUSE)
+    back = read(document)
     assert np.ptp(back.vertices[:, 2]) == 0.0
     lengths = [
         np.sort(
@@ -71,7 +73,7 @@ def test_a_frame_that_is_folded_flat_is_refused_with_the_remedy():
     for corners in (document["faces_vertices"][1], document["faces_vertices"][1][::-1]):
         document["faces_vertices"][1] = corners
         with pytest.raises(ValueError, match="folded flat: give the crease pattern"):
-            read_pattern(document, scale=1.0, unassigned=Unassigned.REFUSE)
+            read(document)
 
 
 def test_missing_faces_and_assignments_are_said():
@@ -79,16 +81,16 @@ def test_missing_faces_and_assignments_are_said():
     document["edges_assignment"][2] = "U"
     document["edges_foldAngle"][2] = None
     with pytest.raises(ValueError, match=r"edge 1-4 of the FOLD .* has neither"):
-        read_pattern(document, scale=1.0, unassigned=Unassigned.REFUSE)
-    flat = read_pattern(document, scale=1.0, unassigned=Unassigned.FLAT)
+        read(document)
+    flat = read(document, unassigned=Unassigned.FLAT)
     assert not np.any(flat.assignment)
     document["edges_assignment"][2] = "Q"
     with pytest.raises(ValueError, match="assignment 'Q'"):
-        read_pattern(document, scale=1.0, unassigned=Unassigned.FLAT)
+        read(document, unassigned=Unassigned.FLAT)
     del document["faces_vertices"]
     del document["edges_vertices"]
     with pytest.raises(ValueError, match="has neither faces_vertices nor edges"):
-        read_pattern(document, scale=1.0, unassigned=Unassigned.FLAT)
+        read(document, unassigned=Unassigned.FLAT)
 
 
 @pytest.mark.parametrize(
@@ -106,10 +108,10 @@ def test_an_edge_that_says_two_things_or_nothing_is_refused(letter, again, said)
     document["edges_vertices"].append([(a, b)[i] for i in again])
     document["edges_assignment"].append("V")
     if again == (1, 0):
-        assert read_pattern(document, scale=1.0, unassigned=Unassigned.FLAT).panels
+        assert read(document, unassigned=Unassigned.FLAT).panels
     document["edges_assignment"][-1] = letter
     with pytest.raises(ValueError, match=said):
-        read_pattern(document, scale=1.0, unassigned=Unassigned.FLAT)
+        read(document, unassigned=Unassigned.FLAT)
 
 
 def test_a_fold_that_joins_no_two_panels_is_refused():
@@ -118,12 +120,12 @@ def test_a_fold_that_joins_no_two_panels_is_refused():
     a, b = document["edges_vertices"][outside]
     document["edges_assignment"][outside] = "M"
     with pytest.raises(ValueError, match=rf"edge {a}-{b} of the FOLD .* folds \(M\)"):
-        read_pattern(document, scale=1.0, unassigned=Unassigned.REFUSE)
+        read(document)
     document["edges_assignment"][outside] = "B"
     document["edges_vertices"].append([0, len(document["vertices_coords"]) - 1])
     document["edges_assignment"].append("V")
     with pytest.raises(ValueError, match="does not join two panels"):
-        read_pattern(document, scale=1.0, unassigned=Unassigned.REFUSE)
+        read(document)
 
 
 def test_frames_tell_how_far_each_edge_is_folded():
@@ -149,8 +151,4 @@ def test_a_sheet_too_small_for_numbers_is_refused():
     """Its inverse is none: 0 times infinity was a warning of numpy."""
     tiny = {"vertices_coords": [[0, 0], [0, 0], [0, 1e-320]]}
     with pytest.raises(ValueError, match="e-320 long: enlarge its coordinates"):
-        read_pattern(
-            {**tiny, "faces_vertices": [[0, 1, 2]]},
-            scale=None,
-            unassigned=Unassigned.FLAT,
-        )
+        read({**tiny, "faces_vertices": [[0, 1, 2]]}, scale=None)

@@ -1,16 +1,18 @@
-"""Patterns that repeat, sequences, and rigid closure."""
+"""Patterns that repeat, single units, sequences, and rigid closure."""
 
 import numpy as np
 import pytest
 
 from sim.origami.fold_and_load_phases import parse_sequence
 from sim.origami.pattern.generators import (
+    kresling,
     miura,
+    vertex,
     waterbomb,
     yoshimura,
 )
 from sim.origami.pattern.pattern import CreasePattern, polygon_area
-from sim.origami.pattern.rigid_folding import closure_errors
+from sim.origami.pattern.rigid_folding import closure_errors, vertex_fans
 from tests.sim.origami.sheets import weak_orderings
 
 SHEETS = {
@@ -66,13 +68,17 @@ def test_panels_of_a_tessellation_tile_without_overlap(name):
         (lambda: miura(2, 3, width=1, height=1, angle=90), "angle must lie"),
         (lambda: yoshimura(2, 3, width=-1, height=1), "width must be positive"),
         (lambda: waterbomb(2, 3, side=0), "side must be positive"),
+        (lambda: vertex([90, 90, 90], radius=1.0), "angles that sum to 360 degrees"),
+        (lambda: vertex([200, 80, 80], radius=1.0), "must be below 180"),
+        (lambda: vertex([120, 120, 120], radius=0.0), "radius must be positive"),
+        (lambda: kresling(2, radius=1, height=1, twist=1), "3 sides or more, not 2"),
         (lambda: parse_sequence("1-3-3"), "sequence 1-3-3 lacks stage 2"),
         (lambda: parse_sequence("0-1"), "has a stage below 1"),
         (lambda: parse_sequence("1-x"), "is not stages joined by hyphens"),
         (lambda: parse_sequence(""), "is not stages joined by hyphens"),
     ],
 )
-def test_impossible_tessellations_and_sequences_with_a_gap_are_refused(build, said):
+def test_impossible_patterns_and_sequences_with_a_gap_are_refused(build, said):
     with pytest.raises(ValueError, match=said):
         build()
 
@@ -98,3 +104,18 @@ def test_vertices_of_flat_folded_patterns_close_and_no_others_are_asked(name):
     folds[pattern.creases[len(pattern.creases) // 2]] *= 0.5
     bent = closure_errors(CreasePattern(pattern.vertices, pattern.panels, folds))
     assert sum(error > 0.1 for error in bent.values()) in (1, 2)
+
+
+def test_sectors_follow_the_creases_around_a_vertex():
+    edges, sectors = vertex_fans(vertex([60, 80, 120, 100], radius=0.03))[0]
+    first = edges.index(1)
+    assert np.degrees(np.roll(sectors, -first)) == pytest.approx([60, 80, 120, 100])
+
+
+def test_a_kresling_cell_is_a_prism_that_is_turned():
+    cell = kresling(5, radius=0.02, height=0.03, twist=30.0)
+    assert len(cell.panels) == 11
+    x, y, z = cell.vertices[5]
+    assert (np.hypot(x, y), z) == pytest.approx((0.02, 0.03))
+    assert np.degrees(np.arctan2(y, x)) == pytest.approx(30.0)
+    assert len(cell.creases) == 15  # mountains, valleys, and the rim of the lid
