@@ -64,15 +64,15 @@ def test_patterns_of_other_programs_are_read(name, tmp_path):
     assert again.joints.tolist() == pattern.joints.tolist()
 
 
+def sheet(path: Path, document: dict[str, Any] | str, *words: str) -> OrigamiCase:
+    text = document if isinstance(document, str) else json.dumps(document)
+    path.write_text(text)
+    return composed(OrigamiCase, "fold_file", f"case.pattern.path={path}", *words)
+
+
 def folded(name: str, folder: Path) -> OrigamiCase:
-    (folder / name).write_text(FILES[name])
-    return composed(
-        OrigamiCase,
-        "fold_file",
-        f"case.pattern.path={folder / name}",
-        "case.phases.0.fraction=0.3",
-        "case.phases.0.increments=6",
-    )
+    words = "case.phases.0.fraction=0.3", "case.phases.0.increments=6"
+    return sheet(folder / name, FILES[name], *words)
 
 
 @pytest.mark.long
@@ -165,6 +165,12 @@ def test_faces_that_are_not_convex_become_convex_panels(tmp_path):
     assert whole == pytest.approx(ring * scale**2, rel=1e-9)
 
 
+PAPER = (
+    '<rect stroke="black" width="200" height="100"/>'
+    '<line stroke="blue" x1="120" y1="0" x2="120" y2="100"/>'
+)
+
+
 @pytest.mark.parametrize(
     ("head", "longest"),
     [
@@ -176,37 +182,25 @@ def test_faces_that_are_not_convex_become_convex_panels(tmp_path):
     ],
 )
 def test_the_paper_of_a_drawing_is_its_size(head, longest, tmp_path):
-    path = tmp_path / "sheet.svg"
-    path.write_text(
-        f'<svg xmlns="http://www.w3.org/2000/svg" {head}>'
-        '<rect stroke="black" width="200" height="100"/>'
-        '<line stroke="blue" x1="120" y1="0" x2="120" y2="100"/></svg>'
-    )
-    sides = np.ptp(fold_file(str(path)).vertices, axis=0)
+    text = f'<svg xmlns="http://www.w3.org/2000/svg" {head}>{PAPER}</svg>'
+    sides = np.ptp(read("sheet.svg", tmp_path, text).vertices, axis=0)
     assert_allclose(sides[:2], [longest, longest / 2], rtol=1e-12)
-    whole = np.ptp(fold_file(str(path), scale=0.001).vertices, axis=0)
+    whole = np.ptp(read("sheet.svg", tmp_path, text, scale=0.001).vertices, axis=0)
     assert_allclose(whole[:2], [0.2, 0.1], rtol=1e-12)
 
 
 def test_a_hole_is_tied_to_the_lines_around_it_by_one_line(tmp_path):
     """A sheet of 200 x 100 with a crease and a hole of 20 x 20; the line divides."""
-    path = tmp_path / "hole.svg"
+    hole = '<rect stroke="black" x="150" y="40" width="20" height="20"/>'
     tie = '<line stroke="yellow" x1="170" y1="50" x2="200" y2="50"/>'
-    path.write_text(
-        '<svg xmlns="http://www.w3.org/2000/svg">'
-        '<rect stroke="black" width="200" height="100"/>'
-        '<rect stroke="black" x="150" y="40" width="20" height="20"/>'
-        f'<line stroke="blue" x1="120" y1="0" x2="120" y2="100"/>{tie}</svg>'
-    )
-    pattern = fold_file(str(path))
+    pattern = read("hole.svg", tmp_path, f"<svg>{PAPER}{hole}{tie}</svg>")
     areas = [polygon_area(pattern.vertices[list(p)]) for p in pattern.panels]
     size = (pattern.size / 200.0) ** 2
     assert sum(np.linalg.norm(a) for a in areas) == pytest.approx(19600 * size)
     assert min(a[2] for a in areas) > 0.0
-    path.write_text(path.read_text().replace(tie, ""))
     told = r"the lines at \(150, [46]0\) are not connected to the rest: .* each hole"
     with pytest.raises((InputError, ValueError), match=told):
-        fold_file(str(path))
+        read("hole.svg", tmp_path, f"<svg>{PAPER}{hole}</svg>")
 
 
 def test_the_largest_panel_is_held_and_strains_nothing(tmp_path):
@@ -230,40 +224,71 @@ LINES = """
 <line class="m one" x1="1" y1="0" x2="1" y2="4"/>
 <line class="m" id="two" stroke="lime" x2="2" y2="4" x1="2" y1="0"/>
 <g class="v"><path class="pale" d="M3 0V4"/></g>"""
+OWN = '<line class="m" style="stroke:blue" x1="1" y1="0" x2="1" y2="4"/>'
+PAGE = '<rect class="v" width="9" height="9"/><path stroke="red" d="M1 0V4"/>'
 STYLES = {
-    "classes": ".m{stroke:#f00} .v{stroke:blue}.pale { opacity: 0.5 }",
-    "commented": "/* .m{stroke:lime} */ .m { fill:none; stroke : red; } "
-    "path{stroke:blue; stroke-opacity:.5}",
-    "listed": "@import url(a.css); * {stroke:black} line, .none {stroke:lime} "
-    ".m.one, #two{stroke:red} path.pale {stroke:#00f;opacity:0.5}",
-    "later": ".m{stroke:lime} .m{stroke:rgb(255,0,0)} .v{stroke:blue;opacity:.5}",
+    ".m{stroke:#f00} .v{stroke:blue}.pale { opacity: 0.5 }": LINES,
+    "/* .m{stroke:lime} */ .m { fill:none; stroke : red; } "
+    "path{stroke:blue; stroke-opacity:.5}": LINES,
+    "@import url(a.css); * {stroke:black} line, .none {stroke:lime} "
+    ".m.one, #two{stroke:red} path.pale {stroke:#00f;opacity:0.5}": LINES,
+    ".m{stroke:lime} .m{stroke:rgb(255,0,0)} .v{stroke:blue;opacity:.5}": LINES,
+    ".m{stroke:red}": OWN,
+    ".v{fill:#eee}": PAGE,
 }
+FOLDS = {LINES: [-1.0, -1.0, 0.5], OWN: [1.0], PAGE: [-1.0]}
 
 
-@pytest.mark.parametrize("name", STYLES)
-def test_lines_have_the_strokes_of_their_style_sheet(name, tmp_path):
-    text = f"<svg><defs><style>{STYLES[name]}</style></defs>{RIM}{LINES}</svg>"
+@pytest.mark.parametrize("style", STYLES)
+def test_lines_have_the_strokes_of_their_style_sheet(style, tmp_path):
+    """But for their own; what it fills without a stroke is no line."""
+    lines = STYLES[style]
+    text = f"<svg><defs><style>{style}</style></defs>{RIM}{lines}</svg>"
     found = read("styled.svg", tmp_path, text)
     folds = found.assignment[found.creases]
-    assert len(found.panels) == 4
-    assert sorted(folds.tolist()) == [-1.0, -1.0, 0.5]
+    assert len(found.panels) == 1 + len(folds)
+    assert sorted(folds.tolist()) == FOLDS[lines]
 
 
-def test_a_style_of_its_own_stands_over_the_class_of_a_line(tmp_path):
-    line = '<line class="m" style="stroke:blue" x1="1" y1="0" x2="1" y2="4"/>'
-    text = f"<svg><style>.m{{stroke:red}}</style>{RIM}{line}</svg>"
-    found = read("own.svg", tmp_path, text)
-    assert found.assignment[found.creases].tolist() == [1.0]
+CUBE = drawn.cube_net()
+TURNED = [{"V": -90, "M": 90}.get(letter, 0) for letter in CUBE["edges_assignment"]]
 
 
-def test_what_a_style_sheet_fills_without_a_stroke_is_no_line(tmp_path):
-    page = '<rect class="page" width="9" height="9"/>'
-    crease = '<line stroke="red" x1="1" y1="0" x2="1" y2="4"/>'
-    text = f"<svg><style>.page{{fill:#eee}}</style>{page}{RIM}{crease}</svg>"
-    assert len(read("page.svg", tmp_path, text).panels) == 2
+def net(**more: Any) -> str:
+    return json.dumps(CUBE | more)
 
 
+ON_A_SHEET = {
+    '<line stroke="purple" x2="4" y2="4"/>': "lines in 'purple': use red, blue, black",
+    '<line stroke="red" opacity="half" x2="4" y2="4"/>': (
+        "opacity='half': give 0 to 1, or 0% to 100%"
+    ),
+    '<path d="M1e9990 0 L1 1" stroke="red"/>': (
+        "a line ends at (inf, 0): give coordinates below 1e+100"
+    ),
+    '<g transform="rotate()"><line/></g>': "without numbers",
+    '<use href="#gone"/>': "has no 'gone', which a <use> refers to",
+    '<g id="a"><use href="#a"/></g>': "file's 'a' has a <use> of itself",
+    '<line stroke="red" x2="4" y2="3O"/>': "y2='3O': give a number",
+    '<path stroke="red" d="M0 0 C 1 1 2 2 4 4"/>': "has a path with curves (C)",
+    '<circle stroke="black" r="1"/>': "has a circle: draw it with straight lines",
+    '<g transform="skewX(3)"><line/></g>': "has a transform 'skewX'",
+    LINES: "2 lines have a class without a stroke colour ('m one', 'pale'): ",
+    "<style>g > .m{stroke:red}</style>": (
+        "has the unsupported selector 'g > .m': select lines by tag, class"
+    ),
+    "<style>@media print {.m{stroke:red}}</style>": (
+        "has unsupported '@media print': select lines by tag, class"
+    ),
+    "<style>.m{stroke:red !important}</style>": (
+        "sets `stroke: red !important` for '.m': remove the part from `!`"
+    ),
+}
 BAD: dict[str, tuple[str, str]] = {
+    **{
+        f"{k}.svg": (f"<svg>{RIM}{lines}</svg>", words)
+        for k, (lines, words) in enumerate(ON_A_SHEET.items())
+    },
     "ends.cp": (
         drawn.as_cp([*drawn.rim(0, 0, 4, 4), (1, 0, 1, 2, "M")]),
         "a line (M) has a free end at (1, 2)",
@@ -282,77 +307,22 @@ BAD: dict[str, tuple[str, str]] = {
     ),
     "short.cp": ("2 1.0 0\n", "line 1 is '2 1.0 0'"),
     "kind.cp": ("7 1 0 0 1\n", "line 1 is of kind '7'"),
-    "purple.svg": (
-        f'<svg>{RIM}<line stroke="purple" x1="0" y1="0" x2="4" y2="4"/></svg>',
-        "lines in 'purple': use red, blue, black",
-    ),
-    "opacity.svg": (
-        f'<svg>{RIM}<line stroke="red" opacity="half" x2="4" y2="4"/></svg>',
-        "opacity='half': give 0 to 1, or 0% to 100%",
-    ),
-    "endless.svg": (
-        f'<svg>{RIM}<path d="M1e9990 0 L1 1" stroke="red"/></svg>',
-        "a line ends at (inf, 0): give coordinates below 1e+100",
-    ),
-    "turned.svg": (f'<svg><g transform="rotate()">{RIM}</g></svg>', "without numbers"),
-    "absent.svg": (
-        f'<svg>{RIM}<use href="#gone"/></svg>',
-        "has no 'gone', which a <use> refers to",
-    ),
-    "within.svg": (
-        f'<svg>{RIM}<g id="a"><use href="#a"/></g></svg>',
-        "file's 'a' has a <use> of itself",
-    ),
     "laughs.svg": (
-        "<svg>"
+        '<svg><g id="a0"><line/></g>'
         + "".join(
             f'<g id="a{k}">' + 10 * f'<use href="#a{k - 1}"/>' + "</g>"
-            if k
-            else '<g id="a0"><line/></g>'
-            for k in range(9)
+            for k in range(1, 9)
         )
         + "</svg>",
         "more than 100000 elements",
     ),
-    "letter.svg": (
-        f'<svg>{RIM}<line stroke="red" x1="0" y1="0" x2="4" y2="3O"/></svg>',
-        "y2='3O': give a number",
-    ),
     "empty.svg": ("<svg/>", "the drawing has no lines in red, blue or black"),
     "not.svg": ("<svg", "the file is not SVG"),
-    "curve.svg": (
-        f'<svg>{RIM}<path stroke="red" d="M0 0 C 1 1 2 2 4 4"/></svg>',
-        "has a path with curves (C)",
-    ),
-    "hole.svg": (
-        f'<svg>{RIM}<circle stroke="black" cx="2" cy="2" r="1"/></svg>',
-        "has a circle: draw it with straight lines",
-    ),
-    "skew.svg": (
-        f'<svg><g transform="skewX(3)">{RIM}</g></svg>',
-        "has a transform 'skewX'",
-    ),
     "deep.svg": ("<svg>" + "<g>" * 3000 + "</g>" * 3000 + "</svg>", "too deep"),
     "bomb.svg": ('<!DOCTYPE s [<!ENTITY a "b">]><svg/>', "defines entities"),
     "halves.fold": (
         drawn.as_edges([*drawn.rim(0, 0, 2, 2), (1, 0, 1, 2, "C")]),
         "the sheet has 2 parts that share no edge",
-    ),
-    "classes.svg": (
-        f"<svg>{RIM}{LINES}</svg>",
-        "2 lines have a class without a stroke colour ('m one', 'pale'): ",
-    ),
-    "in_groups.svg": (
-        f"<svg><style>g > .m{{stroke:red}}</style>{RIM}</svg>",
-        "has the unsupported selector 'g > .m': select lines by tag, class",
-    ),
-    "printed.svg": (
-        f"<svg><style>@media print {{.m{{stroke:red}}}}</style>{RIM}</svg>",
-        "has unsupported '@media print': select lines by tag, class",
-    ),
-    "important.svg": (
-        f"<svg><style>.m{{stroke:red !important}}</style>{RIM}</svg>",
-        "sets `stroke: red !important` for '.m': remove the part from `!`",
     ),
     "edge.fold": (
         '{"vertices_coords": [[0, 0]], "edges_vertices": [[0, 3]]}',
@@ -362,39 +332,19 @@ BAD: dict[str, tuple[str, str]] = {
         '{"file_frames": [{"frame_parent": 7, "frame_inherit": true}]}',
         "correct frame_parent",
     ),
-    "unit.fold": (
-        json.dumps(drawn.cube_net() | {"frame_unit": "furlong"}),
-        "frame_unit is 'furlong'",
-    ),
-    "short.fold": (
-        json.dumps(
-            drawn.cube_net()
-            | {"edges_assignment": drawn.cube_net()["edges_assignment"][:-1]}
-        ),
-        "entries for",
-    ),
+    "unit.fold": (net(frame_unit="furlong"), "frame_unit is 'furlong'"),
+    "short.fold": (net(edges_assignment=CUBE["edges_assignment"][:-1]), "entries for"),
     "signs.fold": (
-        json.dumps(
-            drawn.cube_net()
-            | {
-                "edges_foldAngle": [
-                    -90 if letter == "V" else 90 if letter == "M" else 0
-                    for letter in drawn.cube_net()["edges_assignment"]
-                ]
-            }
-        ),
+        net(edges_foldAngle=TURNED),
         "mountains fold by negative angles, valleys by positive: correct one",
     ),
     "plain.txt": ("nodes: [[0, 0]]", "name the file .yaml if it contains YAML"),
     "list.fold": ("[]", "is not a FOLD file: give an object with named entries"),
     "words.fold": (
-        json.dumps(drawn.in_frames() | {"edges_foldAngle": {"a": 1}}),
+        net(edges_foldAngle={"a": 1}),
         "edges_foldAngle must be a list, not",
     ),
-    "far.fold": (
-        json.dumps(drawn.in_frames() | {"vertices_coords": [[1e300, 0]]}),
-        "give a number up to 1e+50",
-    ),
+    "far.fold": (net(vertices_coords=[[1e300, 0]]), "give a number up to 1e+50"),
     "undriven.svg": (
         drawn.as_svg([*drawn.rim(0, 0, 2, 2), (1, 0, 1, 2, "U")]),
         "the line of the SVG file with ends at (1, 0) and at (1, 2) has neither fold "
@@ -414,31 +364,24 @@ def test_what_cannot_be_folded_is_refused_for_its_reason(name, tmp_path):
 def test_a_panel_that_is_not_flat_is_refused_before_anything_runs(tmp_path):
     document = drawn.folded_form()
     document["vertices_coords"][3][2] += 3.0
-    path = tmp_path / "bent.fold"
-    path.write_text(json.dumps(document))
-    case = composed(OrigamiCase, "fold_file", f"case.pattern.path={path}")
     with pytest.raises(InputError, match=r"panel 0 is not flat: vertex \d .*triangles"):
-        next(case.steps())
+        next(sheet(tmp_path / "bent.fold", document).steps())
 
 
-def test_a_sheet_of_which_no_crease_is_assigned_is_refused_unless_it_is_driven(
-    tmp_path,
-):
+def test_a_sheet_whose_creases_are_not_assigned_is_refused_unless_driven(tmp_path):
     text = BAD["undriven.svg"][0]
     crease = read("undriven.svg", tmp_path, text, unassigned="flat").creases[0]
-    path = tmp_path / "undriven.svg"
-    words = [f"case.pattern.path={path}", "case.pattern.unassigned=flat"]
+    path, flat = tmp_path / "undriven.svg", "case.pattern.unassigned=flat"
     with pytest.raises(InputError, match="no crease is assigned: write M or V"):
-        composed(OrigamiCase, "fold_file", *words)
+        sheet(path, text, flat)
     named = "case.phases=[{_target_: sim.origami.fold_and_load_phases.Fold, %s}]"
     one = named % f"creases: [{crease}], angles: [1.5]"
-    assert composed(OrigamiCase, "fold_file", *words, one).phases
+    assert sheet(path, text, flat, one).phases
     with pytest.raises(InputError, match="no crease is assigned"):
-        composed(OrigamiCase, "fold_file", *words, named % "fraction: 0.5")
+        sheet(path, text, flat, named % "fraction: 0.5")
 
 
 def test_a_fold_counts_its_creases_beyond_the_tolerance(tmp_path):
-    path = tmp_path / "sectors.fold"
     at = np.radians([0, 60, 160, 280])
     rim = np.column_stack([np.cos(at), np.sin(at)])
     document = {
@@ -447,13 +390,7 @@ def test_a_fold_counts_its_creases_beyond_the_tolerance(tmp_path):
         "edges_assignment": ["V", "M", "V", "V"],
         "faces_vertices": [[0, 1, 2], [0, 2, 3], [0, 3, 4], [0, 4, 1]],
     }
-    path.write_text(json.dumps(document))
-    case = composed(
-        OrigamiCase,
-        "fold_file",
-        f"case.pattern.path={path}",
-        "case.phases.0.fraction=0.6",
-    )
+    case = sheet(tmp_path / "sectors.fold", document, "case.phases.0.fraction=0.6")
     result = record_steps(case, "fold_file", tmp_path)
     assert result["fold"] == "folded"
     assert result["fold_off"] == (
@@ -476,10 +413,9 @@ def test_a_vertex_of_six_equal_sectors_reaches_a_rigid_fold(angles, tmp_path):
         "edges_foldAngle": angles,
         "faces_vertices": [[0, k, k % 6 + 1] for k in range(1, 7)],
     }
-    (tmp_path / "six.fold").write_text(json.dumps(document))
     fold = f"case.phases.0={{fraction: {1.0 if angles else 0.4}, increments: 6}}"
-    words = [f"case.pattern.path={tmp_path / 'six.fold'}", fold]
-    result = record_steps(composed(OrigamiCase, "fold_file", *words), "six", tmp_path)
+    case = sheet(tmp_path / "six.fold", document, fold)
+    result = record_steps(case, "six", tmp_path)
     rows = rows_of(tmp_path / "folds.csv")
     reached = [float(r["reached_deg"]) for r in sorted(rows, key=lambda r: r["b"])]
     vertex = Vertex(np.full(6, 60.0), np.array([-1.0, 1.0] * 3))
@@ -534,9 +470,7 @@ def test_a_sheet_in_another_plane_or_listed_clockwise_folds_as_in_the_paper(
     axes, faces, tmp_path
 ):
     def end(name: str, document: dict[str, Any]) -> tuple[Any, Any]:
-        (tmp_path / name).write_text(json.dumps(document))
-        words = [f"case.pattern.path={tmp_path / name}", "case.phases.0.increments=3"]
-        case = composed(OrigamiCase, "fold_file", *words)
+        case = sheet(tmp_path / name, document, "case.phases.0.increments=3")
         *_, last = case.steps()
         return case.pattern.vertices, last.x
 
