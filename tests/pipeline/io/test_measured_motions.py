@@ -130,15 +130,6 @@ def test_a_c3d_that_cannot_be_used_is_one_line(tmp_path, places, monkeypatch):
         read_motion(path)
 
 
-def csv_of(text: str) -> Callable[[Path], Path]:
-    def write(folder: Path) -> Path:
-        path = folder / "m.csv"
-        path.write_text(text)
-        return path
-
-    return write
-
-
 def test_of_two_markers_of_one_name_none_is_taken(tmp_path, places):
     path = as_motive(tmp_path, places)
     path.write_text(path.read_text().replace("base", "tip_1"))
@@ -150,32 +141,24 @@ HEAD = "time_s,a_x_m,a_y_m,a_z_m\n"
 
 
 @pytest.mark.parametrize(
-    ("made", "words"),
+    ("text", "words"),
     [
-        (csv_of("t,a_x_m\n0,1\n"), "has no column time_s"),
-        (
-            csv_of("time_s,a_x_ft,a_y_ft,a_z_ft\n0,1,1,1\n"),
-            "a_x_ft does not end in an axis",
-        ),
-        (csv_of("time_s,a_x_m,a_y_m\n0,1,1\n"), "marker a has no z"),
-        (
-            csv_of("time_s,a_x_m,a_y_m,a_z_mm\n0,1,1,1\n"),
-            "marker a has two units: use one",
-        ),
-        (csv_of(HEAD + "0,1,1,1\n1,1,1,1\n5,1,1,1\n6,1,1,1\n"), "jumps from 1 to 5 s"),
-        (csv_of(HEAD + "0,1,1,1\n1,1,1,1\n0.5,1,1,1\n"), "usual step .* s"),
-        (csv_of(HEAD + "0,1,1,1\n"), "frames, not 1"),
-        (
-            csv_of(HEAD + "0,1,1,1\n1,1,oops,1\n"),
-            "row 3: a_y_m must be a finite",
-        ),
-        (csv_of("time_s\n0\n1\n"), "has a marker"),
-        (csv_of(HEAD + "1e308,1,1,1\n-1e308,1,1,1\n"), "jumps from 1e.308 to"),
+        ("t,a_x_m\n0,1\n", "has no column time_s"),
+        ("time_s,a_x_ft,a_y_ft,a_z_ft\n0,1,1,1\n", "a_x_ft does not end in an axis"),
+        ("time_s,a_x_m,a_y_m\n0,1,1\n", "marker a has no z"),
+        ("time_s,a_x_m,a_y_m,a_z_mm\n0,1,1,1\n", "marker a has two units: use one"),
+        (HEAD + "0,1,1,1\n1,1,1,1\n5,1,1,1\n6,1,1,1\n", "jumps from 1 to 5 s"),
+        (HEAD + "0,1,1,1\n1,1,1,1\n0.5,1,1,1\n", "usual step .* s"),
+        (HEAD + "0,1,1,1\n", "frames, not 1"),
+        (HEAD + "0,1,1,1\n1,1,oops,1\n", "row 3: a_y_m must be a finite"),
+        ("time_s\n0\n1\n", "has a marker"),
+        (HEAD + "1e308,1,1,1\n-1e308,1,1,1\n", "jumps from 1e.308 to"),
     ],
 )
-def test_a_bad_file_is_one_line(tmp_path, made, words):
+def test_a_bad_file_is_one_line(tmp_path, text, words):
+    (tmp_path / "m.csv").write_text(text)
     with pytest.raises(InputError, match=words):
-        read_motion(made(tmp_path))
+        read_motion(tmp_path / "m.csv")
 
 
 @pytest.mark.parametrize(

@@ -36,21 +36,36 @@ def records(order: str, kind: str) -> bytes:
     return table.tobytes()
 
 
+MANY = (
+    "property float nx\nproperty {0} x\nproperty uchar red\n"
+    "property {0} y\nproperty {0} z\n"
+)
+CAMERA = "element camera 1\nproperty float a\nproperty short b\n"
+SEEN = np.array([(1.0, 2)], dtype=[("a", "<f4"), ("b", "<i2")]).tobytes()
+FACED = (
+    "property float x\nproperty float y\nproperty float z\n"
+    "element face 1\nproperty list uchar int vertex_indices\n"
+)
+FACE = b"\x03\0\0\0\0\1\0\0\0\2\0\0\0"
+MIXED = "property float Z\nproperty uchar red\nproperty float X\nproperty float Y\n"
+LINES = "".join(f"{z} 255 {x} {y}\r\n" for x, y, z in POINTS).encode()
+LITTLE = "binary_little_endian"
+
+
 @pytest.mark.parametrize(
-    ("encoding", "order", "kind", "name"),
+    ("encoding", "body", "properties", "extra"),
     [
-        ("binary_little_endian", "<", "f4", "float"),
-        ("binary_big_endian", ">", "f8", "float64"),
+        (LITTLE, records("<", "f4"), MANY.format("float"), ""),
+        ("binary_big_endian", records(">", "f8"), MANY.format("float64"), ""),
+        (LITTLE, SEEN + POINTS.astype("<f4").tobytes() + FACE, FACED, CAMERA),
+        ("ascii", LINES, MIXED, ""),
     ],
 )
-def test_binary_ply_of_either_byte_order_with_extra_properties(
-    tmp_path, encoding, order, kind, name
+def test_ply_of_any_order_with_more_than_points(
+    tmp_path, encoding, body, properties, extra
 ):
-    properties = (
-        f"property float nx\nproperty {name} x\nproperty uchar red\n"
-        f"property {name} y\nproperty {name} z\n"
-    )
-    path = ply(tmp_path / "a.ply", encoding, records(order, kind), properties)
+    """Of bytes, elements and columns; names in capitals."""
+    path = ply(tmp_path / "a.ply", encoding, body, properties, extra)
     np.testing.assert_array_equal(read_cloud(path, Unit.MM).points, POINTS)
 
 
@@ -65,27 +80,6 @@ def test_ply_of_whole_numbers_and_of_mixed_types(tmp_path, encoding):
         body = "".join(f"{x:.0f} {y} {z}\n" for x, y, z in points).encode()
     path = ply(tmp_path / "a.ply", encoding, body, properties)
     np.testing.assert_array_equal(read_cloud(path, Unit.MM).points, points)
-
-
-def test_ply_with_an_element_before_the_vertices_and_faces_after(tmp_path):
-    camera = np.array([(1.0, 2)], dtype=[("a", "<f4"), ("b", "<i2")]).tobytes()
-    body = camera + POINTS.astype("<f4").tobytes() + b"\x03\0\0\0\0\1\0\0\0\2\0\0\0"
-    properties = (
-        "property float x\nproperty float y\nproperty float z\n"
-        "element face 1\nproperty list uchar int vertex_indices\n"
-    )
-    extra = "element camera 1\nproperty float a\nproperty short b\n"
-    path = ply(tmp_path / "a.ply", "binary_little_endian", body, properties, extra)
-    np.testing.assert_array_equal(read_cloud(path, Unit.MM).points, POINTS)
-
-
-def test_ascii_ply_with_columns_in_another_order_and_in_capitals(tmp_path):
-    lines = "".join(f"{z} 255 {x} {y}\r\n" for x, y, z in POINTS)
-    properties = (
-        "property float Z\nproperty uchar red\nproperty float X\nproperty float Y\n"
-    )
-    path = ply(tmp_path / "a.ply", "ascii", lines.encode(), properties)
-    np.testing.assert_array_equal(read_cloud(path, Unit.MM).points, POINTS)
 
 
 def lzf_packed(data: bytes) -> bytes:
@@ -177,6 +171,7 @@ def row(template: str) -> Callable[[NDArray[np.float64]], str]:
         ("a.csv", "Normal X,Point X,Point Y,Point Z\n", "0.5,{},{},{}\n"),
         ("a.txt", "number x y z\n", "1 {} {} {}\n"),
         ("a.txt", "", "{}D+00 {}d0 {}D-00\n"),
+        ("a.asc", "* setting of the export\n" * 400, "{} {} {}\n"),
     ],
 )
 def test_text_with_any_separator_and_header(tmp_path, name, header, template):
@@ -194,13 +189,6 @@ def test_what_windows_writes_for_no_number_is_none(tmp_path, nothing):
     cloud = read_cloud(path, Unit.MM)
     np.testing.assert_array_equal(cloud.points, POINTS)
     assert cloud.dropped == 1
-
-
-def test_a_header_of_hundreds_of_lines_is_one(tmp_path):
-    path = tmp_path / "a.asc"
-    header = "".join(f"* setting {n} of the export\n" for n in range(400))
-    path.write_text(header + "".join(map(row("{} {} {}\n"), POINTS)))
-    np.testing.assert_array_equal(read_cloud(path, Unit.MM).points, POINTS)
 
 
 def test_a_first_column_that_counts_is_no_x_unless_a_header_says_so(tmp_path):

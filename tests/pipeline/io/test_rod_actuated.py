@@ -165,37 +165,28 @@ def test_the_spring_of_a_clamp_is_as_soft_as_told_while_a_limb_is_on(
     assert np.sort(turned)[1] > 10.0 * k
 
 
+def clamp(**more: Any) -> dict[str, Any]:
+    return {"clamps": [{"at": [0, 0, 0], **more}]}
+
+
 BAD: list[tuple[dict[str, Any], str]] = [
+    (clamp(turns=[[0, 0], [1, 9]]), "clamps[0]: turns need"),
+    (clamp(axis=[0, 0, 1]), "give both or neither"),
     (
-        {"clamps": [{"at": [0, 0, 0], "turns": [[0, 0], [1, 9]]}]},
-        "clamps[0]: turns need",
-    ),
-    ({"clamps": [{"at": [0, 0, 0], "axis": [0, 0, 1]}]}, "give both or neither"),
-    (
-        {"clamps": [{"at": [0, 0, 0], "moves": [[0, 0, 0]]}]},
+        clamp(moves=[[0, 0, 0]]),
         "clamps[0].moves[0] is [0, 0, 0]: give time, x, y and z",
     ),
     (
-        {
-            "clamps": [
-                {"at": [0, 0, 0], "turns": [[0, 0], [1, 9]], "axis": [0, 0, 1e-300]}
-            ]
-        },
+        clamp(turns=[[0, 0], [1, 9]], axis=[0, 0, 1e-300]),
         "clamps[0].axis is [0.0, 0.0, 1e-300], which has length 0",
     ),
     (
-        {"clamps": [{"at": [0, 0, 0], "moves": [[0, 1, 0, 0]]}]},
+        clamp(moves=[[0, 1, 0, 0]]),
         "clamps[0].moves: the first row is 1 mm and 0 mm and 0 mm at 0 s: begin",
     ),
+    (clamp(turns=[[1, 0], [1, 9]], axis=[1, 0, 0]), "clamps[0].turns: 1 s follows 1 s"),
     (
-        {"clamps": [{"at": [0, 0, 0], "turns": [[1, 0], [1, 9]], "axis": [1, 0, 0]}]},
-        "clamps[0].turns: 1 s follows 1 s",
-    ),
-    (
-        {
-            "clamps": [{"at": [0, 0, 0], "moves": [[0, 0, 0, 0], [1, 0, 0, -30]]}],
-            "ground": {"height": -25},
-        },
+        clamp(moves=[[0, 0, 0, 0], [1, 0, 0, -30]]) | {"ground": {"height": -25}},
         "ground: a moving clamp or its edge penetrates it by 7 mm",
     ),
     (
@@ -235,57 +226,48 @@ NEWMARK = StepOptions(5e-4, Integrator.NEWMARK, tolerance=1e-13, residual=1e-11)
 
 def ended(folder: Path, content: dict[str, Any], **case: Any) -> Any:
     """The last step of a file."""
-    path = folder / "rod.json"
-    path.write_text(json.dumps(content))
-    made = RodFileCase(
-        str(path), every=1000, options=NEWMARK, damping=Damping(beta=0.0), **case
-    )
-    *_, last = made.steps()
+    options: dict[str, Any] = {"every": 1000, "options": NEWMARK} | case
+    (folder / "rod.json").write_text(json.dumps(content))
+    path = str(folder / "rod.json")
+    *_, last = RodFileCase(path, damping=Damping(beta=0.0), **options).steps()
     return last
 
 
-def there(folder: Path, flat: dict[str, Any], raised: dict[str, Any]) -> list[Floats]:
-    """(3, n, 2) where a file ends in the plane, lifted from it, and drawn in space."""
-    plane = {**RODS, **flat}
-    both = ended(folder, plane), ended(folder, plane, dimension=3)
-    space = ended(folder, {**plane, **LIFTED, **raised})
-    return [step.x[:, :2] for step in (*both, space)]
+LOAD = {"at": [[50, 0]], "force": [1e-3, -4e-3], "start": 0.005, "duration": 0.021}
+SPREAD = [
+    {"rod": 0, "force": [0.01, -0.05], "start": 0.005, "duration": 0.02},
+    {"rod": 0, "along": 0.02, "across": 0.06},
+]
+ENDS: list[dict[str, Any]] = [
+    {"at": [0, 0], "along": 1e-3, "across": -2e-3},
+    {"at": [50, 0], "along": 1e-3, "across": 1e-3, "start": 0.01, "duration": 0.02},
+]
 
 
-def check_same(ways: list[Floats]) -> None:
-    plane, lifted, space = ways
+@pytest.mark.parametrize(
+    ("key", "flat", "raised"),
+    [
+        ("load", LOAD, {**LOAD, "at": [[50, 0, 0]], "force": [1e-3, -4e-3, 0]}),
+        (
+            "distributed_loads",
+            SPREAD,
+            [SPREAD[0] | {"force": [0.01, -0.05, 0]}, SPREAD[1]],
+        ),
+        ("follower_forces", ENDS, [{**one, "at": [*one["at"], 0]} for one in ENDS]),
+    ],
+)
+def test_loads_move_rods_in_space_as_in_their_plane(key, flat, raised, tmp_path):
+    """Across is to the left in the plane, and the way of `across` in space.
+
+    At an end, left of the way out is the way of `across`; at a start it is not.
+    """
+    content = {**RODS, key: flat}
+    plane = ended(tmp_path, content).x
+    lifted = ended(tmp_path, content, dimension=3).x
+    space = ended(tmp_path, {**content, **LIFTED, key: raised}).x
     assert np.abs(plane - DRAWN).max() > 5e-3
-    assert np.abs(lifted - plane).max() <= 1e-10
-    assert np.abs(space - plane).max() <= 1e-10
-
-
-def test_a_load_for_a_time_moves_rods_in_space_as_in_their_plane(tmp_path):
-    load = {"at": [[50, 0]], "force": [1e-3, -4e-3], "start": 0.005, "duration": 0.021}
-    raised = {"load": {**load, "at": [[50, 0, 0]], "force": [1e-3, -4e-3, 0]}}
-    check_same(there(tmp_path, {"load": load}, raised))
-
-
-def test_spread_loads_of_a_file_move_rods_in_space_as_in_their_plane(tmp_path):
-    """Across is to the left in the plane, and the way of `across` in space."""
-    loads = [
-        {"rod": 0, "force": [0.01, -0.05], "start": 0.005, "duration": 0.02},
-        {"rod": 0, "along": 0.02, "across": 0.06},
-    ]
-    raised = [{**loads[0], "force": [0.01, -0.05, 0]}, loads[1]]
-    flat = {"distributed_loads": loads}
-    check_same(there(tmp_path, flat, {"distributed_loads": raised}))
-
-
-def test_forces_on_ends_of_a_file_move_rods_in_space_as_in_their_plane(tmp_path):
-    """To the left of the way out is the way of `across` at the end, not where a rod
-    begins."""
-    ends_of = [
-        {"at": [0, 0], "along": 1e-3, "across": -2e-3},
-        {"at": [50, 0], "along": 1e-3, "across": 1e-3, "start": 0.01, "duration": 0.02},
-    ]
-    raised = [{**one, "at": [*one["at"], 0]} for one in ends_of]
-    flat = {"follower_forces": ends_of}
-    check_same(there(tmp_path, flat, {"follower_forces": raised}))
+    assert np.abs(lifted[:, :2] - plane).max() <= 1e-10
+    assert np.abs(space[:, :2] - plane).max() <= 1e-10
 
 
 def test_rods_that_are_joined_are_loaded_by_their_own_lengths(tmp_path):

@@ -23,7 +23,7 @@ rods:
   - line: [[0, 0], [50, 0]]
 clamps: [{at: [0, 0]}]
 """
-GIVEN, TURNS = "unit: mm", "at: [0, 0]"
+CLAMP = "at: [0, 0]"
 
 
 def drawn(path: Path) -> Any:
@@ -73,39 +73,19 @@ def test_lengths_are_in_the_unit_and_limbs_are_those_of_the_pulses(tmp_path):
         ("section: {}", "section: {rectangular: {thickness: 2, width: 10}}", "round"),
         (
             "at: [9, 9]",
-            "at: [0, 0]",
+            CLAMP,
             "no node lies at (9, 9) mm: the nearest is 9.06 mm away, at (10, 0) mm",
         ),
         ("line: [[0, 0], [0, 0]]", "line: [[0, 0], [50, 0]]", "coincide: remove one"),
-        (
-            f"{GIVEN}\nground: {{height: 1}}",
-            GIVEN,
-            "node 0 at (0, 0) mm starts 1 mm below",
-        ),
-        (f"{GIVEN}\nmarkers: {{tip: [9, 9]}}", GIVEN, "markers: tip is 9 mm from the"),
-        (f"{GIVEN}\nmarkers: {{a b: [9, 0]}}", GIVEN, "'a b': begin with a letter"),
+        ("ground: {height: 1}", "", "node 0 at (0, 0) mm starts 1 mm below"),
+        ("markers: {tip: [9, 9]}", "", "markers: tip is 9 mm from the"),
+        ("markers: {a b: [9, 0]}", "", "'a b': begin with a letter"),
         ("unit: foot", "unit: mm", "choose one of mm, cm, m, inch"),
-        (f"{GIVEN}\nfluid: {{along: 1, across: -1}}", GIVEN, "across"),
-        (
-            f"{GIVEN}\ndistributed_loads: [{{rod: 1, across: 2}}]",
-            GIVEN,
-            "rod 1 does not exist: choo",
-        ),
-        (
-            f"{GIVEN}\ndistributed_loads: [{{rod: 0}}]",
-            GIVEN,
-            "give force, along or acr",
-        ),
-        (
-            f"{GIVEN}\nfollower_forces: [{{at: [0, 0], along: 1}}]",
-            GIVEN,
-            "needs a free end",
-        ),
-        (
-            "at: [0, 0], moves: [[0, 5, 0]]",
-            "at: [0, 0]",
-            "the first row is 5 mm and 0",
-        ),
+        ("fluid: {along: 1, across: -1}", "", "across"),
+        ("distributed_loads: [{rod: 1, across: 2}]", "", "rod 1 does not exist: choo"),
+        ("distributed_loads: [{rod: 0}]", "", "give force, along or acr"),
+        ("follower_forces: [{at: [0, 0], along: 1}]", "", "needs a free end"),
+        ("at: [0, 0], moves: [[0, 5, 0]]", CLAMP, "the first row is 5 mm and 0"),
         (
             "arc: {centre: [0, 0], radius: 9, start: 5, end: 5}",
             "line: [[0, 0], [50, 0]]",
@@ -118,7 +98,7 @@ def test_what_is_wrong_is_told_with_the_file_and_the_place(
     wrong, right, said, tmp_path
 ):
     path = tmp_path / "beam.yaml"
-    path.write_text(BEAM.replace(right, wrong))
+    path.write_text(BEAM.replace(right, wrong) if right else f"{BEAM}{wrong}\n")
     with refused_in_one_line(str(path), said):
         RodFileCase(str(path))
 
@@ -205,16 +185,12 @@ def test_a_point_of_a_curve_that_another_rod_has_joins_them(tmp_path):
 
 def test_loads_that_are_spread_or_turn_and_ends_that_turn_are_read(tmp_path):
     path = tmp_path / "beam.yaml"
+    way = "turns: [[0, 0], [2, 90]], moves: [[1, 0, 0], [2, 5, -1]]"
     path.write_text(
-        f"{BEAM}distributed_loads:\n"
+        f"{BEAM.replace(CLAMP, f'{CLAMP}, {way}')}distributed_loads:\n"
         "  - {rod: 0, force: [0, -2], along: 3, across: 4, duration: 0.5}\n"
         "follower_forces: [{at: [50, 0], along: -0.1, across: 0.2, start: 0.1}]\n"
         "fluid: {along: 1, across: 2}\n"
-    )
-    path.write_text(
-        path.read_text().replace(
-            TURNS, f"{TURNS}, turns: [[0, 0], [2, 90]], moves: [[1, 0, 0], [2, 5, -1]]"
-        )
     )
     world = RodFileCase(str(path)).world
     (turn,) = world.turning

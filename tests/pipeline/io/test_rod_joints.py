@@ -204,15 +204,9 @@ def test_a_tendon_bends_the_last_rod_to_an_arc(lines, axis, tmp_path):
 
 
 def test_tendons_pull_as_told_in_time(tmp_path):
+    first = {"rod": 0, "offset": [0.5, 0], "tension": 2, "start": 1}
     tendons = [
-        {
-            "rod": 0,
-            "offset": [0.5, 0],
-            "tension": 2,
-            "start": 1,
-            "rise": 2,
-            "friction": 0.2,
-        },
+        {**first, "rise": 2, "friction": 0.2},
         {"rod": 0, "offset": [[0, 0.9, 0], [50, 0.1, 0]], "tension": 1, "start": 1},
     ]
     rods = [{"line": [[0, 0, 0], [50, 0, 0]]}]
@@ -224,6 +218,11 @@ def test_tendons_pull_as_told_in_time(tmp_path):
     assert_allclose(world.tendons[1].offset[[0, -1], 0], [0.9e-3, 0.1e-3], atol=1e-12)
 
 
+def tendon(**more: Any) -> dict[str, Any]:
+    return {"tendons": [{"rod": 0, "offset": [0, 0], "tension": 1} | more]}
+
+
+GROUND = {"clamps": [], "load": None, "ground": {"height": 0}}
 BAD: list[tuple[dict[str, Any], str]] = [
     (
         {"rods": SPAN["rods"] + [{"line": [[50, 0.5, 0], [50, 30, 0]]}]},
@@ -238,52 +237,30 @@ BAD: list[tuple[dict[str, Any], str]] = [
         "cannot have a stiffness: clamp a free end",
     ),
     ({"clamps": [{"at": [50, 9, 0]}]}, NO_END),
+    (tendon(rod=2), "rods[2] does not exist"),
+    (tendon(offset=[2, 0]), ROOM),
     (
-        {"tendons": [{"rod": 2, "offset": [0, 0], "tension": 1}]},
-        "rods[2] does not exist",
-    ),
-    ({"tendons": [{"rod": 0, "offset": [2, 0], "tension": 1}]}, ROOM),
-    (
-        {"tendons": [{"rod": 0, "offset": [[0, 1, 0], [9, "a", 0]], "tension": 1}]},
+        tendon(offset=[[0, 1, 0], [9, "a", 0]]),
         "tendons[0].offset[1][1] must be a number, not 'a'",
     ),
-    ({"tendons": [{"rod": 0, "offset": [0, 0], "tension": -1}]}, "tension must be"),
+    (tendon(tension=-1), "tension must be"),
+    (tendon(end=60), "tendons[0]: the range 0 to 60 does not fit its rod of length 50"),
     (
-        {"tendons": [{"rod": 0, "offset": [0, 0], "tension": 1, "end": 60}]},
-        "tendons[0]: the range 0 to 60 does not fit its rod of length 50",
-    ),
-    (
-        {
-            "rods": [{"line": [[0, 0, 0], [50, 0, 0], [99, 0, 0]]}, SPAN["rods"][1]],
-            "tendons": [{"rod": 0, "offset": [0, 0], "tension": 1}],
-        },
+        {"rods": [{"line": [[0, 0, 0], [50, 0, 0], [99, 0, 0]]}, SPAN["rods"][1]]},
         "is 0 mm from the axis of rods[1]: to join them give both rods the same point",
     ),
     (
-        {
-            "rods": [*SPAN["rods"], {"line": [[25, 0, 0], [25, 0, 20]]}],
-            "tendons": [{"rod": 0, "offset": [0, 0], "tension": 1}],
-        },
+        {"rods": [*SPAN["rods"], {"line": [[25, 0, 0], [25, 0, 20]]}], **tendon()},
         "passes the joint at 25: end it there",
     ),
     ({"material": {"modulus": 3, "density": 1100}}, "write 3e+06 if it is in MPa"),
     ({"material": {"modulus": 3e6, "density": 1.1}}, "write 1100 if it is in g/cm^3"),
     (
-        {
-            "rods": [{"line": [[0, 0, 3], [50, y, 3]]} for y in (8, -8)],
-            "clamps": [],
-            "load": None,
-            "ground": {"height": 0},
-        },
+        {"rods": [{"line": [[0, 0, 3], [50, y, 3]]} for y in (8, -8)], **GROUND},
         "m, near (",
     ),
     (
-        {
-            "rods": [{"line": [[0, 0, 0.5], [50, 0, 0.5]]}],
-            "clamps": [],
-            "load": None,
-            "ground": {"height": 0},
-        },
+        {"rods": [{"line": [[0, 0, 0.5], [50, 0, 0.5]]}], **GROUND},
         "rods[0] penetrates the ground by 0.5 mm, near (0, 0, 0.5) mm: lift the rod",
     ),
     (
