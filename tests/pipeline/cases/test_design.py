@@ -18,20 +18,30 @@ from tests.helpers.tables import rows_of
 build = partial(changed, DesignCase, "design_sheet")
 
 
-@pytest.fixture(scope="module")
-def run(tmp_path_factory):
-    out = tmp_path_factory.mktemp("design")
-    return out, dict(record_steps(build(), "design_sheet", out))
-
-
-def test_lengths_found_bring_a_circle_beyond_reach_within_reach(run):
-    out, result = run
-    rows = rows_of(out / "steps.csv")
+def test_lengths_found_bring_a_circle_beyond_reach_within_reach(tmp_path):
+    """They are written with what they were; each target is shown before and after."""
+    result = dict(record_steps(build(), "design_sheet", tmp_path))
+    rows = rows_of(tmp_path / "steps.csv")
     assert float(rows[0]["E_0"]) > 0.05
     assert float(rows[-1]["E_0"]) < 1e-3
     assert float(rows[-1]["E_1"]) < 1e-6  # the sphere stays within reach
     assert result["stop"] == "gradient"
     assert result["residual"] <= 1e-10
+    rows = rows_of(tmp_path / "lengths.csv")
+    assert len(rows) == 19
+    with np.load(tmp_path / "steps.npz") as arrays:
+        ends = arrays["r"][-1, 0][arrays["links"]]
+    apart = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1)
+    assert_allclose([float(row["length"]) for row in rows], apart, rtol=1e-9)
+    change = [float(row["change"]) for row in rows]
+    assert max(np.abs(change)) <= 0.3 + 1e-12
+    drawn = draw("design", [Row("design_sheet", tmp_path)])
+    titles = [ax.get_title() for ax in drawn.figure.axes]
+    assert sum("first lengths" in title for title in titles) == 2
+    assert sum("lengths found" in title for title in titles) == 2
+    assert len(drawn.tables["lengths"]) == 19
+    with pytest.raises(InputError, match="shows one run, not 2"):
+        draw("design", [Row("a", tmp_path), Row("b", tmp_path)])
 
 
 def test_places_found_bring_a_circle_beyond_reach_closer(tmp_path):
@@ -46,28 +56,6 @@ def test_places_found_bring_a_circle_beyond_reach_closer(tmp_path):
     ends = r[case.structure.constraints.nodes[made, :2]]
     length = [float(row["length"]) for row in rows_of(tmp_path / "lengths.csv")]
     assert_allclose(length, np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1), rtol=1e-9)
-
-
-def test_lengths_are_written_with_what_they_were(run):
-    out, _ = run
-    rows = rows_of(out / "lengths.csv")
-    assert len(rows) == 19
-    with np.load(out / "steps.npz") as arrays:
-        ends = arrays["r"][-1, 0][arrays["links"]]
-    apart = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1)
-    assert_allclose([float(row["length"]) for row in rows], apart, rtol=1e-9)
-    change = [float(row["change"]) for row in rows]
-    assert max(np.abs(change)) <= 0.3 + 1e-12
-
-
-def test_figure_shows_each_target_before_and_after(run):
-    drawn = draw("design", [Row("design_sheet", run[0])])
-    titles = [ax.get_title() for ax in drawn.figure.axes]
-    assert sum("first lengths" in title for title in titles) == 2
-    assert sum("lengths found" in title for title in titles) == 2
-    assert len(drawn.tables["lengths"]) == 19
-    with pytest.raises(InputError, match="shows one run, not 2"):
-        draw("design", [Row("a", run[0]), Row("b", run[0])])
 
 
 def test_lengths_that_do_not_close_at_the_start_are_refused(tmp_path):

@@ -38,15 +38,11 @@ def of_file(folder: Path, content: dict[str, Any], **values: Any) -> Equilibrium
     return case
 
 
-@pytest.fixture(scope="module")
-def sheet(tmp_path_factory):
-    out = tmp_path_factory.mktemp("sheet")
+def test_stiffer_links_come_closer_to_rigid_ones_in_proportion(tmp_path):
+    """Forces in the table balance, and the figure shows the orders."""
     case = instantiate(config_of("hinged_sheet"), _convert_="object")
-    return out, dict(record_steps(case, "hinged_sheet", out))
-
-
-def test_stiffer_links_come_closer_to_rigid_ones_in_proportion(sheet):
-    rows = rows_of(sheet[0] / "steps.csv")
+    result = dict(record_steps(case, "hinged_sheet", tmp_path))
+    rows = rows_of(tmp_path / "steps.csv")
     stiff = [row for row in rows if 0.0 < float(row["compliance"]) < 5e-4]
     assert len(stiff) == 4
     compliance = [float(row["compliance"]) for row in stiff]
@@ -55,29 +51,23 @@ def test_stiffer_links_come_closer_to_rigid_ones_in_proportion(sheet):
         slope = np.polyfit(np.log(compliance), np.log(error), 1)[0]
         assert abs(slope - 1.0) < 0.1
     assert float(rows[-1]["compliance"]) == 0.0
-    assert sheet[1]["stop"] == "minimum"
-
-
-def test_forces_in_the_table_balance(sheet):
-    rows = rows_of(sheet[0] / "reactions.csv")
+    assert result["stop"] == "minimum"
+    rows = rows_of(tmp_path / "reactions.csv")
     outer = [row for row in rows if row["kind"] in ("support", "spring", "load")]
     force = np.array([[float(row[f"force_{a}"]) for a in "xyz"] for row in outer])
-    with np.load(sheet[0] / "steps.npz") as arrays:
+    with np.load(tmp_path / "steps.npz") as arrays:
         r = arrays["r"][-1]
     at = r[[int(row["part"].split()[1]) for row in outer]]
     assert np.abs(force).max() > 0.1
     assert_allclose(force.sum(axis=0), 0.0, atol=1e-8)
     assert_allclose(np.cross(at, force).sum(axis=0), 0.0, atol=1e-8)
-
-
-def test_figure_shows_the_orders(sheet):
-    drawn = draw("stiffness", [Row("hinged_sheet", sheet[0])])
+    drawn = draw("stiffness", [Row("hinged_sheet", tmp_path)])
     legend = drawn.figure.axes[-1].get_legend()
     assert legend is not None
     texts = [text.get_text() for text in legend.get_texts()]
     assert sum("order 0.9" in text or "order 1.0" in text for text in texts) == 2
     with pytest.raises(InputError, match="one run, not 2"):
-        draw("stiffness", [Row("a", sheet[0]), Row("b", sheet[0])])
+        draw("stiffness", [Row("a", tmp_path), Row("b", tmp_path)])
 
 
 def test_file_of_a_truss_gives_the_forces_of_statics(tmp_path):

@@ -329,6 +329,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "goals": ({"goals": [[0, 0, 0]] * 3}, "goals have shape (3, 3), not (1, 3)"),
     "goal": ({"goals": [[0, 0, float("inf")]]}, "goals[0][2] is inf: give a"),
+    "no comma": ({"nodes": [[0, 0], ["50 0"]]}, "node 1 is at ['50 0']: '50 0' is not"),
 }
 
 
@@ -358,12 +359,6 @@ def test_a_text_that_stands_for_a_number_is_no_unknown_name(text, tmp_path):
     path.write_text(f"nodes: {{A: [0, 0], {text}}}")
     with refused_in_one_line("texts.yaml", TEXTS[text]):
         structure_file(str(path))
-
-
-def test_the_node_without_a_comma_is_named_and_no_other(tmp_path):
-    path = written(tmp_path / "bad.json", nodes=[[0, 0], ["50 0"]])
-    with refused_in_one_line("bad.json", "node 1 is at ['50 0']: '50 0' is not"):
-        structure_file(path)
 
 
 def test_a_key_that_is_there_twice_is_refused(tmp_path):

@@ -26,7 +26,7 @@ def write(folder: Path, **files: str) -> Path:
     return folder
 
 
-def test_names_of_files_say_inputs(tmp_path):
+def test_names_of_files_say_inputs_and_those_they_do_not_are_refused(tmp_path):
     text = "time_s,x\n0,1\n"
     write(tmp_path, own_weight_a=text, plus_101g_b=text, notes="nothing")
     found, odd = find_records(tmp_path, [BEAM])
@@ -34,6 +34,10 @@ def test_names_of_files_say_inputs(tmp_path):
     assert [record.number("mass_g") for record in found] == [0.0, 101.0]
     assert found[1].inputs["repeat"] == "b"
     assert not odd
+    with pytest.raises(InputError, match="has no level: give it in"):
+        found[0].number("level")
+    with pytest.raises(InputError, match="repeat must be a number, not 'a'"):
+        found[0].number("repeat")
 
 
 def test_rows_of_one_file_are_told_apart_by_columns(tmp_path):
@@ -151,15 +155,6 @@ def test_a_folder_without_records_is_refused(tmp_path):
         find_records(tmp_path, [called], ["plus_5g_a.csv"])
     with pytest.raises(InputError, match="is not a folder"):
         find_records(tmp_path / "lost", [BEAM])
-
-
-def test_a_missing_input_is_refused(tmp_path):
-    write(tmp_path, own_weight_a="t,x\n0,1\n")
-    (record,), _ = find_records(tmp_path, [BEAM])
-    with pytest.raises(InputError, match="has no level: give it in"):
-        record.number("level")
-    with pytest.raises(InputError, match="repeat must be a number, not 'a'"):
-        record.number("repeat")
 
 
 def test_a_column_that_is_missing_is_said_by_name_or_table(tmp_path):

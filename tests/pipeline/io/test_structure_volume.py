@@ -114,18 +114,13 @@ def test_impossible_bodies_and_ranges_are_refused(values, said, tmp_path):
     assert said in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("values", "said"),
-    [
-        (
-            {"radii": [[0, 0.1], [3, 1.6]]},
-            "the sphere of node 3 and the capsule of nodes 1 and 2 overlap at the start"
-            ": they are 1 apart and need 1.65: take smaller radii",
-        ),
-    ],
-)
-def test_a_start_that_is_not_allowed_is_refused(values, said, tmp_path):
-    structure = structure_file(written(tmp_path / "elbow.json", **values))
+def test_a_start_that_is_not_allowed_is_refused(tmp_path):
+    radii = [[0, 0.1], [3, 1.6]]
+    structure = structure_file(written(tmp_path / "elbow.json", radii=radii))
+    said = (
+        "the sphere of node 3 and the capsule of nodes 1 and 2 overlap at the start"
+        ": they are 1 apart and need 1.65: take smaller radii"
+    )
     with pytest.raises(ValueError, match=re.escape(said)):
         MorphCase(structure, method="newton")
 

@@ -83,11 +83,13 @@ def test_a_file_of_more_than_can_be_read_in_minutes_is_refused(tmp_path):
         read(file)
 
 
-def test_a_file_in_another_encoding_is_named(project, capsys):
+def test_a_file_in_another_encoding_is_named_and_listed(project, capsys):
     (project / "conf" / "case" / "old.yaml").write_bytes(b"# gr\xfcn\na: 1\n")
     assert called(["simulate", "case=old"]) == 2
     said = capsys.readouterr().err
     assert said == "error: conf/case/old.yaml is not UTF-8: save it as UTF-8\n"
+    assert called(["list", "cases"]) == 0
+    assert "gr\N{REPLACEMENT CHARACTER}n" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -131,12 +133,6 @@ def test_files_that_are_not_there_are_told_without_places_of_the_machine(
         read_study("odd")
     assert str(refused.value) == "In 'odd': Could not load 'case/pentapod'."
     assert not recwarn.list
-
-
-def test_listings_show_files_in_other_encodings(project, capsys):
-    (project / "conf" / "case" / "old.yaml").write_bytes(b"# gr\xfcn\na: 1\n")
-    assert called(["list", "cases"]) == 0
-    assert "gr\N{REPLACEMENT CHARACTER}n" in capsys.readouterr().out
 
 
 def test_a_file_of_any_size_is_refused_before_it_is_read(tmp_path):
