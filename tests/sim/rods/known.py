@@ -1,6 +1,7 @@
 """Tables of known answers beside this file, and rods that several tests use."""
 
 import csv
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +9,8 @@ from scipy.integrate import solve_ivp
 
 from sim.core.arrays import Floats
 from sim.rods.plane.block_factorisation import analyse, dense, empty
+from sim.rods.plane.builders import Ribbon
+from sim.rods.plane.contact_geometry import EdgeContact
 from sim.rods.plane.elastic_energy import (
     Actuated,
     Rates,
@@ -17,7 +20,12 @@ from sim.rods.plane.elastic_energy import (
     passive,
     unstrained,
 )
+from sim.rods.plane.ground import GroundPlane
+from sim.rods.plane.options import StepOptions
 from sim.rods.plane.rod import GRAVITY, Rod, RodMaterial, chain, ring
+from sim.rods.plane.simulate import simulate
+from sim.rods.plane.state import RodStep
+from sim.rods.plane.world import Damping, World
 
 ELASTIC = Rates(elastic=1.0, viscous=0.0)
 DATA = Path(__file__).parent / "data"
@@ -49,6 +57,38 @@ def turned_tip(load: float) -> Floats:
     theta, _, x, y = solve_ivp(slope, (0.0, 1.0), [0.0] * 4, rtol=1e-10).y[:, -1]
     c, s = np.cos(theta), np.sin(theta)
     return np.array([x * c + y * s, x * s - y * c])
+
+
+def end_of(world: World, options: StepOptions, duration: float) -> RodStep:
+    """The last step of a motion."""
+    *_, last = simulate(world, options, duration, every=10**9)
+    return last
+
+
+def spinning(rod: Rod) -> Floats:
+    """(n, 2) velocities that turn a hoop once forward in 2 pi s."""
+    arm = rod.nodes - rod.nodes.mean(axis=0)
+    return np.column_stack([arm[:, 1], -arm[:, 0]])
+
+
+def rolled(
+    n: int, options: StepOptions, beta: float, edge_contact: EdgeContact | None = None
+) -> tuple[float, float]:
+    """Turns of a stiff hoop that rolls for a second, and what it keeps of its spin."""
+    hoop, speed = Ribbon(20.0, n), 0.5
+    rod = hoop.rod
+    world = World(
+        rod,
+        GroundPlane(),
+        velocity=speed * (np.array([1.0, 0.0]) + spinning(rod) / hoop.radius),
+        damping=Damping(beta=beta),
+        edge_contact=edge_contact,
+    )
+    end = end_of(world, options, 1.0)
+    turning = spinning(replace(rod, nodes=end.x))
+    spin = np.sum(turning * end.v) / np.sum(turning**2)
+    turns = (end.x - rod.nodes)[:, 0].mean() / hoop.perimeter
+    return float(turns), float(spin * hoop.radius / speed)
 
 
 def ribbon(gamma: float, radius: float, n: int) -> Rod:

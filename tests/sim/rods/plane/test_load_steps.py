@@ -56,12 +56,6 @@ def _lee(spacing: float) -> float:
     return most * last.snaps[0]
 
 
-def test_a_frame_snaps_at_the_printed_load():
-    coarse, fine = _lee(12.0), _lee(6.0)
-    assert coarse > fine
-    assert (4.0 * fine - coarse) / 3.0 == pytest.approx(LEE, rel=2e-3)
-
-
 ARCH = 8.97  # P R^2 / EI, printed (DaDeppo and Schmidt 1975)
 
 
@@ -77,10 +71,13 @@ def _arch(edges: int) -> float:
     return 10.0 * last.snaps[0]
 
 
-def test_a_deep_arch_snaps_at_the_printed_load():
-    coarse, fine = _arch(30), _arch(60)
+@pytest.mark.parametrize(
+    ("snap", "sizes", "printed"), [(_lee, (12.0, 6.0), LEE), (_arch, (30, 60), ARCH)]
+)
+def test_a_frame_and_a_deep_arch_snap_at_the_printed_load(snap, sizes, printed):
+    coarse, fine = (snap(size) for size in sizes)
     assert coarse > fine
-    assert (4.0 * fine - coarse) / 3.0 == pytest.approx(ARCH, rel=2e-3)
+    assert (4.0 * fine - coarse) / 3.0 == pytest.approx(printed, rel=2e-3)
 
 
 def test_a_column_that_buckles_does_not_snap():

@@ -17,7 +17,7 @@ from sim.rods.plane.rod import RodMaterial, cantilever, chain, moved, network
 from sim.rods.plane.simulate import contact_limb, simulate
 from sim.rods.plane.state import RodState, RodStep
 from sim.rods.plane.world import Damping, NodeLoad, World
-from tests.sim.rods.known import SOFT, straight
+from tests.sim.rods.known import SOFT, end_of, straight
 
 ROBOT = star(StarShape(), RodMaterial())
 WAY = 0.264  # heights in a cycle on the plane, limit of many nodes at h = 2.5 ms
@@ -26,11 +26,6 @@ WAY = 0.264  # heights in a cycle on the plane, limit of many nodes at h = 2.5 m
 def _actuated(**more: object) -> World:
     values: dict[str, object] = {"schedule": LeftOfContact(first=0.1, period=0.4)}
     return World(ROBOT, GroundPlane(), **(values | more))  # type: ignore[arg-type]
-
-
-def _last(world: World, options: StepOptions, duration: float) -> RodStep:
-    *_, last = simulate(world, options, duration, every=10**9)
-    return last
 
 
 def _arrays_equal(a: RodState, b: RodState) -> bool:
@@ -57,7 +52,7 @@ def test_records_are_those_asked_for_and_the_last():
 
 def test_how_often_steps_are_recorded_changes_nothing():
     often = list(simulate(_actuated(), StepOptions(), 0.3, every=1))
-    last = _last(_actuated(), StepOptions(), 0.3)  # a pulse begins in its interval
+    last = end_of(_actuated(), StepOptions(), 0.3)  # a pulse begins in its interval
     assert _arrays_equal(often[-1].state, last.state)
     assert last.iterations == sum(step.iterations for step in often)
     assert last.residual == max(step.residual for step in often)
@@ -69,11 +64,11 @@ def test_adapted_steps_gain_accuracy_as_asked():
     """A beam under sudden gravity; the error of a step falls with h^3, so with the
     number of steps n the error at the end falls with n^-2."""
     world = World(cantilever(0.1, 12, SOFT), damping=Damping(beta=2e-3))
-    fine = _last(world, StepOptions(h=2e-5, tolerance=1e-13), 0.1)
+    fine = end_of(world, StepOptions(h=2e-5, tolerance=1e-13), 0.1)
     errors, counts = [], []
     for accuracy in (1e-5, 1e-6, 1e-7):
         options = StepOptions(h=2e-2, accuracy=accuracy, tolerance=1e-12)
-        end = _last(world, options, 0.1)
+        end = end_of(world, options, 0.1)
         errors.append(np.abs(end.x - fine.x).max())
         counts.append(end.step)
         assert end.error <= accuracy
@@ -83,7 +78,7 @@ def test_adapted_steps_gain_accuracy_as_asked():
 
 def test_adapted_steps_save_work_while_the_robot_rests():
     world = _actuated(schedule=Pulses([0.2], [3]))
-    end = _last(world, StepOptions(h=2e-2, accuracy=1e-6), 3.2)
+    end = end_of(world, StepOptions(h=2e-2, accuracy=1e-6), 3.2)
     way = (end.x - ROBOT.nodes)[:, 0].mean() / np.ptp(ROBOT.nodes[:, 1])
     assert way == pytest.approx(WAY, abs=0.005)
     assert end.step < 1280  # those of 2.5 ms
@@ -93,7 +88,7 @@ def _travel(h: float, **more: object) -> float:
     """Centroid's way along x after one pulse of limb 4 (here 3), in heights."""
     options = StepOptions(h=h, **more)  # type: ignore[arg-type]
     world = _actuated(schedule=Pulses([0.2], [3]))
-    end = _last(world, options, 3.2)
+    end = end_of(world, options, 3.2)
     return float((end.x - ROBOT.nodes)[:, 0].mean() / np.ptp(ROBOT.nodes[:, 1]))
 
 
@@ -107,13 +102,13 @@ def test_the_star_rolls_the_same_way_for_every_step_from_half_to_10_ms():
 def test_the_limb_left_of_the_contact_limb_is_switched_on():
     world = _actuated()
     assert contact_limb(world, ROBOT.nodes) == LOWEST
-    pulse = _last(world, StepOptions(), 0.2).state.pulse
+    pulse = end_of(world, StepOptions(), 0.2).state.pulse
     assert np.flatnonzero(np.isfinite(pulse)).tolist() == [LOWEST - 1]
     assert pulse[LOWEST - 1] == 0.1
 
 
 def test_the_star_stands_on_two_tails():
-    end = _last(_actuated(schedule=None), StepOptions(), 0.5)
+    end = end_of(_actuated(schedule=None), StepOptions(), 0.5)
     n = StarShape().nodes_per_limb
     tips = [limb * n + n - 1 for limb in range(LIMBS)]  # the last node of each tail
     lower_tips = [tips[LOWEST], tips[LOWEST + 1]]
@@ -134,8 +129,8 @@ def test_the_papers_rules_give_a_motion_and_own_up_to_their_residual():
 def test_the_papers_rules_agree_with_exact_contact_where_they_are_consistent():
     rod = moved(straight(0.1, 5, SOFT), by=np.zeros(2), angle=np.radians(30.0))
     world = World(rod, GroundPlane(30.0), friction=0.4)
-    exact = _last(world, StepOptions(h=1e-3), 0.5)
-    rules = _last(world, StepOptions(h=1e-3, contact="modified_mass"), 0.5)  # type: ignore[arg-type]
+    exact = end_of(world, StepOptions(h=1e-3), 0.5)
+    rules = end_of(world, StepOptions(h=1e-3, contact="modified_mass"), 0.5)  # type: ignore[arg-type]
     assert rules.x == pytest.approx(exact.x, rel=1e-6)
 
 
@@ -143,7 +138,7 @@ def test_a_load_acts_for_its_time_only():
     """Momentum gained is force times duration, wherever the steps lie."""
     rod = straight(0.1, 5, SOFT)
     load = NodeLoad([0, 1, 2, 3, 4], (0.01, 0.0), start=0.0123, duration=0.05)
-    end = _last(World(rod, load=load), StepOptions(h=4e-3), 0.1)
+    end = end_of(World(rod, load=load), StepOptions(h=4e-3), 0.1)
     assert rod.mass @ end.v[:, 0] == pytest.approx(5 * 0.01 * 0.05, rel=1e-9)
 
 
@@ -152,13 +147,13 @@ def test_held_nodes_move_with_the_velocity_they_are_given():
     rod.held[0] = True
     v = np.zeros((5, 2))
     v[0] = [0.02, 0.01]
-    end = _last(World(rod, velocity=v), StepOptions(), 0.1)
+    end = end_of(World(rod, velocity=v), StepOptions(), 0.1)
     assert end.x[0] == pytest.approx([0.002, 0.001], abs=1e-12)
 
 
 def test_offset_keeps_the_nodes_above_the_ground():
     rod = moved(straight(0.1, 5, SOFT), by=np.array([0.0, 2e-3]))
-    end = _last(World(rod, GroundPlane(offset=1e-3)), StepOptions(h=1e-3), 0.2)
+    end = end_of(World(rod, GroundPlane(offset=1e-3)), StepOptions(h=1e-3), 0.2)
     assert end.x[:, 1] == pytest.approx(1e-3, abs=2e-5)
 
 
@@ -183,7 +178,7 @@ def test_a_step_above_the_residual_of_the_contact_problem_is_never_accepted():
     with pytest.raises(NotConvergedError, match=r"1e-300 m/s"):
         seen.extend(simulate(_actuated(), StepOptions(complementarity=1e-300), 0.3))
     assert max(step.complementarity for step in seen) == 0.0
-    end = _last(_actuated(), StepOptions(complementarity=1e-12), 0.3)
+    end = end_of(_actuated(), StepOptions(complementarity=1e-12), 0.3)
     assert 0.0 < end.complementarity <= 1e-12
 
 
