@@ -12,7 +12,7 @@ from sim.rods.plane.elastic_energy import elements, passive, unstrained
 from sim.rods.plane.elastic_energy import energies as planar_energies
 from sim.rods.plane.elastic_energy import gradients as planar_gradients
 from sim.rods.plane.options import Integrator, StepOptions
-from sim.rods.plane.rod import RodMaterial, chain, network
+from sim.rods.plane.rod import Rod, RodMaterial, chain, network
 from sim.rods.plane.world import Damping
 from sim.rods.space.assembled_system import SpaceSystem, no_loads
 from sim.rods.space.elastic_energy import energies, strains_of_hinges
@@ -35,6 +35,7 @@ from tests.sim.rods.known import dense_stiffness
 from tests.sim.rods.space.made import angular_momentum, crooked, dense, momentum
 
 STEPS = 10.0 ** np.arange(-1.5, -3.6, -0.5)
+LINE: Floats = np.arange(4.0)[:, None] * [1.0, 0.0, 0.0]
 
 
 def _energy(rod: SpaceRod, state: SpaceState) -> float:
@@ -96,7 +97,8 @@ def test_gradient_and_hessian_leave_taylor_remainders_of_order_two_and_three(kin
 
 
 @KINDS
-def test_rigid_motions_change_no_energy(kind, rng):
+def test_rigid_motions_change_no_energy_and_inner_forces_are_in_balance(kind, rng):
+    """A turning w moves nodes by w x r, and the angle of no edge but by w.t."""
     rod, state = _bent(kind, rng)
     turn = Rotation.random(random_state=3).as_matrix()
     x, d = state.x @ turn.T + rng.normal(size=3), state.d @ turn.T
@@ -105,12 +107,6 @@ def test_rigid_motions_change_no_energy(kind, rng):
         placed, rod.edges, rod.bends, np.zeros_like(x), np.zeros(len(rod.edges))
     )
     assert _energy(rod, again) == pytest.approx(_energy(rod, state), rel=1e-13)
-
-
-@KINDS
-def test_inner_forces_have_no_sum_and_no_moment(kind, rng):
-    """A turning w moves nodes by w x r, and the angle of no edge but by w.t."""
-    rod, state = _bent(kind, rng)
     g, _ = dense(SpaceSystem(rod, no_loads(rod)), state)
     force, torque = g[: rod.nodes.size].reshape(-1, 3), g[rod.nodes.size :]
     edge = np.diff(state.x[rod.edges], axis=1)[:, 0]
@@ -119,6 +115,14 @@ def test_inner_forces_have_no_sum_and_no_moment(kind, rng):
     assert np.abs(force.sum(axis=0)).max() <= 1e-13 * size
     moment = np.cross(state.x, force).sum(axis=0) + (torque[:, None] * t).sum(axis=0)
     assert np.abs(moment).max() <= 1e-12 * size
+
+
+def _of_the_plane(rod: Rod, x: Floats) -> tuple[Floats, Floats]:
+    """Energies of a planar rod, and their gradient."""
+    on, off, none = elements(rod), passive(rod), unstrained(rod)
+    elastic, viscous = np.empty_like(x), np.empty_like(x)
+    planar_gradients(x, on, off, 0.0, none, unstrained(rod), elastic, viscous)
+    return np.array(planar_energies(x, on, off)), elastic
 
 
 @pytest.mark.parametrize("closed", [False, True])
@@ -139,19 +143,14 @@ def test_in_the_plane_it_is_the_planar_rod(closed, rng):
         np.concatenate([np.column_stack([move, 0 * move[:, 0]]).ravel(),
                         np.zeros(len(rod.edges))]),
     )  # fmt: skip
-    x, off, on = flat + move, passive(planar), elements(planar)
-    energy = np.array(planar_energies(x, on, off))
+    energy, elastic = _of_the_plane(planar, flat + move)
     assert energies(state, space_elements(rod))[:2] == pytest.approx(energy, rel=1e-12)
-    elastic, viscous = np.empty_like(x), np.empty_like(x)
-    planar_gradients(
-        x, on, off, 0.0, unstrained(planar), unstrained(planar), elastic, viscous
-    )
     g, H = dense(SpaceSystem(rod, no_loads(rod)), state)
     n = rod.nodes.size
     within = np.flatnonzero(np.arange(n) % 3 < 2)
     assert np.abs(g[within] - elastic.ravel()).max() <= 1e-12 * np.abs(g).max()
     assert np.abs(np.delete(g, within)).max() <= 1e-12 * np.abs(g).max()
-    apart = H[np.ix_(within, within)] - dense_stiffness(planar, x)
+    apart = H[np.ix_(within, within)] - dense_stiffness(planar, flat + move)
     assert np.abs(apart).max() <= 1e-12 * np.abs(H).max()
 
 
@@ -166,13 +165,8 @@ def test_bends_that_run_along_an_edge_both_ways_are_those_of_the_plane(rng):
     move = 0.05 * rng.normal(size=nodes.shape)
     by = np.column_stack([move, 0.0 * move[:, 0]])
     state = moved_on(rod.state, rod.edges, rod.bends, by, np.zeros(3))
-    x, off, on = nodes + move, passive(planar), elements(planar)
-    energy = np.array(planar_energies(x, on, off))
+    energy, elastic = _of_the_plane(planar, nodes + move)
     assert energies(state, space_elements(rod)) == pytest.approx([*energy, 0.0])
-    elastic, viscous = np.empty_like(x), np.empty_like(x)
-    planar_gradients(
-        x, on, off, 0.0, unstrained(planar), unstrained(planar), elastic, viscous
-    )
     g, _ = dense(SpaceSystem(rod, no_loads(rod)), state)
     within = g[: rod.nodes.size].reshape(-1, 3)
     assert np.abs(within[:, :2] - elastic).max() <= 1e-12 * np.abs(g).max()
@@ -180,8 +174,7 @@ def test_bends_that_run_along_an_edge_both_ways_are_those_of_the_plane(rng):
 
 
 def test_twist_is_counted_through_full_turns():
-    x = np.column_stack([np.arange(4.0), np.zeros(4), np.zeros(4)])
-    rod = through(x, SpaceMaterial(1e3, 1.0), rectangle(0.1, 0.2))
+    rod = through(LINE, SpaceMaterial(1e3, 1.0), rectangle(0.1, 0.2))
     state = rod.state
     for _ in range(8):
         turn = np.array([0.0, 0.0, 1.0])
@@ -229,8 +222,7 @@ def test_torsion_of_rectangles_is_that_of_the_tables():
 
 def test_what_no_rod_can_be_is_refused():
     soft = SpaceMaterial(1e3, 1.0)
-    square = rectangle(0.1, 0.1)
-    x = np.column_stack([np.arange(4.0), np.zeros(4), np.zeros(4)])
+    square, x = rectangle(0.1, 0.1), LINE
     with pytest.raises(ValueError, match="edge 1 between nodes 1 and 2 has length 0 m"):
         through(x[[0, 1, 1, 2]], soft, square)
     with pytest.raises(ValueError, match=r"bend 1 at node 2, .* m, turns back by 180"):
@@ -256,8 +248,7 @@ def test_what_no_rod_can_be_is_refused():
 
 @pytest.mark.parametrize("number", [9, -1])
 def test_what_names_nodes_or_edges_that_are_not_there_is_refused(number):
-    x = np.column_stack([np.arange(4.0), np.zeros(4), np.zeros(4)])
-    rod = through(x, SpaceMaterial(1e3, 1.0), rectangle(0.1, 0.1))
+    rod = through(LINE, SpaceMaterial(1e3, 1.0), rectangle(0.1, 0.1))
     missing = np.array([[0, 1], [1, 2], [2, number]])
     nodes, edges = "nodes are numbered 0 to 3", "edges are numbered 0 to 2"
     with pytest.raises(ValueError, match=f"edge 2 names node {number}, but {nodes}"):

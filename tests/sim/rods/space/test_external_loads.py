@@ -99,8 +99,22 @@ BENT = RodMaterial(4.0e7, 1000.0, 4.0e-3, 2.0e-3)
 ACTS = StepOptions(5e-4, tolerance=1e-13, residual=1e-11)
 
 
-def check_as_in_the_plane(world: World, integrator: Integrator) -> None:
+EDGE_LOADS = (
+    DistributedLoad([0, 1, 2], (0.02, -0.05), 0.03, 0.1, 0.0021, 0.02),
+    DistributedLoad([4, 5, 6, 7], along=-0.05, across=-0.15),
+)
+END_FORCES = FollowerForce(0, -2e-3, 6e-3), FollowerForce(8, 1e-3, 3e-3, 0.0021, 0.02)
+
+
+@pytest.mark.parametrize("integrator", list(Integrator))
+@pytest.mark.parametrize(
+    "loads", [{"distributed_loads": EDGE_LOADS}, {"follower_forces": END_FORCES}]
+)
+def test_spread_loads_and_ends_move_a_rod_in_space_as_in_its_plane(loads, integrator):
     """Places, what is given, and energy; turned in space too."""
+    world = World(
+        straight(0.1, 9, BENT), gravity=(0.0, 0.0), damping=Damping(beta=0.0), **loads
+    )
     options = replace(ACTS, integrator=integrator)
     *_, plane = simulate(world, options, 0.03, every=1000)
     lifted = in_space(world, BENT)
@@ -126,29 +140,6 @@ def check_as_in_the_plane(world: World, integrator: Integrator) -> None:
     )
     *_, other = simulate_in_space(turned, options, 0.03, every=1000)
     assert other.x @ turn == pytest.approx(space.x, abs=1e-9)
-
-
-@pytest.mark.parametrize("integrator", list(Integrator))
-def test_spread_loads_move_a_rod_in_space_as_in_its_plane(integrator):
-    rod = straight(0.1, 9, BENT)
-    loads = (
-        DistributedLoad([0, 1, 2], (0.02, -0.05), 0.03, 0.1, 0.0021, 0.02),
-        DistributedLoad([4, 5, 6, 7], along=-0.05, across=-0.15),
-    )
-    world = World(
-        rod, gravity=(0.0, 0.0), damping=Damping(beta=0.0), distributed_loads=loads
-    )
-    check_as_in_the_plane(world, integrator)
-
-
-@pytest.mark.parametrize("integrator", list(Integrator))
-def test_forces_that_turn_with_ends_move_a_rod_in_space_as_in_its_plane(integrator):
-    ends = FollowerForce(0, -2e-3, 6e-3), FollowerForce(8, 1e-3, 3e-3, 0.0021, 0.02)
-    world = World(
-        straight(0.1, 9, BENT), gravity=(0.0, 0.0), damping=Damping(beta=0.0),
-        follower_forces=ends,
-    )  # fmt: skip
-    check_as_in_the_plane(world, integrator)
 
 
 def test_loads_that_do_not_fit_are_refused():

@@ -79,16 +79,6 @@ def test_a_bar_is_round_along_its_way_and_at_both_ends():
     assert bar.distance(x)[0] == pytest.approx([0.3, 0.3, 0.1], abs=1e-12)
 
 
-def _plane(fall: float, height: float = 0.0) -> HeightField:
-    """A plane that falls towards x."""
-
-    def flat(u: Floats, v: Floats) -> Floats:
-        none = 0.0 * v
-        return np.array([height - fall * u, none - fall, none, none, none, none])
-
-    return HeightField(flat)
-
-
 def test_a_rod_rocks_on_a_sphere_as_a_plank_does():
     """It rolls without sliding: omega^2 = g (R - r) / (L^2 / 12 + r^2), small.
 
@@ -188,10 +178,11 @@ def test_a_spinning_wire_lands_on_a_flat_field_as_on_a_plane(late, integrator):
     s = np.linspace(-0.02, 0.02, 5)
     rod = through(np.column_stack([0 * s, s, 0 * s]), STIFF, ROUND, first=(0, 0, 1))
     at = -radius - late * h * down
+    flat = HeightField(lambda u, _: np.array([0.0 * u + at, *np.zeros((5, len(u)))]))
     world = SpaceWorld(
         rod, (0.0, 0.0, 0.0), velocity=np.tile([0.0, 0.0, -down], (5, 1)),
         spin=np.full(4, spin),
-        contact=ContactModel(np.full(4, radius), mu, bodies=(_plane(0.0, at),)),
+        contact=ContactModel(np.full(4, radius), mu, bodies=(flat,)),
     )  # fmt: skip
     options = StepOptions(h, integrator)
     *_, last = simulate_in_space(world, options, 6 * h, every=10**9)
@@ -248,10 +239,8 @@ H = 1e-3
 PLATE = PlateBody((0.0, 0.0, -R - 2e-3), (0.3, 0.2, 4e-3))
 
 
-def _rod(height: float = 0.0, edges: int = 4) -> SpaceRod:
-    x = np.linspace(-0.03, 0.03, edges + 1)
-    nodes = np.column_stack([x, 0.0 * x, 0.0 * x + height])
-    return through(nodes, STIFF, ROUND, first=(0.0, 1.0, 0.0))
+def _rod() -> SpaceRod:
+    return _wire(np.array([-0.03, 0.0, 0.0]), np.array([0.03, 0.0, 0.0]), 4)
 
 
 def _run_on(
@@ -260,13 +249,6 @@ def _run_on(
     model = ContactModel(np.full(len(rod.edges), R), friction, bodies=bodies)
     options = StepOptions(h=H, integrator=Integrator.ENERGY_MOMENTUM, tolerance=1e-11)
     return list(simulate_in_space(SpaceWorld(rod, contact=model), options, duration))
-
-
-def _way(duration: float, far: Floats) -> list[list[float]]:
-    """Rows of time and way: (1 - cos) / 2 of it, by a row each step."""
-    t = np.arange(0.0, duration + H / 2, H)
-    share = 0.5 * (1.0 - np.cos(np.pi * t / duration))
-    return np.column_stack([t, share[:, None] * far]).tolist()
 
 
 def test_places_go_as_one_body_and_slides_are_their_ways():
@@ -304,9 +286,10 @@ def test_the_distance_from_a_moved_body_is_that_from_its_place():
 def test_a_plate_that_rises_lifts_a_rod_with_its_weight():
     """It gives m g H, but for what small blows at its steps take."""
     rise, duration = 0.02, 0.2
-    motion = PrescribedMotion(
-        (0.0, 0.0, 0.0), moves=_way(duration, np.array([0.0, 0.0, rise]))
-    )
+    t = np.arange(0.0, duration + H / 2, H)
+    share = 0.5 * (1.0 - np.cos(np.pi * t / duration))
+    moves = np.column_stack([t, np.outer(share, [0.0, 0.0, rise])]).tolist()
+    motion = PrescribedMotion((0.0, 0.0, 0.0), moves=moves)
     rod = _rod()
     steps = _run_on(rod, 0.3, (DrivenBody(PLATE, motion),), duration + 0.02)
     mass, last = float(rod.mass.sum()), steps[-1]
