@@ -161,23 +161,21 @@ def planar_linkage(name, points, links, held, mobility=1, bodies=()):
     return Linkage(name, flat, build, mobility)
 
 
+def on_links(name, feet, away):
+    """A body on parallel links from their feet on."""
+    n, points = len(feet), np.vstack([feet, feet + np.array(away)])
+    links = [(i, n + i) for i in range(n)]
+    return planar_linkage(name, points, links, range(n), bodies=[range(n, 2 * n)])
+
+
 def parallel_links(rng, n):
-    feet = rng.normal(size=(n, 2))
-    points = np.vstack([feet, feet + np.array([0.3, 1.0])])
-    return planar_linkage(
-        f"{n} parallel links", points, [(i, n + i) for i in range(n)], range(n),
-        bodies=[tuple(range(n, 2 * n))],
-    )  # fmt: skip
+    return on_links(f"{n} parallel links", rng.normal(size=(n, 2)), [0.3, 1.0])
 
 
 def bar_on_links(rng, n):
     """The same with the feet, and the tops, in a row."""
     row = np.outer(np.cumsum(rng.uniform(0.5, 1.5, n)), [0.9, 0.38])
-    points = np.vstack([row, row + np.array([-0.4, 1.3])])
-    return planar_linkage(
-        f"bar on {n} parallel links", points, [(i, n + i) for i in range(n)],
-        range(n), bodies=[tuple(range(n, 2 * n))],
-    )  # fmt: skip
+    return on_links(f"bar on {n} parallel links", row, [-0.4, 1.3])
 
 
 def parallelograms(rows, columns):

@@ -53,6 +53,11 @@ def across(r: Floats) -> float:
 
 
 def test_a_flat_parallelogram_is_left_as_one_and_as_an_antiparallelogram():
+    """Cranks of length 1 on a base of 2: heights y2, y3 with y3 = y2 or y3 = -y2 / 3.
+
+    With the node 2 at (2 + cos b, sin b) and 3 at (cos a, sin a), to second order
+    4 = 4 + 2 (a^2 - b^2) + (b - a)^2, so that (a - b) (3 a + b) = 0.
+    """
     found, ways = followed(four_bar(FLAT))
     assert found.kind is CrossingKind.BRANCHES
     assert (len(found.directions), found.dimension) == (2, 1)
@@ -69,6 +74,8 @@ def test_a_flat_parallelogram_is_left_as_one_and_as_an_antiparallelogram():
             assert_allclose(np.cross(a, b), 0.0, atol=1e-8)
     assert sum(max(d) < 1e-9 for d in diagonals) == 2
     assert sum(d[-1] > 0.5 for d in diagonals) == 2
+    ratios = sorted(d[3, 1] / d[2, 1] for d in found.directions)
+    assert_allclose(ratios, [-1.0 / 3.0, 1.0], atol=1e-8)
 
 
 @pytest.mark.parametrize("unit", [1e-6, 1e-3, 1e3, 1e6])
@@ -79,17 +86,6 @@ def test_branches_meet_in_every_unit_of_length_alike(unit):
     assert_allclose(found.directions, alike.directions, atol=1e-9)
     bent = four_bar(unit * np.array([[0, 0], [2, 0], [2.5, 1], [0.3, 0.8]]))
     assert crossing(bent, OPTIONS).kind is CrossingKind.REGULAR
-
-
-def test_tangents_of_the_parallelogram_are_those_of_the_closed_form():
-    """Cranks of length 1 on a base of 2: heights y2, y3 with y3 = y2 or y3 = -y2 / 3.
-
-    With the node 2 at (2 + cos b, sin b) and 3 at (cos a, sin a), to second order
-    4 = 4 + 2 (a^2 - b^2) + (b - a)^2, so that (a - b) (3 a + b) = 0.
-    """
-    found, _ = followed(four_bar(FLAT))
-    ratios = sorted(d[3, 1] / d[2, 1] for d in found.directions)
-    assert_allclose(ratios, [-1.0 / 3.0, 1.0], atol=1e-8)
 
 
 def test_a_flat_triangle_of_links_cannot_move_though_it_may_to_first_order():
@@ -169,16 +165,20 @@ def test_all_four_common_directions_of_two_forms_are_found():
     assert_allclose(best, 1.0, atol=1e-12)
 
 
-def strut(goal: float) -> Structure:
-    """Two straight links, the free end drawn to x = goal."""
-    made = planar(np.array([[-1.0, 0], [0, 0], [1, 0]]), [(0, 1), (1, 2)], [0])
-    return replace(made, leading=np.array([2]), goals=np.array([[goal, 0, 0]]))
-
-
 def test_a_straight_strut_is_left_to_both_sides():
-    made = strut(0.5)
-    target = Goals(np.array([[0.5, 0.0, 0.0]]))
+    """Two links, the free end drawn to x = 1/2.
+
+    With heights y1, y2: f = (x2 - 1/2)^2 / 2 + y2^2 / 2 to second order,
+
+    x2 = 1 - y1^2 / 2 - (y2 - y1)^2 / 2, hence the curvature
+    [[-1, 1/2], [1/2, 1/2]] in y1, y2.
+    """
+    straight = planar(np.array([[-1.0, 0], [0, 0], [1, 0]]), [(0, 1), (1, 2)], [0])
+    goals = np.array([[0.5, 0.0, 0.0]])
+    made, target = replace(straight, leading=np.array([2]), goals=goals), Goals(goals)
     found = stationary(made, target, NewtonOptions())
+    exact = np.linalg.eigvalsh([[-1.0, 0.5], [0.5, 0.5]])
+    assert found.curvature[0] == pytest.approx(exact[0], abs=1e-7)
     assert found.negative == len(found.motions) == 1
     ends = {}
     for _, way, step in descents(made, target, NewtonOptions(), found):
@@ -187,17 +187,6 @@ def test_a_straight_strut_is_left_to_both_sides():
     assert_allclose(ends[1].r[1, :2], middle, atol=1e-6)
     assert_allclose(ends[-1].r[1, :2], middle * [1, -1], atol=1e-6)
     assert all(end.stop is Stop.GRADIENT and end.E < 1e-8 for end in ends.values())
-
-
-def test_curvature_at_a_strut_is_that_of_the_closed_form():
-    """With heights y1, y2: f = (x2 - 1/2)^2 / 2 + y2^2 / 2 to second order,
-
-    x2 = 1 - y1^2 / 2 - (y2 - y1)^2 / 2, hence the curvature
-    [[-1, 1/2], [1/2, 1/2]] in y1, y2.
-    """
-    found = stationary(strut(0.5), Goals(np.array([[0.5, 0, 0]])), NewtonOptions())
-    exact = np.linalg.eigvalsh([[-1.0, 0.5], [0.5, 0.5]])
-    assert found.curvature[0] == pytest.approx(exact[0], abs=1e-7)
 
 
 def test_a_minimum_has_no_way_down():

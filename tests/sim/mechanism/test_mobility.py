@@ -117,11 +117,14 @@ def test_bodies_on_a_line_are_refused():
         joints.body(r, A)
 
 
+def two_bars(height: float) -> Structure:
+    r = np.array([[0.0, 0, 0], [1.0, height, 0], [2.0, 0, 0]])
+    return structure(r, [*fix(r, 0), *fix(r, 2), dist(r, 0, 1), dist(r, 1, 2)])
+
+
 @pytest.mark.parametrize("bent", [1e-3, 1e-6, 1e-9])
 def test_bars_hardly_bent_lose_no_rank(bent):
-    r = np.array([[0.0, 0, 0], [1, bent, 0], [2, 0, 0]])
-    rows = [*fix(r, 0), *fix(r, 2), dist(r, 0, 1), dist(r, 1, 2)]
-    bars = structure(r, rows)
+    bars = two_bars(bent)
     assert (mobility(bars).mobility, len(modes(bars))) == (1, 1)
 
 
@@ -141,11 +144,6 @@ def test_slender_strip_in_its_plane_is_rigid(nodes, height):
     assert (mobility(closed).mobility, len(mobility(closed).redundant)) == (3, 1)
 
 
-def in_line(height: float = 0.0) -> Structure:
-    r = np.array([[0.0, 0, 0], [1.0, height, 0], [2.0, 0, 0]])
-    return structure(r, [*fix(r, 0), *fix(r, 2), dist(r, 0, 1), dist(r, 1, 2)])
-
-
 def pulled_aside(made: Structure, residual: float) -> tuple[Floats, Floats]:
     """The end of a morph that pulls the middle node aside, and its forces."""
     goals = Goals(made.r0 + np.outer([0.0, 1.0, 0.0], [0.0, 0.5, 0.0]))
@@ -154,7 +152,7 @@ def pulled_aside(made: Structure, residual: float) -> tuple[Floats, Floats]:
 
 
 def test_forces_that_hang_on_the_residual_are_named():
-    made = in_line()
+    made = two_bars(0.0)
     z, y = pulled_aside(made, 1e-10)
     assert 1e-6 < z[1, 1] < 1e-4  # a rigid line, moved within the residual
     assert np.abs(y).max() > 1e4

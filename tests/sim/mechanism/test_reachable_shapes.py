@@ -24,16 +24,11 @@ def reached(made: Structure, **options: float) -> list[Reached]:
     return list(EnvelopeSearch(made, EnvelopeOptions(**options)).steps())  # type: ignore[arg-type]
 
 
-def two_links(first: float, second: float) -> Structure:
-    r = np.array([[0.0, 0, 0], [first, 0, 0], [first, second, 0]])
-    return structure(r, [dist(r, 0, 1), dist(r, 1, 2)])
-
-
 def test_an_arm_of_two_links_reaches_what_triangles_allow():
     """Its ends come as near as the difference, as far as the sum of the lengths."""
     a, b = 1.0, 0.7
-    made = two_links(a, b)
-    L = characteristic_length(made.r0)
+    r = np.array([[0.0, 0, 0], [a, 0, 0], [a, b, 0]])
+    made, L = structure(r, [dist(r, 0, 1), dist(r, 1, 2)]), characteristic_length(r)
     ends = np.array([a - b, a + b])
     S = np.sqrt((a**2 + b**2 + ends**2) / 9.0) / L
     size = np.maximum(ends, a) / L

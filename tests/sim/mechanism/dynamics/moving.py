@@ -60,3 +60,9 @@ def moved(
 def largest(steps: Sequence[MotionStep], name: str) -> float:
     """Of a number of the steps, in size."""
     return max(abs(getattr(step, name)) for step in steps)
+
+
+def change(steps: Sequence[MotionStep], name: str) -> float:
+    """Of a vector of the steps since the first, its largest part."""
+    ways = np.array([getattr(step, name) for step in steps])
+    return float(np.abs(ways - ways[0]).max())
