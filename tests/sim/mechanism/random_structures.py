@@ -8,8 +8,10 @@ from scipy.spatial import Delaunay
 from sim.core.arrays import Floats
 from sim.mechanism.constraints import ConstraintTable, dist, dot, par, triple
 from sim.mechanism.structure import Structure
+from sim.mechanism.targets.analytic_surfaces import Ellipsoid, on_sphere
 
 NODES = 16
+BESIDE = Ellipsoid((1.6, 1.3, 1.0), (0.0, 0.0, -1.2))
 
 
 def random_structure(seed: int) -> Structure:
@@ -40,6 +42,12 @@ def random_structure(seed: int) -> Structure:
         far = int(np.linalg.norm(r[:NODES] - r[NODES], axis=1).argmax())
         rows.append(dist(r, NODES, far))
     return Structure(r, ConstraintTable.of(rows), np.arange(len(r)), bodies)
+
+
+def spiral(count: int) -> Floats:
+    """Points of the unit sphere, evenly spread."""
+    i = np.arange(count) + 0.5
+    return on_sphere(np.arccos(1 - 2 * i / count), np.pi * (1 + 5**0.5) * i)
 
 
 def _scattered(rng: np.random.Generator) -> Floats:

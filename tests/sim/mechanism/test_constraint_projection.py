@@ -23,7 +23,12 @@ from sim.mechanism.constraint_system import (
     state,
     system_of,
 )
-from sim.mechanism.constraints import ConstraintTable, dist
+from sim.mechanism.constraints import (
+    Constraint,
+    ConstraintKind,
+    ConstraintTable,
+    dist,
+)
 from sim.mechanism.mobility import mobility
 from sim.mechanism.morph_objective import NewtonOptions
 from sim.mechanism.named_structures import triangle_sheet
@@ -162,18 +167,12 @@ def test_full_steps_cycle_where_links_are_in_tension():
         list(morph(structure, Goals(structure.goals), ProjectionOptions(max_steps=60)))
 
 
-def with_link(structure: Structure, ends: tuple[int, int], length: float) -> Structure:
-    """One more link, listed last."""
-    table = structure.constraints
-    nodes = np.append(table.nodes, [[*ends, -1, -1, -1, -1]], axis=0)
-    kind, constant = np.append(table.kind, 0), np.append(table.constant, length**2)
-    return replace(structure, constraints=ConstraintTable(kind, nodes, constant))
-
-
 @pytest.mark.parametrize("options", [ProjectionOptions(), NewtonOptions()])
 def test_contradicting_constraints_are_refused_by_name(options):
     sheet = triangle_sheet(1, 1)
-    twice = with_link(sheet, (0, 1), 1.3)  # 0-1 has the length 1 already
+    another = Constraint(ConstraintKind.DIST, (0, 1), 1.69)  # 0-1 has the length 1
+    rows = sheet.constraints.followed_by(ConstraintTable.of([another]))
+    twice = replace(sheet, constraints=rows)
     method = morph if isinstance(options, ProjectionOptions) else morph_newton
     with pytest.raises(ValueError, match="inconsistent constraints") as caught:
         next(iter(method(twice, Circle(2.0), options)))  # type: ignore[arg-type]

@@ -56,10 +56,6 @@ def motion(system: ConstraintSystem, rng: np.random.Generator) -> Floats:
     return dz
 
 
-def slope(steps: Floats, errors: Floats) -> float:
-    return float(np.polyfit(np.log(steps), np.log(errors), 1)[0])
-
-
 @pytest.mark.parametrize("name", CASES)
 def test_jacobian_leaves_a_remainder_of_second_order(name, rng):
     r = rng.normal(size=(N, 3))
@@ -78,7 +74,8 @@ def test_jacobian_leaves_a_remainder_of_second_order(name, rng):
     if name in LINEAR:
         assert errors.max() < 1e-14
     else:
-        assert slope(steps, errors) == pytest.approx(2.0, abs=0.1)
+        order = np.polyfit(np.log(steps), np.log(errors), 1)[0]
+        assert order == pytest.approx(2.0, abs=0.1)
 
 
 def test_transpose_is_the_adjoint_of_the_jacobian(rng):

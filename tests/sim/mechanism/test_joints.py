@@ -4,13 +4,11 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from sim.core.arrays import Floats
 from sim.mechanism.constraints import ConstraintKind, dist, fix
 from sim.mechanism.morph_objective import NewtonOptions
 from sim.mechanism.newton_morph import morph_newton
-from sim.mechanism.obstacles import BARRIER_PARAMETERS, Obstacles, Touch
+from sim.mechanism.obstacles import BARRIER_PARAMETERS, Obstacles
 from sim.mechanism.projection_morph import Stop
-from sim.mechanism.ranges import Ranges
 from sim.mechanism.shape_measures import characteristic_length
 from sim.mechanism.targets.target_interface import Goals
 from tests.sim.contact.taylor import remainder_order
@@ -50,18 +48,6 @@ def test_potential_of_the_bounds_has_exact_slopes(rng):
     assert order == pytest.approx(2.0, abs=0.1)
 
 
-def ended(bounds: Ranges, r: Floats, goals: Floats) -> tuple[Floats, list[Touch]]:
-    """Where a morph without links ends, and which bounds hold it there."""
-    made = limited(r, [], bounds=bounds)
-    steps = list(morph_newton(made, Goals(np.asarray(goals, float)), NewtonOptions()))
-    obstacles = Obstacles.of(made)
-    assert steps[-1].stop is Stop.GRADIENT
-    assert all(obstacles.energy(step.state, 1.0) < np.inf for step in steps)
-    kappa = BARRIER_PARAMETERS[-1] * characteristic_length(r) ** 2
-    touched = obstacles.touching(steps[-1].state, kappa)
-    return steps[-1].r, [touch for touch in touched if touch.force > 1e-4]
-
-
 def test_all_pushes_together_are_the_push(rng):
     r = rng.normal(size=(5, 3))
     square = float(np.square(r[1] - r[0]).sum())
@@ -86,7 +72,15 @@ def test_all_pushes_together_are_the_push(rng):
 def test_a_telescope_stops_at_its_ends(wanted, length, held):
     middle = np.array([0.6, 0.1, 0])
     half = np.array([0.5 * wanted, 0, 0])
-    r, touched = ended(TELESCOPE, PAIR, np.array([middle - half, middle + half]))
+    made = limited(PAIR, [], bounds=TELESCOPE)
+    goals = Goals(np.array([middle - half, middle + half]))
+    steps = list(morph_newton(made, goals, NewtonOptions()))
+    obstacles, r = Obstacles.of(made), steps[-1].r
+    assert steps[-1].stop is Stop.GRADIENT
+    assert all(obstacles.energy(step.state, 1.0) < np.inf for step in steps)
+    kappa = BARRIER_PARAMETERS[-1] * characteristic_length(PAIR) ** 2
+    touched = obstacles.touching(steps[-1].state, kappa)
+    touched = [touch for touch in touched if touch.force > 1e-4]
     assert np.linalg.norm(r[1] - r[0]) == pytest.approx(length, abs=1e-6)
     assert_allclose(r.mean(axis=0), middle, atol=1e-7)
     assert [t.name for t in touched] == [f"length(0, 1) at its {held} limit"] * bool(
@@ -136,34 +130,20 @@ def test_links_that_start_at_their_bound_end_as_those_that_start_beside_it(unit,
 
 
 @pytest.mark.parametrize(
-    ("bounds", "said"),
+    ("nodes", "least", "most", "said"),
     [
-        (
-            ranges((ConstraintKind.DIST, (0, 1), 4.0, 1.0)),
-            r"length\(0, 1\) is empty \(2 to 1\): give least < most",
-        ),
-        (ranges((ConstraintKind.DIST, (0, 1), 1.0, 1.0)), r"is empty \(1 to 1\)"),
-        (
-            ranges((ConstraintKind.DIST, (0, 7), 1.0, 2.0)),
-            "node 7, which does not exist",
-        ),
-        (
-            ranges((ConstraintKind.DIST, (1, 1), 1.0, 2.0)),
-            "joins a node to itself",
-        ),
-        (
-            ranges((ConstraintKind.DOT, (0, 1, 0, 1), -NONE, NONE)),
-            "no bound: give least or most",
-        ),
-        (
-            ranges((ConstraintKind.DOT, (0, 1, 0, 1), np.nan, 1.0)),
-            "no bound: give least or most",
-        ),
+        ((0, 1), 4.0, 1.0, r"length\(0, 1\) is empty \(2 to 1\): give least < most"),
+        ((0, 1), 1.0, 1.0, r"is empty \(1 to 1\)"),
+        ((0, 7), 1.0, 2.0, "node 7, which does not exist"),
+        ((1, 1), 1.0, 2.0, "joins a node to itself"),
+        ((0, 1, 0, 1), -NONE, NONE, "no bound: give least or most"),
+        ((0, 1, 0, 1), np.nan, 1.0, "no bound: give least or most"),
     ],
 )
-def test_impossible_ranges_are_refused(bounds, said):
+def test_impossible_ranges_are_refused(nodes, least, most, said):
+    kind = ConstraintKind.DIST if len(nodes) == 2 else ConstraintKind.DOT
     with pytest.raises(ValueError, match=said):
-        limited(PAIR, [], bounds=bounds)
+        limited(PAIR, [], bounds=ranges((kind, nodes, least, most)))
 
 
 def test_a_start_outside_its_range_is_refused():

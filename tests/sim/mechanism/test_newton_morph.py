@@ -35,7 +35,7 @@ from sim.mechanism.projection_morph import MorphStep, Stop
 from sim.mechanism.shape_measures import characteristic_length
 from sim.mechanism.targets.analytic_surfaces import Ellipsoid
 from sim.mechanism.targets.target_interface import Goals
-from tests.sim.mechanism.random_structures import random_structure
+from tests.sim.mechanism.random_structures import BESIDE, random_structure
 from tests.sim.mechanism.reference import load, structure_of
 
 EQUILIBRIA = [
@@ -120,7 +120,6 @@ def test_options_refuse_what_is_not_positive(field):
         replace(NewtonOptions(), **{field: -1})  # type: ignore[arg-type]
 
 
-BESIDE = Ellipsoid((1.6, 1.3, 1.0), (0.0, 0.0, -1.2))
 AROUND = Ellipsoid((3.0, 2.4, 2.0), (0.1, 0.0, 0.2))  # which bends f downwards
 FEW = 60
 

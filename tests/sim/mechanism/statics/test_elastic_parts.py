@@ -50,19 +50,13 @@ def _cells(x: Floats) -> Floats:
     return np.column_stack([x[:-1], x[1:]])
 
 
-def only(panels: Panels) -> Elastic:
-    return replace(Elastic.none(), panels=panels)
-
-
-def held_flat(r: Floats, rows: list[Constraint]) -> list[Constraint]:
+def rest(r: Floats, held: list[tuple[int, int]], panels: Panels) -> Floats:
     """Every node in the plane z = 0, and no motion of the whole."""
-    flat = [Constraint(ConstraintKind.FIX, (j, 2), 0.0) for j in range(len(r))]
-    return flat + rows
-
-
-def rest(r: Floats, rows: list[Constraint], panels: Panels) -> Floats:
+    fixed = [(j, 2) for j in range(len(r))] + held
+    rows = [Constraint(ConstraintKind.FIX, at, float(r[at])) for at in fixed]
     made = Structure(r, ConstraintTable.of(rows), np.arange(len(r)))
-    body = LoadedStructure(made, only(panels), np.zeros_like(r), np.zeros(len(r)))
+    elastic = replace(Elastic.none(), panels=panels)
+    body = LoadedStructure(made, elastic, np.zeros_like(r), np.zeros(len(r)))
     return at_rest(body, EXACT).r()
 
 
@@ -131,12 +125,7 @@ def strip(rows_through: int, below: float, above: float) -> float:
     panels = replace(panels, modulus=modulus).grown(MISMATCH * upper)
     middle = int(np.argmin(np.abs(r[:, 0] - 0.5 * long) + np.abs(r[:, 1])))
     aside = int(np.argmin(np.abs(r[:, 0] - 0.5 * long) + np.abs(r[:, 1] - height)))
-    held = [(middle, 0), (middle, 1), (aside, 0)]
-    rows = [
-        Constraint(ConstraintKind.FIX, (node, axis), r[node, axis])
-        for node, axis in held
-    ]
-    found = rest(r, held_flat(r, rows), panels)
+    found = rest(r, [(middle, 0), (middle, 1), (aside, 0)], panels)
     inner = (r[:, 1] == 0.0) & (np.abs(r[:, 0] - 0.5 * long) < 0.25 * long)
     bent = np.polyfit(found[inner, 0], found[inner, 1], 2)[0]
     return -2.0 * bent / MISMATCH  # the layer that grew is outside
@@ -182,9 +171,7 @@ def test_a_disc_that_grows_towards_its_rim_widens_as_the_closed_form(rings):
     triangles = Delaunay(flat).simplices.astype(np.int64)
     strain = c * np.square(flat[triangles].mean(axis=1)).sum(axis=1)
     panels = Panels.between(r, triangles, E1, nu, H).grown(strain)
-    held = [(0, 0), (0, 1), (1, 1)]
-    rows = [Constraint(ConstraintKind.FIX, at, float(r[at])) for at in held]
-    found = rest(r, held_flat(r, rows), panels)
+    found = rest(r, [(0, 0), (0, 1), (1, 1)], panels)
     radius = np.linalg.norm(flat, axis=1)
     exact = 0.25 * c * ((1.0 + nu) * radius**3 + (1.0 - nu) * radius)
     off = np.linalg.norm(found[:, :2], axis=1) - radius - exact
@@ -199,9 +186,5 @@ def test_a_free_sheet_that_grows_alike_comes_to_rest_without_strain(away):
     panels = Panels.between(r, triangles, 1.0, 0.3, 1.0).grown(
         np.full(len(triangles), 1e-3)
     )
-    rows = [
-        Constraint(ConstraintKind.FIX, at, float(r[at]))
-        for at in ((0, 0), (0, 1), (24, 1))
-    ]
-    found = rest(r, held_flat(r, rows), panels)
+    found = rest(r, [(0, 0), (0, 1), (24, 1)], panels)
     assert_allclose(found - found[0], 1.001 * (r - r[0]), atol=1e-12 * (1.0 + away))

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from sim.core.arrays import Floats, Ints
-from sim.mechanism.constraints import Constraint, ConstraintKind, ConstraintTable
+from sim.core.arrays import Floats
+from sim.mechanism.constraints import ConstraintTable, fix
 from sim.mechanism.named_structures import triangle_lattice
 from sim.mechanism.statics.elastic_parts import deform
 from sim.mechanism.statics.equilibrium import EquilibriumOptions, at_rest
@@ -37,26 +37,15 @@ def shape(made: Strut, shrunk: float = 0.0) -> Floats:
     return nodes
 
 
-def fixed(r: Floats, pairs: list[tuple[int, int]]) -> list[Constraint]:
-    return [Constraint(ConstraintKind.FIX, pair, float(r[pair])) for pair in pairs]
-
-
-def flat(r: Floats, links: Ints, made: Strut, free: list[tuple[int, int]]) -> Floats:
-    """Where nodes rest that may move along `free` alone."""
-    pairs = [(j, a) for j in range(len(r)) for a in range(3) if (j, a) not in free]
-    structure = Structure(r, ConstraintTable.of(fixed(r, pairs)), np.arange(len(r)))
-    nothing = np.zeros_like(r)
-    elastic = thermal_links(r, links, made)
-    return at_rest(
-        LoadedStructure(structure, elastic, nothing, nothing[:, 0]), EXACT
-    ).r()
-
-
 def test_two_struts_in_line_share_their_length_by_stiffness():
     # k_1 (x - l_1) = k_2 (2 - x - l_2), k = E / lambda for equal lengths
     r = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [2.0, 0.0, 0.0]])
     stretch, modulus = np.array([0.6, 0.9]), np.array([2.0, 0.5])
-    rest = flat(r, np.array([[0, 1], [1, 2]]), Strut(stretch, modulus), [(1, 0)])
+    rows = [*fix(r, 0), *fix(r, 1)[1:], *fix(r, 2)]
+    structure = Structure(r, ConstraintTable.of(rows), np.arange(3))
+    elastic = thermal_links(r, np.array([[0, 1], [1, 2]]), Strut(stretch, modulus))
+    body = LoadedStructure(structure, elastic, np.zeros_like(r), np.zeros(3))
+    rest = at_rest(body, EXACT).r()
     k = modulus / stretch
     expected = (k[0] * stretch[0] + k[1] * (2.0 - stretch[1])) / k.sum()
     assert_allclose(rest[1], [expected, 0.0, 0.0], atol=1e-12)

@@ -3,8 +3,6 @@
 The smooth surface of a cloud: its error, its slopes, and morphs onto it.
 """
 
-from typing import Any
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -17,13 +15,11 @@ from sim.mechanism.projection_morph import MorphStep
 from sim.mechanism.structure import Structure
 from sim.mechanism.targets.analytic_surfaces import (
     Cylinder,
-    Ellipsoid,
     FourierBlob,
     FourierCylinder,
     Plane,
     Sphere,
     closest_on_ellipsoid,
-    on_sphere,
 )
 from sim.mechanism.targets.sampled_surfaces import (
     CloudTarget,
@@ -34,8 +30,7 @@ from sim.mechanism.targets.sampled_surfaces import (
 )
 from sim.mechanism.targets.target_interface import Target, slopes_of, smoothed
 from sim.mechanism.targets.transformed import AlongAxis, Moved, Rescaled, perturbed
-from tests.sim.mechanism.random_structures import random_structure
-from tests.sim.mechanism.reference import load
+from tests.sim.mechanism.random_structures import BESIDE, random_structure, spiral
 
 BLOB = FourierBlob(
     1.5,
@@ -51,16 +46,6 @@ SMOOTH: dict[str, Target] = {"blob": BLOB, "tube": TUBE}
 def gap(target: Target, points: Floats) -> Floats:
     distance: Floats = np.linalg.norm(target.closest(points) - points, axis=1)
     return distance
-
-
-def test_nearest_points_of_a_fourier_cylinder_are_the_known_ones():
-    known: dict[str, Any] = load("closest_points")
-    expected = known["targets"]["fourier_cylinder"]
-    sizes = expected["params"]
-    target = FourierCylinder(sizes["R"], sizes["a"], sizes["b"], sizes["c"])
-    assert_allclose(
-        target.closest(np.array(known["points"])), expected["closest"], atol=1e-8
-    )
 
 
 @pytest.mark.parametrize("name", SMOOTH)
@@ -97,15 +82,13 @@ def test_normals_of_a_plane_are_its_normal(rng):
     assert_allclose(np.abs(normals_of(flat)[:, 2]), 1.0, atol=1e-12)
 
 
-def tetrahedra(count: int, rng: np.random.Generator) -> MeshTarget:
-    corners = rng.normal(size=(count, 1, 3)) * 2.0 + rng.normal(size=(count, 4, 3))
-    faces = np.array([[0, 1, 2], [0, 1, 3], [0, 2, 3], [1, 2, 3]])
-    triangles = (4 * np.arange(count)[:, None, None] + faces).reshape(-1, 3)
-    return MeshTarget(corners.reshape(-1, 3), triangles)
-
-
 def test_mesh_gives_the_nearest_point_of_all_its_triangles(rng):
-    mesh, asked = tetrahedra(40, rng), rng.uniform(-4.0, 4.0, (60, 3))
+    """Those of 40 tetrahedra."""
+    tips = rng.normal(size=(40, 1, 3)) * 2.0 + rng.normal(size=(40, 4, 3))
+    faces = np.array([[0, 1, 2], [0, 1, 3], [0, 2, 3], [1, 2, 3]])
+    triangles = (4 * np.arange(40)[:, None, None] + faces).reshape(-1, 3)
+    mesh = MeshTarget(tips.reshape(-1, 3), triangles)
+    asked = rng.uniform(-4.0, 4.0, (60, 3))
     corners = mesh.vertices[mesh.triangles]
     nearest = [
         np.linalg.norm(
@@ -188,8 +171,7 @@ def test_impossible_targets_are_refused(make, words):
         make()
 
 
-AXES = np.array([1.6, 1.3, 1.0])
-LOW = Ellipsoid((1.6, 1.3, 1.0), (0.0, 0.0, -1.2))
+AXES = np.array(BESIDE.semi_axes)
 
 
 def scan(count: int, noise: float = 0.0, seed: int = 1) -> Floats:
@@ -198,12 +180,6 @@ def scan(count: int, noise: float = 0.0, seed: int = 1) -> Floats:
     u = rng.normal(size=(count, 3))
     u /= np.linalg.norm(u, axis=1, keepdims=True)
     return u * AXES + noise * rng.normal(size=(count, 3))
-
-
-def spiral(count: int) -> Floats:
-    """Points of the unit sphere, evenly spread."""
-    i = np.arange(count) + 0.5
-    return on_sphere(np.arccos(1 - 2 * i / count), np.pi * (1 + 5**0.5) * i)
 
 
 def asked(count: int = 60) -> Floats:
@@ -299,12 +275,12 @@ def end_of(structure: Structure, target: Target, max_steps: int = 1000) -> Morph
 )
 @pytest.mark.parametrize("kind", ["bare", "normals", "noisy"])
 def test_newton_converges_on_clouds(seed, kind):
-    points = scan(4000, noise=0.01 * (kind == "noisy")) + np.array(LOW.centre)
+    points = scan(4000, noise=0.01 * (kind == "noisy")) + np.array(BESIDE.centre)
     normals = normals_of(points) if kind == "normals" else None
     end = end_of(random_structure(seed), CloudTarget(points, normals))
     assert end.stop is not None
     assert end.gradient < 1e-9
-    here = LOW.closest(end.g)
+    here = BESIDE.closest(end.g)
     away = np.linalg.norm(end.g - here, axis=1).max()
     assert away < (0.02 if kind == "noisy" else 5e-4)
 
@@ -317,7 +293,7 @@ def test_points_that_are_no_surface_are_refused():
 
 def test_nodes_whose_goals_jump_are_named_and_what_is_said_helps():
     """Beside outliers nearest points jump, and no step ends there."""
-    points, made = spiral(1000) * AXES + LOW.centre, random_structure(1)
+    points, made = spiral(1000) * AXES + BESIDE.centre, random_structure(1)
     outliers = np.random.default_rng(0).uniform(-2.0, 2.0, (30, 3))
     with pytest.raises(NotConvergedError, match=r"of nodes 1 jump.*remove outliers"):
         end_of(made, CloudTarget(np.vstack([points, outliers])), 30)
