@@ -14,7 +14,6 @@ from sim.origami.model.assembly import (
     build_model,
     energies_at,
 )
-from sim.origami.model.mesh import BarHingeMesh
 from tests.sim.contact.taylor import remainder_order
 from tests.sim.origami.sheets import compliant_strip
 
@@ -76,19 +75,14 @@ def test_slopes_of_a_bar_have_second_order_remainders(rng):
     assert second == pytest.approx(2.0, abs=0.1)
 
 
-def rolled(mesh: BarHingeMesh, rng: np.random.Generator) -> Floats:
-    """A strip wound up until its ends are close, a little disordered."""
-    x = mesh.rest.copy()
-    radius = np.ptp(x[:, 0]) / 6.0
-    turn = x[:, 0] / radius
-    x[:, 0], x[:, 2] = radius * np.sin(turn), radius * (1 - np.cos(turn))
-    return np.asarray(x + 2e-4 * rng.normal(size=x.shape))
-
-
 def test_rigid_motion_costs_no_energy_and_internal_forces_are_in_balance(rng):
+    """Of a strip wound up until its ends are close, a little disordered."""
     mesh = compliant_strip(3)
-    model = build_model(mesh, [])
-    x = rolled(mesh, rng)
+    model, x = build_model(mesh, []), mesh.rest.copy()
+    radius = np.ptp(x[:, 0]) / 6.0
+    angle = x[:, 0] / radius
+    x[:, 0], x[:, 2] = radius * np.sin(angle), radius * (1 - np.cos(angle))
+    x += 2e-4 * rng.normal(size=x.shape)
     turn, _ = np.linalg.qr(rng.normal(size=(3, 3)))
     turn *= np.sign(np.linalg.det(turn))
     moved = x @ turn.T + rng.normal(size=3)

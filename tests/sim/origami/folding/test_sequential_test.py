@@ -80,19 +80,6 @@ def test_draws_decide_as_soon_as_the_others_cannot_turn_it(stages, ends, verdict
     assert after(stages, ends) is verdict
 
 
-def tried(
-    share: float, stages: tuple[int, ...], seed: int = 5
-) -> tuple[list[SequenceVerdict], float]:
-    """Verdicts of whole series in which this share locks; their mean draws."""
-    rng = np.random.default_rng(seed)
-    verdicts, draws = [], 0
-    for series in rng.random((SERIES, stages[-1])) < share:
-        said, made = ended(stages, series)
-        verdicts.append(said)
-        draws += made
-    return verdicts, draws / SERIES
-
-
 def ended(stages: tuple[int, ...], locks: np.ndarray) -> tuple[SequenceVerdict, int]:
     """The verdict of one series, looked at after every stage, and the draws made."""
     for draws in stages:
@@ -118,7 +105,8 @@ def test_a_stage_that_ends_early_ends_as_the_whole_stage(share):
 def test_a_share_that_is_not_above_the_limit_is_rarely_taken_for_one(stages):
     """Series that lock with a share of exactly 0.9, and of 0.1."""
     for share, wrong in ((SURE, LOCK), (1.0 - SURE, NO)):
-        taken = np.mean([said is wrong for said in tried(share, stages)[0]])
+        series = np.random.default_rng(5).random((SERIES, stages[-1])) < share
+        taken = np.mean([ended(stages, locks)[0] is wrong for locks in series])
         assert 0.005 < taken < RISK + 3.0 * np.sqrt(RISK / SERIES)
 
 
