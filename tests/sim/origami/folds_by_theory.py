@@ -146,12 +146,6 @@ def turned(signs: str) -> str:
     )
 
 
-def slit_vertex() -> str:
-    """Three creases, and a cut from where they meet to the rim."""
-    lines = vertex([35, 135, 255, 315], "VMVC")
-    return as_edges(lines)
-
-
 def cone() -> str:
     """Panels of 50, 90, 110, 50 degrees around a point, a gap before the first."""
     at = [radians(a) for a in (0, 50, 140, 250, 300)]
@@ -236,7 +230,10 @@ THEORY = {
         around([60, 50, 50, 200], "VMVV"), 0.5, STIFF, "a sector above 180 degrees"
     ),
     # of three, five, six, eight
-    "slit": Known(slit_vertex(), 0.4, FOLDED, "a cut to the rim leaves no closure"),
+    "slit": Known(
+        as_edges(vertex([35, 135, 255, 315], "VMVC")), 0.4, FOLDED,
+        "a cut from where three creases meet to the rim leaves no closure",
+    ),
     "five": Known(
         around([60, 80, 80, 80, 60], "MVVVV"), 0.4, FOLDED, "bird's foot, even sides"
     ),

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sim.origami.fold_and_load_phases import Fold
 from sim.origami.folding.fold_simulation import OrigamiStep, run
@@ -30,12 +31,16 @@ def star(sectors: Sequence[float], folds: Sequence[float]) -> CreasePattern:
     return CreasePattern(flat.vertices, panels, assigned)
 
 
-def rolled(lengths: Sequence[float], folds: Sequence[float]) -> CreasePattern:
-    """Rectangles in a row, lengths in sides."""
-    flat = strip([SIDE * length for length in lengths], SIDE)
+def creased(flat: CreasePattern, folds: ArrayLike) -> CreasePattern:
+    """A pattern with folds of its creases, shares of half a turn."""
     assigned = np.zeros(len(flat.edges))
     assigned[flat.creases] = folds
     return CreasePattern(flat.vertices, flat.panels, assigned)
+
+
+def rolled(lengths: Sequence[float], folds: Sequence[float]) -> CreasePattern:
+    """Rectangles in a row, lengths in sides."""
+    return creased(strip([SIDE * length for length in lengths], SIDE), folds)
 
 
 def crossed(flap: float, fold: float) -> CreasePattern:
@@ -45,10 +50,7 @@ def crossed(flap: float, fold: float) -> CreasePattern:
     outer = [[0, -f, 0], [s, -f, 0], [s + f, 0, 0], [s + f, s, 0],
              [s, s + f, 0], [0, s + f, 0], [-f, s, 0], [-f, 0, 0]]  # fmt: skip
     panels = [[0, 1, 2, 3], [1, 0, 4, 5], [2, 1, 6, 7], [3, 2, 8, 9], [0, 3, 10, 11]]
-    flat = CreasePattern(np.array(corners + outer), panels)
-    assigned = np.zeros(len(flat.edges))
-    assigned[flat.creases] = fold
-    return CreasePattern(flat.vertices, panels, assigned)
+    return creased(CreasePattern(np.array(corners + outer), panels), fold)
 
 
 def square_twist(turn: float) -> CreasePattern:
@@ -82,9 +84,9 @@ def square_twist(turn: float) -> CreasePattern:
 
 def flipped(pattern: CreasePattern, which: int) -> CreasePattern:
     """One crease that meets an inner vertex, on its other side."""
-    folds = np.array(pattern.assignment)
-    folds[pattern.creases[which]] *= -1
-    return CreasePattern(pattern.vertices, pattern.panels, folds)
+    folds = np.array(pattern.assignment)[pattern.creases]
+    folds[which] *= -1
+    return creased(pattern, folds)
 
 
 def sheet_of(rows: int, columns: int, angle: float = 60.0) -> CreasePattern:

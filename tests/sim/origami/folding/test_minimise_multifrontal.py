@@ -62,9 +62,10 @@ def test_a_pressed_fold_ends_the_same_by_rows_and_by_fronts(monkeypatch):
     assert fronts.contact_force == pytest.approx(rows.contact_force, abs=1e-5)
 
 
-def test_a_large_sheet_that_can_move_is_refused(monkeypatch):
-    monkeypatch.setattr(large_sheet_stiffness, "LARGE_FROM", 0.0)
-    loose = replace(sheet(concentrated_strip(2)), supports=[[0, 1, 1, 1]])
+@pytest.mark.parametrize("least", [large_sheet_stiffness.LARGE_FROM, 0.0])
+def test_a_sheet_that_can_move_is_refused_however_large(monkeypatch, least):
+    monkeypatch.setattr(large_sheet_stiffness, "LARGE_FROM", least)
+    loose = replace(sheet(compliant_strip(2)), supports=[[0, 1, 1, 1]])
     with pytest.raises(StartError, match="can move without resistance"):
         list(run(loose, [Fold(creases=[2], angles=[1.2], increments=1)]))
 

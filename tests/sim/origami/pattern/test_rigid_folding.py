@@ -14,6 +14,7 @@ from tests.sim.origami.folds_by_theory import pop_up
 from tests.sim.origami.known_folds import (
     M,
     V,
+    creased,
     sheet_of,
     square_twist,
     star,
@@ -55,9 +56,7 @@ def test_folds_on_the_way_close_on_the_sides_assigned(pattern):
     sheet = rigid(pattern)
     for state in sheet.path(parts=8):
         assert (state.folds * sheet.aim > 0).all()
-        folds = np.zeros(len(pattern.edges))
-        folds[pattern.creases] = state.folds / np.pi
-        there = CreasePattern(pattern.vertices, pattern.panels, folds)
+        there = creased(pattern, state.folds / np.pi)
         assert max(closure_errors(there).values()) < 1e-7
     assert state.folds == pytest.approx(sheet.aim, abs=1e-3)
 
@@ -86,11 +85,9 @@ def test_edges_that_only_divide_a_panel_are_no_creases():
 @pytest.mark.parametrize("fold", [1.5, -4.0, np.nan])
 def test_folds_of_more_than_half_a_turn_are_refused(fold):
     flat = sheet_of(1, 2)
-    folds = np.zeros(len(flat.edges))
-    folds[flat.creases[0]] = fold
     a, b = flat.edges[flat.creases[0]]
     with pytest.raises(ValueError, match=f"of edge {a}-{b} must be within -180"):
-        CreasePattern(flat.vertices, flat.panels, folds)
+        creased(flat, fold)
 
 
 def folded_card(middle: float) -> CreasePattern:
