@@ -17,10 +17,8 @@ from sim.rods.plane.contact_impulses import (
 from sim.rods.plane.ground import GroundPlane
 from sim.rods.plane.options import StepOptions
 from sim.rods.plane.rod import GRAVITY, moved
-from sim.rods.plane.simulate import simulate
-from sim.rods.plane.state import RodStep
 from sim.rods.plane.world import World
-from tests.sim.rods.known import SOFT, straight
+from tests.sim.rods.known import SOFT, end_of, straight
 
 
 def _solve(W: Floats, b: Floats, mu: float) -> tuple[Floats, Ints, float]:
@@ -101,22 +99,16 @@ def test_a_single_contact_agrees_with_the_coupled_solution(rng):
         assert residual(np.diag(W), b + W @ p, 0.6, p) < 1e-9
 
 
-def _sliding(n: int, angle: float, mu: float, v: float = 0.0) -> tuple[World, RodStep]:
-    """A rod of n nodes that lies on a slope, after 0.2 s."""
-    rod = moved(straight(0.1, n, SOFT), by=np.zeros(2), angle=np.radians(angle))
-    along = np.array([np.cos(np.radians(angle)), np.sin(np.radians(angle))])
-    world = World(rod, GroundPlane(angle), mu, velocity=np.tile(v * along, (n, 1)))
-    *_, end = simulate(world, StepOptions(h=5e-3), 0.2, every=10**9)
-    return world, end
-
-
 @pytest.mark.parametrize(
     ("angle", "mu", "v"), [(20.0, 0.8, 0.0), (30.0, 0.4, 0.0), (0.0, 0.4, 1.0)]
 )
 def test_600_nodes_stick_or_slide_on_a_slope_as_a_block(angle, mu, v):
     """Closed form: at rest, sliding down, and braked on the level (not to rest)."""
-    world, end = _sliding(600, angle, mu, v)
     theta = np.radians(angle)
+    rod = moved(straight(0.1, 600, SOFT), by=np.zeros(2), angle=theta)
+    velocity = np.tile([v * np.cos(theta), v * np.sin(theta)], (600, 1))
+    world = World(rod, GroundPlane(angle), mu, velocity=velocity)
+    end = end_of(world, StepOptions(h=5e-3), 0.2)
     pull = GRAVITY * np.sin(theta)
     most = mu * GRAVITY * np.cos(theta)
     way = 0.0
@@ -139,7 +131,7 @@ def test_many_contacts_agree_with_few():
         rod = moved(straight(0.1, n, SOFT), by=np.array([0.0, 2e-3]))
         v = np.tile([0.3, 0.0], (n, 1))
         world = World(rod, GroundPlane(), 0.4, velocity=v)
-        *_, end = simulate(world, StepOptions(h=2.5e-3), 0.1, every=10**9)
+        end = end_of(world, StepOptions(h=2.5e-3), 0.1)
         ends.append((end.x[:, 0].mean() - rod.nodes[:, 0].mean(), end.friction))
         assert np.count_nonzero(end.contact) == n
     assert ends[0] == pytest.approx(ends[1], rel=1e-6)

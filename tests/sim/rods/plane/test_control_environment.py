@@ -128,11 +128,6 @@ def test_only_a_limb_that_was_switched_on_changes():
     assert actuated.modulus[2] == 9.0  # passive parts are not touched
 
 
-def test_a_bad_actuator_is_refused():
-    with pytest.raises(ValueError, match=r"ramp must be positive, not 0\.0"):
-        Actuator(ramp=0.0)
-
-
 def test_markers_between_steps_follow_the_motion():
     """A fall of a chain: y = -g t^2 / 2, whose cubic is exact."""
     world = World(chain(np.array([[0.0, 0], [0.01, 0], [0.02, 0]]), RodMaterial()))
@@ -151,7 +146,9 @@ def test_quantities_that_a_rod_has_not_are_refused(name):
         marker(name, rod.nodes, rod.mass)
 
 
-def test_a_parameter_that_is_none_is_refused():
+def test_a_bad_actuator_and_a_parameter_that_is_none_are_refused():
+    with pytest.raises(ValueError, match=r"ramp must be positive, not 0\.0"):
+        Actuator(ramp=0.0)
     assert Parameter("beta") is Parameter.BETA
     with pytest.raises(ValueError, match="parameter is 'ramp': choose one of modulus"):
         Parameter("ramp")

@@ -161,21 +161,17 @@ def test_a_rod_does_not_start_inside_another_or_in_the_ground():
         World(rod, PEAK, edge_contact=EdgeContact())
 
 
-def test_edges_that_feel_touch_ask_for_their_own_gaps():
-    rod = straight(0.1, 5, SOFT)
-    method = step_method(StepOptions(), World(rod, edge_contact=EdgeContact(gap=1e-3)))
+def test_edges_that_feel_touch_ask_for_their_own_gaps_and_exact_contact():
+    world = World(straight(0.1, 5, SOFT), edge_contact=EdgeContact(gap=1e-3))
+    method = step_method(StepOptions(), world)
     assert method.contact_gap == pytest.approx(1e-3 * 0.025)
+    with pytest.raises(ValueError, match=r"edge_contact needs contact exact"):
+        step_method(StepOptions(contact=ContactRule.MODIFIED_MASS), world)
 
 
 def test_crossing_edges_are_counted():
     x = np.array([[0.0, 0.0], [2.0, 0.0], [1.0, 1.0], [1.0, -1.0], [3.0, -1.0]])
     assert crossings(np.array([[0, 1], [1, 2], [2, 3], [3, 4]]), x) == 1
-
-
-def test_touch_is_that_of_exact_contact():
-    world = World(straight(0.1, 5, SOFT), edge_contact=EdgeContact())
-    with pytest.raises(ValueError, match=r"edge_contact needs contact exact"):
-        step_method(StepOptions(contact=ContactRule.MODIFIED_MASS), world)
 
 
 L = 0.1
