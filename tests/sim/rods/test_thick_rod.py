@@ -41,12 +41,15 @@ LIGHT = replace(BLOCK, density=1e-6)
 ELASTIC = Relaxation(E)
 
 
-def test_tip_load_lowers_the_tip_by_timoshenko():
-    """P L^3 / 3 EI + P L / k G A, exactly at the nodes for any number of elements."""
-    rod = ThickRod(LIGHT, ELASTIC, tip=TipMass(1e-6), elements=3, gravity=9.81)
+@pytest.mark.parametrize(("beyond", "elements"), [(0.0, 3), (0.02, 8)])
+def test_a_load_at_or_beyond_the_tip_lowers_it_by_timoshenko(beyond, elements):
+    """P L^3 / 3 EI + P L / k G A + P a L^2 / 2 EI, exact for any number of elements."""
+    tip = TipMass(1e-6, beyond=beyond)
+    rod = ThickRod(LIGHT, ELASTIC, tip=tip, elements=elements, gravity=9.81)
     load = 1e-6 * 9.81
     EI, kGA = E * BLOCK.second_moment, E * BLOCK.shear_area
-    expected = load * 0.1**3 / (3.0 * EI) + load * 0.1 / kGA
+    bent = load * (0.1**3 / 3.0 + beyond * 0.1**2 / 2.0) / EI
+    expected = bent + load * 0.1 / kGA
     assert -rest(rod, E)[-1, 1] == pytest.approx(expected, rel=2e-4)
 
 
@@ -87,16 +90,6 @@ def test_a_soft_clamp_turns_by_its_spring():
     rod = ThickRod(LIGHT, ELASTIC, Clamp(turning=5.0), TipMass(1e-4))
     q, load = rest(rod, E), 1e-4 * 9.81
     assert q[0, 2] == pytest.approx(-load * 0.1 / 5.0, rel=1e-3)
-
-
-def test_a_mass_beyond_the_tip_bends_it_by_its_moment():
-    """P L^3 / 3 EI + P L / kGA + P a L^2 / 2 EI."""
-    rod = ThickRod(LIGHT, ELASTIC, tip=TipMass(1e-6, beyond=0.02))
-    load, EI = 1e-6 * 9.81, E * BLOCK.second_moment
-    expected = load * (
-        0.1**3 / (3 * EI) + 0.1 / (E * BLOCK.shear_area) + 0.02 * 0.01 / (2 * EI)
-    )
-    assert -rest(rod, E)[-1, 1] == pytest.approx(expected, rel=2e-4)
 
 
 def timoshenko_frequency(block: Prism, modulus: float, mass: float) -> float:
@@ -324,15 +317,14 @@ def test_a_light_rod_and_its_link_ring_as_two_springs_in_a_row(retardation):
     assert decay == pytest.approx(-s.real, abs=0.01)
 
 
-def pulls(made: list[ThickStep]) -> Floats:
-    """(n,) acceleration of the mass above that of a free fall."""
-    return np.array([one.hung[2] for one in made]) + g
-
-
 def test_a_link_pulls_only_and_a_slack_one_lets_the_mass_fall():
+    """By the acceleration of the mass above that of a free fall."""
     tip = TipMass(MASS, spring=SPRING)
     rod = ThickRod(BLOCK, Relaxation(E), tip=tip, gravity=g)
-    gentle, wild = (pulls(steps(rod, by, 1e-3, 80)) for by in (0.004, 0.02))
+    gentle, wild = (
+        np.array([one.hung[2] for one in steps(rod, by, 1e-3, 80)]) + g
+        for by in (0.004, 0.02)
+    )
     assert gentle.min() > 1.0
     assert wild.min() == pytest.approx(0.0, abs=1e-9)
     assert np.sum(wild < 1e-9) > 5

@@ -7,6 +7,7 @@ from scipy.sparse import coo_array
 
 from sim.core.arrays import Floats
 from sim.rods.space.assembled_system import SpaceLoads, SpaceSystem, no_loads
+from sim.rods.space.contact_detection import contacts_of, near
 from sim.rods.space.frames import SpaceState, edge_tangents, moved_on
 from sim.rods.space.rod import (
     SpaceMaterial,
@@ -18,6 +19,7 @@ from sim.rods.space.rod import (
     through,
 )
 from sim.rods.space.simulate import SpaceMotionStep
+from sim.rods.space.world import SpaceWorld
 
 WIRE = SpaceMaterial(1.0e7, 1000.0, 0.3)
 ROUND = disc(1.0e-3)
@@ -88,6 +90,13 @@ def dense(system: SpaceSystem, state: SpaceState) -> tuple[Floats, Floats]:
     rows, cols, _ = whole._places
     K = coo_array((values, (rows, cols)), shape=(whole.count, whole.count)).toarray()
     return g, K + K.T - np.diag(K.diagonal())
+
+
+def gaps_of(world: SpaceWorld, x: Floats, within: float) -> Floats:
+    """Of skins nearer to each other than so, m."""
+    assert world.contact is not None
+    what = near(world.rod, world.contact, x, within)
+    return contacts_of(world.rod, world.contact, what, x, None).gap
 
 
 def negative(system: SpaceSystem, state: SpaceState) -> int:

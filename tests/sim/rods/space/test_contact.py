@@ -23,7 +23,13 @@ from sim.rods.space.frames import edge_tangents
 from sim.rods.space.rod import SpaceMaterial, SpaceRod, through, together
 from sim.rods.space.simulate import SpaceMotionStep, simulate_in_space
 from sim.rods.space.world import SpaceWorld
-from tests.sim.rods.space.made import ROUND, MovingSupports, angular_momentum, momentum
+from tests.sim.rods.space.made import (
+    ROUND,
+    MovingSupports,
+    angular_momentum,
+    gaps_of,
+    momentum,
+)
 
 R, MU = 1.0e-3, 0.5
 STIFF = SpaceMaterial(1.0e9, 1000.0, 0.3)
@@ -167,14 +173,6 @@ def test_rods_that_touch_move_rigidly_together_without_sliding():
     assert rows @ np.concatenate([moved.ravel(), spun]) == pytest.approx(0.0, abs=1e-15)
 
 
-def _overlap(step: SpaceMotionStep, world: SpaceWorld) -> float:
-    """By how much any two skins are within each other."""
-    assert world.contact is not None
-    what = near(world.rod, world.contact, step.x, 0.0)
-    gap = contacts_of(world.rod, world.contact, what, step.x, None).gap
-    return -float(gap.min(initial=0.0))
-
-
 def _thrown(turn: Floats) -> SpaceWorld:
     """A wire thrown at another so that their contact runs along both, turned."""
     soft = SpaceMaterial(1.0e7, 1000.0, 0.3)
@@ -201,7 +199,7 @@ def test_skins_are_never_within_each_other_and_motions_turn_with_their_start():
     for way in (np.eye(3), turn):
         world, worst = _thrown(way), 0.0
         for last in simulate_in_space(world, options, 0.02):
-            worst = max(worst, _overlap(last, world))
+            worst = max(worst, -gaps_of(world, last.x, 0.0).min(initial=0.0))
         assert last.moving.ledger.friction > 1e-5
         assert worst <= 1.001e-6 * R
         ends.append(last.x @ way)
@@ -226,18 +224,11 @@ def test_wires_that_meet_keep_both_momenta(friction):
     assert later[-1].moving.ledger.impact > 0.05 * first.energy
 
 
-def _residual(W: Floats, b: Floats, p: Floats) -> tuple[float, float, float]:
-    """How far p is from Coulomb's law, written out: normal part, cone, direction."""
-    w = b + (W @ p.ravel()).reshape(-1, 3)
-    size, slip = np.hypot(*p[:, 1:].T), np.hypot(*w[:, 1:].T)
-    normal = np.abs(np.minimum(p[:, 0], w[:, 0])).max()
-    cone = np.maximum(size - MU * p[:, 0], 0.0).max()
-    against = np.abs(MU * p[:, :1] * w[:, 1:] + slip[:, None] * p[:, 1:]).max()
-    return float(normal), float(cone), float(against)
-
-
 def test_coulomb_problems_are_solved_to_rounding(rng):
-    """Random ones; in the second half contacts share loads, so that W is singular."""
+    """Random ones; in the second half contacts share loads, so that W is singular.
+
+    Written out: normal part, cone, direction.
+    """
     kinds = set()
     for k in range(12):
         rows = rng.normal(size=(18, 24 if k < 6 else 9))
@@ -249,7 +240,12 @@ def test_coulomb_problems_are_solved_to_rounding(rng):
             b[0, 0] = -0.1
         p, left = coulomb_forces(W, b, MU, np.zeros((6, 3)), 1e-11)
         assert left <= 1e-11
-        assert max(_residual(W, b, p)) <= 1e-9 * max(1.0, np.abs(p).max())
+        w = b + (W @ p.ravel()).reshape(-1, 3)
+        size, slip = np.hypot(*p[:, 1:].T), np.hypot(*w[:, 1:].T)
+        normal = np.abs(np.minimum(p[:, 0], w[:, 0])).max()
+        cone = np.maximum(size - MU * p[:, 0], 0.0).max()
+        against = np.abs(MU * p[:, :1] * w[:, 1:] + slip[:, None] * p[:, 1:]).max()
+        assert max(normal, cone, against) <= 1e-9 * max(1.0, np.abs(p).max())
         for one in p:
             stuck = np.hypot(*one[1:]) < 0.999 * MU * one[0]
             kinds.add("open" if one[0] == 0.0 else "sticks" if stuck else "slides")

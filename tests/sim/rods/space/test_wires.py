@@ -18,7 +18,7 @@ import pytest
 from sim.core.arrays import Floats
 from sim.rods.plane.options import Integrator, StepOptions
 from sim.rods.plane.world import Damping
-from sim.rods.space.contact_detection import ContactModel, contacts_of, near
+from sim.rods.space.contact_detection import ContactModel
 from sim.rods.space.frames import FULL, SpaceState, edge_lengths, edge_tangents
 from sim.rods.space.rod import (
     SpaceMaterial,
@@ -29,7 +29,7 @@ from sim.rods.space.rod import (
 )
 from sim.rods.space.simulate import SpaceMotionStep, simulate_in_space
 from sim.rods.space.world import SpaceWorld
-from tests.sim.rods.space.made import ROUND, WIRE, B, C, MovingSupports
+from tests.sim.rods.space.made import ROUND, WIRE, B, C, MovingSupports, gaps_of
 
 R = 1.0e-3
 DRUM, THIN, STIFF = 0.05, 1.25e-4, SpaceMaterial(1.0e9, 1000.0, 0.3)  # of the capstan
@@ -57,13 +57,6 @@ def wire(x: Floats, across: Floats, closed: bool = False) -> SpaceRod:
     """Naturally straight, through nodes."""
     rod = through(x, WIRE, ROUND, first=tuple(across), closed=closed)
     return replace(rod, curvature=np.zeros_like(rod.curvature))
-
-
-def gaps_of(world: SpaceWorld, x: Floats, within: float) -> Floats:
-    """Of skins nearer to each other than so, m."""
-    assert world.contact is not None
-    what = near(world.rod, world.contact, x, within)
-    return contacts_of(world.rod, world.contact, what, x, None).gap
 
 
 def overlap(world: SpaceWorld, steps: list[SpaceMotionStep]) -> float:
@@ -356,15 +349,6 @@ def test_contacts_that_follow_slowly_are_drawn_on():
     assert steps[-1].moving.ledger.complementarity <= 1e-11
 
 
-def _squared_curvature(run: Run, x: Floats, edges: int, force: float) -> float:
-    """Of the loop of the first hairpin, over that of an elastica."""
-    k, twice = bends(run.world, x, edges)
-    along = np.abs(twice[:, 2]) / np.linalg.norm(twice, axis=1)
-    bent = along < 0.8
-    law = 2.0 * force * (1.0 - along) / B
-    return float(np.mean(k[bent] ** 2 / law[bent]))
-
-
 def test_two_looped_wires_are_elastica_of_two_legs():
     """B k^2 / 2 = F (1 - cos theta); legs are 2 sqrt(2 B / F) apart."""
     run, force = replace(lasso(), duration=0.15), 0.08
@@ -372,7 +356,11 @@ def test_two_looped_wires_are_elastica_of_two_legs():
     last = steps[-1].x
     wide = 2.0 * np.sqrt(2.0 * B / force)
     assert np.linalg.norm(last[0] - last[41]) == pytest.approx(wide, rel=0.05)
-    assert _squared_curvature(run, last, 41, force) == pytest.approx(1.0, rel=0.1)
+    k, twice = bends(run.world, last, 41)
+    along = np.abs(twice[:, 2]) / np.linalg.norm(twice, axis=1)
+    bent = along < 0.8
+    law = 2.0 * force * (1.0 - along) / B
+    assert np.mean(k[bent] ** 2 / law[bent]) == pytest.approx(1.0, rel=0.1)
     assert touch(run.world, last) == 1
     assert overlap(run.world, steps) <= 1.001e-6 * R
 
