@@ -39,6 +39,7 @@ def test_a_run_that_is_not_there_is_named_beside_those_that_are(name, capsys):
     assert capsys.readouterr().err == (
         "error: unknown run 'nowhere': choose one of pentapod, gripper,starts=3\n"
     )
+    assert not Path("out").exists()
 
 
 def test_a_simulation_is_found_by_its_name_or_its_folder(results):
@@ -68,11 +69,6 @@ def test_a_run_without_nodes_to_print_is_refused_with_what_takes_it(
 
 
 @pytest.mark.usefixtures("results")
-def test_a_run_whose_name_has_values_is_a_run_for_parts(refused):
-    assert "unknown run 'sheet,a=1'" in refused("parts", "sheet,a=1", *OUT)
-
-
-@pytest.mark.usefixtures("results")
 def test_a_run_in_a_folder_here_is_offered_where_its_name_is_mistyped(
     tmp_path, refused
 ):
@@ -80,6 +76,7 @@ def test_a_run_in_a_folder_here_is_offered_where_its_name_is_mistyped(
     (tmp_path / "closed" / "steps.csv").write_text("step\n")
     said = refused("virtual_scan", "closd", *OUT)
     assert "unknown run 'closd': did you mean closed?" in said
+    assert "unknown run 'sheet,a=1'" in refused("parts", "sheet,a=1", *OUT)
 
 
 def test_a_file_or_a_run_of_another_step_is_no_simulation(results, refused):

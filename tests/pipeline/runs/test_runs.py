@@ -40,7 +40,15 @@ def places(results: Path) -> list[str]:
     return sorted(str(p.relative_to(results)) for p in found if p.is_dir())
 
 
-def test_a_finished_run_is_in_its_place_with_its_record(tmp_path):
+def test_a_finished_run_is_in_its_place_with_its_record(tmp_path, monkeypatch):
+    """Its folder was synced before it was called finished."""
+    synced: list[list[str]] = []
+    monkeypatch.setattr(
+        run_attempts,
+        "sync",
+        lambda p: synced.append(sorted(q.name for q in p.iterdir())),
+    )
+
     def body(out: Path) -> dict[str, float]:
         owner = json.loads((out / "owner.json").read_text())
         assert owner["process"] == os.getpid()
@@ -55,27 +63,22 @@ def test_a_finished_run_is_in_its_place_with_its_record(tmp_path):
     assert record["cpu_s"] >= 0
     assert record["identity"] == job().identity
     names = sorted(p.name for p in directory.iterdir())
-    assert names == ["SHA256SUMS", "run.json", "steps.csv"]
+    assert names == [DIGESTS, "run.json", "steps.csv"]
+    assert synced == [names]
 
 
-def test_the_same_key_runs_once(tmp_path):
+def test_the_same_key_runs_once_but_again_where_files_were_edited(tmp_path, capsys):
     calls = []
 
     def body(out: Path) -> dict[str, float]:
         calls.append(out)
-        return {}
-
-    assert run_once(job(), body, tmp_path) == run_once(job(), body, tmp_path)
-    run_once(job(2), body, tmp_path)
-    assert len(calls) == 2
-
-
-def test_a_run_whose_files_were_edited_is_made_again(tmp_path, capsys):
-    def body(out: Path) -> dict[str, float]:
         write_text(out / "verdict.csv", "differs\n")
         return {}
 
     run = run_once(job(), body, tmp_path)
+    assert run_once(job(), body, tmp_path) == run
+    run_once(job(2), body, tmp_path)
+    assert len(calls) == 2
     (run / "verdict.csv").write_text("agrees\n")
     assert run_once(job(), body, tmp_path) == run
     assert (run / "verdict.csv").read_text() == "differs\n"
@@ -214,14 +217,10 @@ def test_runs_that_hold_the_same_have_the_same_content(run, tmp_path):
     assert content_digest(run) == content_digest(other)
     different = made(tmp_path, "c", "steps.csv", "sub/more.csv", table="E\n0.6\n")
     assert content_digest(run) != content_digest(different)
-
-
-def test_what_is_put_beside_the_files_of_a_run_is_no_content(run):
-    before = content_digest(run)
-    (run / "notes.csv").write_text("mine")
-    assert content_digest(run) == before
+    (run / "notes.csv").write_text("mine")  # beside its files
+    assert content_digest(run) == content_digest(other)
     (run / "steps.csv").write_text("E\n0.7\n")
-    assert content_digest(run) != before
+    assert content_digest(run) != content_digest(other)
 
 
 def test_a_folder_that_a_person_made_is_all_content(tmp_path):
@@ -300,17 +299,6 @@ def left(results: Path, status: str, table: bytes) -> Path:
     long_ago = (0, 0)
     os.utime(directory, long_ago)
     return directory
-
-
-def test_a_folder_is_synced_before_it_is_called_finished(tmp_path, monkeypatch):
-    synced: list[list[str]] = []
-    monkeypatch.setattr(
-        run_attempts,
-        "sync",
-        lambda p: synced.append(sorted(q.name for q in p.iterdir())),
-    )
-    run_once(job(), lambda _: {}, tmp_path)
-    assert synced == [[DIGESTS, "run.json"]]
 
 
 def test_without_a_call_for_the_file_system_each_file_is_synced(tmp_path, monkeypatch):

@@ -15,8 +15,8 @@ from pipeline.runs.run_differences import differences_text
 from pipeline.terminal import InputError
 from pipeline.tracking.logged_contents import LONGEST_NAME, run_name
 from pipeline.tracking.mlflow_location import TrackingOptions, read_options
-from tests.helpers.mlflow_runs import client_of, runs_in
-from tests.pipeline.tracking.toys import toy_job, toy_run
+from tests.helpers.mlflow_runs import client_of, runs_at, runs_in
+from tests.pipeline.tracking.toys import toy_run
 
 
 def simulated(case: str, *overrides: str) -> Path:
@@ -84,23 +84,21 @@ def test_an_experiment_that_the_environment_names_takes_all_runs(tracked, monkey
 
 
 def test_another_name_of_the_experiment_logs_no_run_twice(tracked, monkeypatch):
-    """Nor after another store had the runs meanwhile."""
+    """Nor after another store, which gets all, had the runs meanwhile."""
     study_of(tracked, [1])
-    for store, name in (
-        ("", "one"),
-        (f"sqlite:///{tracked}/other.db", "one"),
-        ("", "two"),
-    ):
+    other = f"sqlite:///{tracked}/other.db"
+    for store, name in (("", "one"), (other, "one"), ("", "two")):
         monkeypatch.setenv("MLFLOW_EXPERIMENT_NAME", name)
         monkeypatch.setenv("MLFLOW_TRACKING_URI", store)
         assert called(["track"]) == 0
     monkeypatch.delenv("MLFLOW_TRACKING_URI")
-    assert len(runs_in(tracked)) == 2  # the run and its study
+    for runs in (runs_in(tracked), runs_at(other)):
+        assert len(runs) == 2  # the run and its study
 
 
-def test_runs_of_one_case_are_named_by_what_differs(tracked):
+def test_runs_of_one_case_are_named_by_what_differs_and_described(tracked):
     simulated("triangles_circle")
-    simulated("triangles_circle", "case.tolerance=1e-7")
+    directory = simulated("triangles_circle", "case.tolerance=1e-7")
     (tracked / "mine.fold").write_text("{}")
     simulated("fold_file", "case.pattern.path=mine.fold")
     assert called(["track"]) == 0
@@ -109,8 +107,19 @@ def test_runs_of_one_case_are_named_by_what_differs(tracked):
         "simulate triangles_circle",
         "simulate triangles_circle tolerance=1e-07",
     ]
-    differs = {run.data.tags.get("differs", "") for run in runs_in(tracked)}
-    assert differs == {"", "case.tolerance=1e-07", "case.pattern.path=mine.fold"}
+    found = {run.data.tags.get("differs", ""): run for run in runs_in(tracked)}
+    assert {*found} == {"", "case.tolerance=1e-07", "case.pattern.path=mine.fold"}
+    tags = found["case.tolerance=1e-07"].data.tags
+    assert tags["mlflow.user"] == directory.owner()
+    assert tags["mlflow.source.name"] == "morphtrack simulate"
+    assert tags["mlflow.source.type"] == "LOCAL"
+    assert tags.get("mlflow.source.git.commit", "") == code_state()["git_commit"]
+    first = (tracked / "conf/case/triangles_circle.yaml").read_text().splitlines()[0]
+    assert tags["mlflow.note.content"].split("\n\n") == [
+        first.removeprefix("# "),
+        "With `case.tolerance=1e-07`.",
+        f"Files: `{directory}`",
+    ]
 
 
 def test_a_study_has_one_parent_with_its_table_and_plot(tracked):
@@ -179,35 +188,6 @@ def test_a_name_stays_readable_whatever_differs():
     name = run_name({"step": "simulate", "name": "triangles_circle"}, text)
     assert len(name) == LONGEST_NAME
     assert name.endswith("…")
-
-
-def test_mlflow_s_columns_and_description_are_filled(tracked):
-    directory = simulated("triangles_circle", "case.tolerance=1e-7")
-    assert called(["track"]) == 0
-    (found,) = runs_in(tracked)
-    tags = found.data.tags
-    assert tags["mlflow.user"] == directory.owner()
-    assert tags["mlflow.source.name"] == "morphtrack simulate"
-    assert tags["mlflow.source.type"] == "LOCAL"
-    assert tags.get("mlflow.source.git.commit", "") == code_state()["git_commit"]
-    first = (tracked / "conf/case/triangles_circle.yaml").read_text().splitlines()[0]
-    assert tags["mlflow.note.content"].split("\n\n") == [
-        first.removeprefix("# "),
-        "With `case.tolerance=1e-07`.",
-        f"Files: `{directory}`",
-    ]
-
-
-def test_a_comparison_is_described_by_its_verdict(tracked):
-    result = {"verdict": "differs", "why": "S is off by 0.05", "S_scanned": 0.86}
-    directory = run_once(toy_job(1, "compare"), lambda _: result)
-    assert called(["track"]) == 0
-    (found,) = runs_in(tracked, "compare")
-    assert found.data.tags["verdict"] == "differs"
-    assert found.data.tags["mlflow.note.content"].split("\n\n") == [
-        "differs: S is off by 0.05",
-        f"Files: `{directory}`",
-    ]
 
 
 @pytest.mark.parametrize(

@@ -39,47 +39,55 @@ def files(project: Path, run_id: str) -> set[str]:
     return {file.path for file in client_of(project).list_artifacts(run_id)}
 
 
-def test_numbers_are_metrics_words_are_tags_and_settings_are_parameters(tracked):
+def test_runs_come_with_all_they_hold_and_a_second_pass_adds_nothing(tracked):
+    """Numbers are metrics, words are tags, settings are parameters."""
     directory = toy_run(1)
-
-    assert called(["track"]) == 0
-
-    (found,) = runs_in(tracked, "simulate")
+    failed_run(2)
+    for _ in range(2):
+        assert called(["track"]) == 0
+    statuses = Counter(found.info.status for found in runs_in(tracked))
+    assert statuses == Counter(FINISHED=1, FAILED=1)
+    runs = {found.info.status: found for found in runs_in(tracked, "simulate")}
+    found, failed = runs["FINISHED"], runs["FAILED"]
     record = json.loads((directory / "run.json").read_text())
-    assert found.info.status == "FINISHED"
     assert found.data.params == {"case.n": "1", "case.margin": "0.5"}
     costs = {"wall_s": record["wall_s"], "cpu_s": record["cpu_s"]}
     assert found.data.metrics == {"E": 1.4} | costs  # the margin is a setting
+    steps = [(s, 1 + 0.1 * s) for s in range(STEPS)]
+    assert points(tracked, found.info.run_id) == steps
     assert found.data.tags["stop"] == "change"
     assert found.data.tags["reached"] == "true"
     assert found.data.tags["key"] == directory.name
     times = found.info.start_time, found.info.end_time
     assert times == (milliseconds(record["started"]), milliseconds(record["ended"]))
+    assert failed.data.tags["reason"] == "RuntimeError: as asked"
+    assert failed.data.metrics["E"] == 2.4  # of the steps that it made
 
 
-def test_metrics_by_step_end_with_the_result(tracked):
-    toy_run(1)
-    called(["track"])
-    (found,) = runs_in(tracked)
-    steps = [(s, 1 + 0.1 * s) for s in range(STEPS)]
-    assert points(tracked, found.info.run_id) == steps
+def test_a_comparison_comes_with_its_verdict_its_inputs_and_its_files(tracked):
+    """Pictures and tables are artifacts, and pages are not; inputs are datasets."""
 
-
-def test_pictures_and_tables_are_artifacts_and_pages_are_not(tracked):
     def body(out: Path) -> dict[str, Any]:
         for name in ("labels.png", "comparison.csv", "labels.html", "points.npy"):
             (out / name).write_bytes(b"content")
-        return {"verdict": "agrees"}
+        return {"verdict": "differs", "why": "S is off by 0.05", "S_scanned": 0.86}
 
-    run_once(toy_job(1, "compare"), body)
-    called(["track"])
+    needs = {"simulated": "0123456789abcdef"}
+    directory = run_once(replace(toy_job(1, "compare"), needs=needs), body)
+    assert called(["track"]) == 0
     (found,) = runs_in(tracked, "compare")
     expected = {"labels.png", "comparison.csv", "run.json"}
     assert files(tracked, found.info.run_id) == expected
-    assert found.data.tags["verdict"] == "agrees"
+    assert found.data.tags["verdict"] == "differs"
+    assert found.data.tags["mlflow.note.content"].split("\n\n") == [
+        "differs: S is off by 0.05",
+        f"Files: `{directory}`",
+    ]
+    (given,) = found.inputs.dataset_inputs
+    assert {given.dataset.name: given.dataset.digest} == needs
 
 
-def test_a_picture_that_is_drawn_after_the_run_comes_at_the_end(tracked):
+def test_a_picture_that_is_drawn_later_and_a_run_made_again_come_in_a_session(tracked):
     logger = Logger(RESULTS)
     directory = toy_run(1)
     logger.follow()
@@ -87,25 +95,11 @@ def test_a_picture_that_is_drawn_after_the_run_comes_at_the_end(tracked):
     logger.conclude()
     (found,) = runs_in(tracked)
     assert "picture.png" in files(tracked, found.info.run_id)
-
-
-def test_inputs_are_datasets_with_their_digests(tracked):
-    job = replace(toy_job(2, "compare"), needs={"simulated": "0123456789abcdef"})
-    run_once(job, lambda _: {})
-    called(["track"])
-    (found,) = runs_in(tracked, "compare")
-    (given,) = found.inputs.dataset_inputs
-    upstream = (given.dataset.name, given.dataset.digest)
-    assert upstream == ("simulated", "0123456789abcdef")
-
-
-def test_a_second_pass_adds_nothing(tracked):
+    (directory / "steps.csv").write_text("edited")
     toy_run(1)
-    failed_run(2)
-    for _ in range(2):
-        assert called(["track"]) == 0
-    statuses = Counter(found.info.status for found in runs_in(tracked))
-    assert statuses == Counter(FINISHED=1, FAILED=1)
+    logger.conclude()
+    assert logger.unreadable == []
+    assert len(runs_in(tracked)) == 2
 
 
 def test_a_run_that_was_removed_and_made_again_is_another_run(tracked):
@@ -116,26 +110,6 @@ def test_a_run_that_was_removed_and_made_again_is_another_run(tracked):
     toy_run(1)
     called(["track"])
     assert len(runs_in(tracked)) == 2
-
-
-def test_a_run_that_is_made_again_in_a_session_is_logged_in_it(tracked):
-    logger = Logger(RESULTS)
-    run = toy_run(1)
-    logger.conclude()
-    (run / "steps.csv").write_text("edited")
-    toy_run(1)
-    logger.conclude()
-    assert logger.unreadable == []
-    assert len(runs_in(tracked)) == 2
-
-
-def test_a_failed_run_says_why(tracked):
-    failed_run(1)
-    called(["track"])
-    (found,) = runs_in(tracked)
-    assert found.info.status == "FAILED"
-    assert found.data.tags["reason"] == "RuntimeError: as asked"
-    assert found.data.metrics["E"] == 1.4  # of the steps that it made
 
 
 def test_a_run_whose_process_was_killed_is_killed(tracked):
