@@ -86,13 +86,19 @@ def test_a_name_that_a_shell_would_run_is_not_offered(morphtrack, project, folde
     assert offered(morphtrack, line) == {"zz_plain"}
 
 
-@pytest.mark.usefixtures("project")
-def test_zsh_and_fish_complete_a_whole_override():
+def test_zsh_and_fish_complete_a_whole_override_and_import_no_numbers(project):
     """They end no word at =."""
+    code = (
+        "import sys; sys.argv = ['morphtrack']\n"
+        "from pipeline.cli.app import main\n"
+        "try: main()\n"
+        "finally: print('heavy:', sorted({'numpy', 'pandas'} & set(sys.modules)))"
+    )
     words = "morphtrack simulate case=pentapod case.max_steps"
     for shell in ("zsh", "fish"):
         done = subprocess.run(
-            [sys.executable, "-m", "pipeline"],
+            [sys.executable, "-c", code],
+            cwd=project,
             env={
                 **os.environ,
                 "_MORPHTRACK_COMPLETE": f"complete_{shell}",
@@ -104,28 +110,4 @@ def test_zsh_and_fish_complete_a_whole_override():
             check=True,
         )
         assert "case.max_steps=1000" in done.stdout
-
-
-def test_completion_imports_no_numbers(project):
-    code = (
-        "import sys; sys.argv = ['morphtrack']\n"
-        "from pipeline.cli.app import main\n"
-        "try: main()\n"
-        "finally: print('heavy:', sorted({'numpy', 'pandas'} & set(sys.modules)))"
-    )
-    words = "morphtrack simulate case=pentapod case.max_steps"
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=project,
-        env={
-            **os.environ,
-            "PYTHONPATH": str(ROOT),
-            "_MORPHTRACK_COMPLETE": "complete_zsh",
-            "_TYPER_COMPLETE_ARGS": words,
-        },
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert "case.max_steps=1000" in done.stdout
-    assert done.stdout.endswith("heavy: []\n")
+        assert done.stdout.endswith("heavy: []\n")
