@@ -37,14 +37,6 @@ def test_a_series_is_compared_and_drawn(folders, capsys):
     assert (folders[2] / "series.pdf").is_file()
 
 
-def test_bad_measurements_end_in_one_line(folders, refused):
-    folders[0].write_text("quantity,at,value,u,part\nx_c,0,abc,0,fit\n")
-    assert "row 1: value must be a finite number, not 'abc'" in refused(
-        "compare_series", *words(folders)
-    )
-    assert not folders[2].exists()
-
-
 TIP = "time_s,tip_x_mm,tip_y_mm\n0.5,0.25,1\n1,1.1,1\n1.5,2.2,\n"
 
 
@@ -103,8 +95,13 @@ def test_a_refined_run_tells_what_is_discretised(tip, capsys):
             TIP.replace("time_s", "time"),
             "no column time_s or quantity: give time_s, tip_x_mm",
         ),
+        (
+            "quantity,at,value,u,part\nx_c,0,abc,0,fit\n",
+            "row 1: value must be a finite number, not 'abc'",
+        ),
     ],
 )
 def test_a_file_of_markers_that_cannot_be_compared_is_refused(tip, text, said, refused):
     tip[0].write_text(text)
     assert said in refused("compare_series", *words(tip))
+    assert not tip[2].exists()

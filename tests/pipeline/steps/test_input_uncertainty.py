@@ -66,7 +66,7 @@ def finished(directory, described):
     return directory
 
 
-def test_printing_errors_become_a_covariance_of_the_shape(run, tmp_path):
+def test_printing_errors_become_a_covariance_of_the_shape_at_its_scale(run, tmp_path):
     numbers = run_step(CONFIG, run, tmp_path / "out")
     nodes = SCALE_MM * np.load(run / "steps.npz")["r"][-1]
     covariance = read_printed_again(tmp_path / "out", nodes).covariance
@@ -75,6 +75,8 @@ def test_printing_errors_become_a_covariance_of_the_shape(run, tmp_path):
         np.sqrt(np.trace(covariance) / len(nodes))
     )
     assert 0.01 < numbers["node_u_mm"] < 10.0
+    with pytest.raises(InputError, match="another run or another scale_mm"):
+        read_printed_again(tmp_path / "out", nodes * 39.0 / SCALE_MM)
 
 
 def test_twice_the_printing_error_gives_twice_the_uncertainty(run, tmp_path):
@@ -101,13 +103,6 @@ def test_the_scatter_of_a_newton_morph_is_that_of_its_own_minimum(tmp_path):
     ]
     assert u[0]["node_u_mm"] < 0.02
     assert u[0]["node_u_mm"] == pytest.approx(10 * u[1]["node_u_mm"], rel=0.3)
-
-
-def test_a_covariance_of_another_scale_is_refused(run, tmp_path):
-    run_step(CONFIG, run, tmp_path / "out")
-    nodes = np.load(run / "steps.npz")["r"][-1]
-    with pytest.raises(InputError, match="another run or another scale_mm"):
-        read_printed_again(tmp_path / "out", 39.0 * nodes)
 
 
 @pytest.mark.parametrize("name", ["sarrus", "bennett", "bricard"])

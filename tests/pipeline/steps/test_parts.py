@@ -54,7 +54,7 @@ def objects(path: Path) -> tuple[Any, dict[str, Any], list[Any]]:
     return model, found, items
 
 
-def test_the_3mf_reads_back_in_mm_with_an_object_a_part(made):
+def test_the_3mf_reads_back_in_mm_with_an_object_a_part_apart_on_the_bed(made):
     import lib3mf
 
     table = pd.read_csv(made / "parts.csv").set_index("part")
@@ -62,6 +62,7 @@ def test_the_3mf_reads_back_in_mm_with_an_object_a_part(made):
     for path in sorted(made.glob("print_*.3mf")):
         model, found, items = objects(path)
         assert model.GetUnit() == lib3mf.ModelUnit.MilliMeter
+        assert model.GetBuildItems().Count() == len(items)
         copies += len(items)
         for name, mesh in found.items():
             seen.add(name)
@@ -70,20 +71,6 @@ def test_the_3mf_reads_back_in_mm_with_an_object_a_part(made):
             f = np.array([list(t.Indices) for t in mesh.GetTriangleIndices()])
             volume = np.linalg.det(v[f]).sum() / 6
             assert volume == pytest.approx(table.loc[name, "volume_mm3"], rel=1e-4)
-    assert seen == set(table.index)
-    assert copies == table["count"].sum()
-
-
-def test_writing_3mf_leaves_the_locale_alone(tmp_path):
-    before = locale.setlocale(locale.LC_ALL)
-    write_3mf(tmp_path / "nothing.3mf", [], {})
-    assert locale.setlocale(locale.LC_ALL) == before
-
-
-def test_build_items_lie_apart_on_the_bed(made):
-    for path in sorted(made.glob("print_*.3mf")):
-        model, _, items = objects(path)
-        assert model.GetBuildItems().Count() == len(items)
         boxes = []
         for item in items:
             mesh = item.GetObjectResource()
@@ -97,11 +84,20 @@ def test_build_items_lie_apart_on_the_bed(made):
             for other_low, other_high in boxes[:i]:
                 gap = np.maximum(low - other_high, other_low - high)[:2].max()
                 assert gap > 2.99
+    assert seen == set(table.index)
+    assert copies == table["count"].sum()
+
+
+def test_writing_3mf_leaves_the_locale_alone(tmp_path):
+    before = locale.setlocale(locale.LC_ALL)
+    write_3mf(tmp_path / "nothing.3mf", [], {})
+    assert locale.setlocale(locale.LC_ALL) == before
 
 
 def test_the_parts_list_has_every_link_with_its_length(made):
     table = pd.read_csv(made / "parts.csv")
     structure = structure_file(str(made / "structure.json"))
+    assert len(structure.r0) == 18
     links = [body for body in structure.bodies if len(body) == 2]
     listed = table[table["part"].str.startswith("link")]
     assert listed["nodes"].tolist() == sorted(
@@ -229,26 +225,8 @@ def test_files_of_parts_that_are_no_more_are_gone(tmp_path):
     assert [path.name for path in out.glob("*.3mf")] == ["print_1.3mf"]
 
 
-def test_a_structure_that_names_its_unit_is_printed_as_large_as_it_says(tmp_path):
-    own = Path("conf/structure/four_bar.yaml").read_text()
-    path = tmp_path / "mine.yaml"
-    path.write_text(f"unit: inch\n{own}")
-    words = ["case=structure_file", f"case.structure.path={path}"]
-    assert called(["parts", *words, "--out", str(tmp_path / "p")]) == 0
-    table = pd.read_csv(tmp_path / "p" / "parts.csv")
-    lengths = np.sqrt([1.0, 10.0, 5.0])  # inch
-    np.testing.assert_allclose(
-        np.sort(table["length_mm"].dropna()), 25.4 * np.sort(lengths), rtol=1e-3
-    )
-
-
-def test_the_structure_that_is_printed_is_a_structure_file(made):
-    content = json.loads((made / "structure.json").read_text())
-    assert len(content["nodes"]) == 18
-
-
-@pytest.mark.parametrize("unit", ["inch", ""])
-def test_the_step_of_a_plan_prints_as_large_as_the_command(unit, tmp_path):
+@pytest.mark.parametrize(("unit", "scale"), [("inch", 25.4), ("", 40.0)])
+def test_the_step_of_a_plan_prints_as_large_as_the_command(unit, scale, tmp_path):
     """By the unit of the structure; `scale_mm` of conf/parts is for one without."""
     own = Path("conf/structure/four_bar.yaml").read_text()
     path = tmp_path / "mine.yaml"
@@ -260,7 +238,10 @@ def test_the_step_of_a_plan_prints_as_large_as_the_command(unit, tmp_path):
     write_json(tmp_path / "run" / "run.json", {"key": "0", "config": config})
     job = Job("parts", "mine", {}, parts_settings())
     told = perform(job, {"simulated": tmp_path / "run"}, tmp_path / "step")
-    assert told["scale_mm"] == (25.4 if unit else 40.0)
+    assert told["scale_mm"] == scale
+    table = pd.read_csv(tmp_path / "command" / "parts.csv")
+    lengths = scale * np.sqrt([1.0, 5.0, 10.0])
+    np.testing.assert_allclose(np.sort(table["length_mm"].dropna()), lengths, rtol=1e-3)
     by_command, by_step = (
         (tmp_path / where / "parts.csv").read_text() for where in ("command", "step")
     )

@@ -138,13 +138,7 @@ def with_target(measured):
         deviation.Deviation(SCALE_MM), spheres, run, found
     )
     assert numbers["placed"] is True
-    compare.run_step(
-        config,
-        spheres,
-        run,
-        measured / "judged",
-        deviation=found,
-    )
+    compare.run_step(config, spheres, run, measured / "judged", deviation=found)
     return measured
 
 
@@ -158,9 +152,6 @@ def test_E_belongs_to_the_verdict_where_the_scan_shows_the_target(with_target):
     assert row["E_error"] == pytest.approx(row["E_simulated"] - row["E_scanned"])
     assert abs(row["E_error"]) < row["E_limit"]
     assert "|E error| + k u" in row["why"]
-
-
-def test_the_budget_of_E_adds_up_and_holds_the_pose_of_the_target(with_target):
     budget = pd.read_csv(with_target / "judged" / "budget.csv").set_index("source")
     assert budget.loc["pose of the target", "E_u"] > 0
     assert budget.loc["pose of the target", "S_u"] == 0
