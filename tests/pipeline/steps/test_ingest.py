@@ -142,13 +142,16 @@ def test_centres_far_away_are_written_as_finely_as_at_the_origin(rng, tmp_path):
     assert farthest(found[1], found[0]) < 1e-6
 
 
-def test_several_files_are_views_of_one_scan(rng, tmp_path):
+@pytest.mark.parametrize(("unit", "mm"), [("inch", 25.4), ("mm", 1.0)])
+def test_several_files_are_views_of_one_scan(rng, unit, mm, tmp_path):
+    """In mm points at the rim of the sphere that ties them come and go, so its centre
+    moves by 1e-4 mm for ever: it is kept."""
     points = balls(rng)
     left = points[:, 0] < 12
     views = [tmp_path / "a.npy", tmp_path / "b.npy"]
-    np.save(views[0], points[left] / 25.4)
-    np.save(views[1], points[~left] / 25.4)
-    numbers = run_step(Ingest(6.0, "inch"), views, tmp_path / "found")
+    np.save(views[0], points[left] / mm)
+    np.save(views[1], points[~left] / mm)
+    numbers = run_step(Ingest(6.0, unit), views, tmp_path / "found")
     assert numbers["views"] == 2
     assert numbers["spheres"] == len(CENTRES)
     assert farthest(centres_of(tmp_path / "found" / "spheres.csv"), CENTRES) < 0.03

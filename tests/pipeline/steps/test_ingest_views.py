@@ -104,19 +104,6 @@ def test_views_that_no_sphere_ties_together_are_refused(seen, tmp_path, refuses,
     assert numbers["spheres"] == len(both)
 
 
-def test_the_sphere_that_ties_two_views_is_kept_though_its_rim_is_seen_steeply(
-    tmp_path,
-):
-    """Its points at the rim come and go, so its centre moves by 1e-4 mm for ever."""
-    points = balls(np.random.default_rng(0))
-    left = points[:, 0] < 12
-    views = [tmp_path / "a.npy", tmp_path / "b.npy"]
-    np.save(views[0], points[left])
-    np.save(views[1], points[~left])
-    numbers = run_step(Ingest(6.0, "mm"), views, tmp_path / "found")
-    assert numbers["spheres"] == len(CENTRES)
-
-
 def test_a_view_without_a_sphere_is_mentioned(seen, tmp_path, rng):
     wall = tmp_path / "wall.npy"
     np.save(wall, rng.uniform(0, 60, (4000, 3)) * [1, 1, 0] - [0, 0, 30])
