@@ -157,16 +157,15 @@ unit: mm
 section: {rectangular: {thickness: 1, width: 10}}
 material: {modulus: 1.0e5, density: 1200}
 spacing: 7
-rods: [{curve: [[0, 2], [50, 2], [100, 2], [110, 8], [100, 14], [50, 14], [0, 14]]}]
+rods: [{curve: [[0, 6], [50, 6], [100, 6], [110, 8], [100, 14], [50, 14], [0, 14]]}]
 ground: {wave: {amplitude: 2, wavelength: 22}}
 duration: 0.2
 """
 
 
 def test_rods_that_went_through_rods_or_ground_are_told_with_what_they_lack(tmp_path):
-    (tmp_path / "hairpin.yaml").write_text(HAIRPIN.replace("2]", "6]"))
-    path = str(tmp_path / "hairpin.yaml")
-    said = str(summary(RodFileCase(path))["warning"])
+    (tmp_path / "hairpin.yaml").write_text(HAIRPIN)
+    said = str(summary(RodFileCase(str(tmp_path / "hairpin.yaml")))["warning"])
     assert "rods passed through each other (crossed edge pairs: " in said
     assert "penetrates the ground by " in said
     assert said.count("case.edge_contact={_target_: ") == 1

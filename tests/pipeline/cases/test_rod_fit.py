@@ -41,10 +41,11 @@ def beam(nodes: int = 24, h: float = 5e-4, **values: float) -> ClampedBeam:
 def series(path: Path, quantity: str, at: Floats, value: Floats, u: float) -> str:
     """A file whose later third is held out."""
     parts = ["fit" if t <= at.max() / 1.5 else "held out" for t in at]
-    rows = [
-        f"{quantity},{t!r},{y!r},{u},{part}"
-        for t, y, part in zip(at.tolist(), value.tolist(), parts, strict=True)
-    ]
+    told = zip(at.tolist(), value.tolist(), parts, strict=True)
+    return _rows(path, *(f"{quantity},{t!r},{y!r},{u},{part}" for t, y, part in told))
+
+
+def _rows(path: Path, *rows: str) -> str:
     path.write_text("\n".join(["quantity,at,value,u,part", *rows]) + "\n")
     return str(path)
 
@@ -61,13 +62,17 @@ def decay(t: Floats) -> Floats:
     """
     m = RodMaterial(modulus=MODULUS)
     omega = ROOTS**2 * np.sqrt(m.bending / m.line_density) / LENGTH**2
-    zeta = 0.5 * BETA * omega
     size = -4.0 * FORCE * LENGTH**3 / (m.bending * ROOTS**4)
+    return waves(t, omega) @ size
+
+
+def waves(t: Floats, omega: Floats) -> Floats:
+    """(m, 4) of modes that are let go, each from 1."""
+    zeta = 0.5 * BETA * omega
     root = omega * np.emath.sqrt(zeta**2 - 1.0)
     fast, slow = -zeta * omega - root, -zeta * omega + root
     wave = fast * np.exp(np.outer(t, slow)) - slow * np.exp(np.outer(t, fast))
-    decayed: Floats = (wave / (fast - slow) @ size).real
-    return decayed
+    return np.asarray((wave / (fast - slow)).real)
 
 
 def test_a_free_decay_tells_modulus_and_damping(tmp_path):
@@ -166,20 +171,13 @@ def test_a_swing_in_space_tells_modulus_and_damping(tmp_path):
     """Weight that acts at once, askew: Euler and Bernoulli, four modes, both ways."""
     at, radius = np.linspace(0.02, 0.45, 44), 2e-3
     omega = ROOTS**2 * 0.5 * radius * np.sqrt(MODULUS / 1100.0) / 0.1**2
-    zeta = 0.5 * BETA * omega
     sigma = (np.cosh(ROOTS) + np.cos(ROOTS)) / (np.sinh(ROOTS) + np.sin(ROOTS))
     share = 4.0 * sigma / ROOTS * [1.0, -1.0, 1.0, -1.0]
-    root = omega * np.emath.sqrt(zeta**2 - 1.0)
-    fast, slow = -zeta * omega - root, -zeta * omega + root
-    wave = fast * np.exp(np.outer(at, slow)) - slow * np.exp(np.outer(at, fast))
-    tip = (1.0 - wave / (fast - slow)) @ (-0.1 * share / omega**2)
-    rows = ["quantity,at,value,u,part"]
-    for name in ("tip_y_mm", "tip_z_mm"):
-        told = zip(at.tolist(), (1e3 * tip.real).tolist(), strict=True)
-        rows += [f"{name},{t!r},{y!r},1e-3,fit" for t, y in told]
-    (tmp_path / "swing.csv").write_text("\n".join(rows) + "\n")
-    names = ["modulus_times", "beta_times"]
-    case = RodFitCase(in_space(tmp_path), str(tmp_path / "swing.csv"), names)
+    tip = (1.0 - waves(at, omega)) @ (-0.1 * share / omega**2)
+    told = list(zip(at.tolist(), (1e3 * tip).tolist(), strict=True))
+    rows = [f"tip_{k}_mm,{t!r},{y!r},1e-3,fit" for k in "yz" for t, y in told]
+    path = _rows(tmp_path / "swing.csv", *rows)
+    case = RodFitCase(in_space(tmp_path), path, ["modulus_times", "beta_times"])
     last, recorder = fitted(case)
     assert last.p[0] == pytest.approx(1.0 / 0.85, rel=5e-3)
     assert last.p[1] == pytest.approx(BETA / 8e-3, rel=2e-2)
@@ -256,11 +254,6 @@ def test_the_law_of_an_actuator_is_found_from_its_curvature(tmp_path, rng):
     case = RodFitCase(ActuatorCase(), path, names)
     _, recorder = fitted(case)
     assert recorder.summary()["not_determined"] == "most_modulus"
-
-
-def _rows(path: Path, *rows: str) -> str:
-    path.write_text("\n".join(["quantity,at,value,u,part", *rows]) + "\n")
-    return str(path)
 
 
 @pytest.mark.parametrize(

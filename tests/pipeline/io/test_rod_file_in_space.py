@@ -402,9 +402,8 @@ def test_a_section_that_turns_far_from_edge_to_edge_is_refused(tmp_path):
 
 def test_twist_and_across_are_refused_in_the_plane(tmp_path):
     rod = {"line": [[0, 0], [50, 0]], "twist": 5}
-    content = {**SLAB, "rods": [rod]}
     with pytest.raises(InputError, match=r"rods\[0\]\.twist works in 3D only"):
-        made(tmp_path, content)
+        made(tmp_path, {**SLAB, "rods": [rod]})
 
 
 def test_a_fluid_resists_rods_in_space_and_those_that_leave_their_plane(tmp_path):
