@@ -19,7 +19,6 @@ from pipeline.terminal import InputError
 from tests.helpers.tables import rows_of
 from tests.pipeline.shipped_cases import config_of
 
-ROOT = Path(__file__).parents[3]
 TRUSS: dict[str, Any] = {  # two bars, an apex that can only go up and down
     "nodes": [[-1, 0, 0], [1, 0, 0], [0, 0, 1]],
     "springs": [[0, 2, 100.0], [1, 2, 100.0]],

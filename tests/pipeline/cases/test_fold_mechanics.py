@@ -1,6 +1,5 @@
 """Cases of plates and modes: what they record, and what they refuse."""
 
-from functools import partial
 from itertools import islice
 
 import numpy as np
@@ -9,7 +8,7 @@ import pytest
 from pipeline.cases.origami import FoldSnapCase, OrigamiCase, PlateCase
 from sim.origami.pattern.pattern import largest_panel
 from tests.helpers.cases import composed
-from tests.recorded import recorded
+from tests.recorded import recorded, summary
 
 
 def test_a_miura_sheet_bends_to_a_saddle_or_a_dome_against_its_stretch():
@@ -23,8 +22,7 @@ def test_a_miura_sheet_bends_to_a_saddle_or_a_dome_against_its_stretch():
 
 
 def test_a_kresling_cell_has_two_stable_heights():
-    _, recorder = recorded(composed(FoldSnapCase, "snap_kresling"))
-    found = recorder.summary()
+    found = summary(composed(FoldSnapCase, "snap_kresling"))
     assert found["stable_states"] == 2
     assert 0 < found["barrier_back"] < found["barrier"]
 
@@ -42,18 +40,14 @@ def test_modes_and_stiffness_stand_beside_each_increment():
     assert recorder.summary()["stiffness_0"] == row["stiffness_0"]
 
 
-case = partial(composed, OrigamiCase)
-
-
 def test_a_sheet_whose_creases_have_a_width_is_held_by_its_largest_panel():
-    held = case("turned_vertex", "case.compliant=true")
+    held = composed(OrigamiCase, "turned_vertex", "case.compliant=true")
     own = held.mesh.corner_panel == largest_panel(held.pattern)
     assert {row[0] for row in held.sheet.supports} <= set(held.mesh.corner[own])
 
 
 def test_a_vertex_is_turned_by_the_slope_of_its_energy():
-    turned = case("turned_vertex")
-    steps, recorder = recorded(turned)
+    steps, recorder = recorded(composed(OrigamiCase, "turned_vertex"))
     work = np.trapezoid(
         [3e-4 * step.factor for step in steps],
         [recorder.arrays(step)["folds"][0] for step in steps],

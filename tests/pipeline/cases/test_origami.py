@@ -136,7 +136,7 @@ def ended(chosen: OrigamiCase, last: OrigamiStep) -> dict[str, Any]:
     return dict(recorder.summary())
 
 
-def test_the_strain_that_is_warned_of_can_be_chosen():
+def test_strains_are_warned_of_beyond_a_limit_that_is_chosen_or_of_the_material():
     words = ("case.phases.0.increments=5", "case.phases.1.increments=1")
     *_, last = case("single_fold", *words).steps()
     strain = ended(case("single_fold", *words), last)["largest_strain"]
@@ -144,15 +144,11 @@ def test_the_strain_that_is_warned_of_can_be_chosen():
     for limit, warned in ((0.99 * strain, True), (1.01 * strain, False)):
         chosen = case("single_fold", *words, f"+case.strain_limit={limit}")
         assert ("warning" in ended(chosen, last)) == warned
-
-
-@pytest.mark.parametrize(("limit", "warned"), [(0.03, True), (0.3, False)])
-def test_creases_are_warned_of_beyond_the_limit_of_their_material(limit, warned):
-    words = ("case.phases.0.increments=5", "case.phases.1.increments=1")
-    chosen = case("single_fold", *words, f"+case.material.elastic_limit={limit}")
-    *_, last = chosen.steps()
-    said = str(ended(chosen, last).get("warning", ""))
-    assert ("of a crease is above 3.0%" in said) == warned
+    for limit, warned in ((0.03, True), (0.3, False)):
+        chosen = case("single_fold", *words, f"+case.material.elastic_limit={limit}")
+        *_, last = chosen.steps()
+        said = str(ended(chosen, last).get("warning", ""))
+        assert ("of a crease is above 3.0%" in said) == warned
 
 
 def test_a_sheet_that_did_not_fold_is_not_called_done():

@@ -77,10 +77,6 @@ def words(tmp_path):
     return lambda name: asked.get(name, [])
 
 
-def _module(frame: FrameType) -> str:
-    return str(frame.f_globals.get("__name__", ""))
-
-
 @contextmanager
 def called(*, first: bool = False) -> Iterator[Counter[str]]:
     """Which functions of sim are called in the block, and how often.
@@ -90,7 +86,8 @@ def called(*, first: bool = False) -> Iterator[Counter[str]]:
     calls: Counter[str] = Counter()
 
     def note(frame: FrameType, event: str, _: Any) -> None:
-        if event == "call" and _module(frame).startswith("sim."):
+        module = str(frame.f_globals.get("__name__", ""))
+        if event == "call" and module.startswith("sim."):
             calls[frame.f_code.co_qualname] += 1
             if first:
                 sys.setprofile(before)

@@ -153,18 +153,11 @@ def test_code_of_the_page_on_controllers_does_what_it_says():
 COARSE = StarShape(arc_edges=4, tail_edges=2)
 
 
-def _star(push: float, duration: float, **more: Any) -> dict[str, Any]:
-    case = StarSpaceCase(
-        StarCase(COARSE, **more), push, duration, every=4, options=StepOptions(4e-3)
-    )
-    _, recorder = recorded(case)
-    return recorder.summary()
-
-
 @pytest.mark.slow
 def test_a_pushed_star_falls_over_its_rims():
     """A rigid body tips at push 1."""
-    falls = _star(1.3, 0.16, schedule=None)
+    star, options = StarCase(COARSE, schedule=None), StepOptions(4e-3)
+    falls = summary(StarSpaceCase(star, 1.3, 0.16, every=4, options=options))
     assert falls["fallen"]
     assert falls["out_of_plane_over_H"] > 0.5
     assert falls["contact_gap"] < 1e-9
@@ -203,8 +196,7 @@ def test_the_threshold_of_falling_is_that_of_a_rigid_body():
     ends = []
     for push in (0.9, 1.2):
         case = StarSpaceCase(StarCase(schedule=None), push, 0.2, every=8)
-        _, recorder = recorded(case)
-        ends.append(recorder.summary())
+        ends.append(summary(case))
     assert not ends[0]["fallen"]
     assert ends[0]["tilt"] < 20.9  # arctan(b / h)
     assert ends[1]["tilt"] > 30.0

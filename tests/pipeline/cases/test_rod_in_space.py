@@ -4,12 +4,10 @@ import numpy as np
 import pytest
 
 from tests.pipeline.cases.test_robots import build
-from tests.recorded import recorded
-
-CASES = ("greenhill_shaft", "helix", "tendon_arm")
+from tests.recorded import recorded, summary
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", ["greenhill_shaft", "helix", "tendon_arm"])
 def test_a_run_keeps_frames_and_a_skin_to_look_at(name):
     case = build(name, edges=12, load_steps=2)
     steps, recorder = recorded(case)
@@ -26,22 +24,20 @@ def test_a_run_keeps_frames_and_a_skin_to_look_at(name):
 
 
 def test_a_shaft_buckles_between_two_steps_about_its_formula():
-    _, recorder = recorded(build("greenhill_shaft", edges=40))
-    assert 0.9 < recorder.summary()["buckled_over_greenhill"] <= 1.1
+    told = summary(build("greenhill_shaft", edges=40))
+    assert 0.9 < told["buckled_over_greenhill"] <= 1.1
 
 
 def test_a_curved_wire_winds_up_as_gravity_lets_it():
     """Its last turns, which carry nothing, have the radius 1 / curvature."""
     case = build("helix")
-    _, recorder = recorded(case)
-    told = recorder.summary()
+    told = summary(case)
     assert told["depth"] == pytest.approx(2.0 / case.curvature, rel=0.05)
     assert told["height"] < 0.7 * case.length
 
 
 def test_tendons_pull_an_arm_towards_both_their_sides():
-    _, recorder = recorded(build("tendon_arm", load_steps=2))
-    told = recorder.summary()
+    told = summary(build("tendon_arm", load_steps=2))
     assert told["x_tip"] > 0.1
     assert told["y_tip"] < -0.05
     assert told["shortest_over_rest"] < 0.9

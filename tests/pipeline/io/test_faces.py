@@ -155,17 +155,13 @@ def test_3mf_brings_components_in_their_places(tmp_path):
     np.testing.assert_array_equal(cloud.triangles, np.vstack([SIDES, np.add(SIDES, 4)]))
 
 
-def test_polygons_are_cut_into_fans(tmp_path):
+def test_polygons_are_cut_into_fans_and_points_alone_have_none(tmp_path):
     path = tmp_path / "a.ply"
     path.write_bytes(ply("<", [[0, 1, 2, 3], [0, 1, 2]]))
     fans = [[0, 1, 2], [0, 2, 3], [0, 1, 2]]
     np.testing.assert_array_equal(read_cloud(path, Unit.MM).triangles, fans)
     path.write_bytes(textured([[0, 1, 2, 3], [0, 1, 2]]))
     np.testing.assert_array_equal(read_cloud(path, Unit.MM).triangles, fans)
-
-
-def test_points_that_are_no_mesh_have_no_triangles(tmp_path):
-    path = tmp_path / "a.ply"
     path.write_bytes(ply("<", []))
     cloud = read_cloud(path, Unit.MM)
     assert cloud.triangles is None
@@ -203,15 +199,11 @@ def test_damaged_faces_are_refused(tmp_path, name, data, code, words):
     assert str(refused.value).startswith(code)
 
 
-def test_salvage_keeps_the_good_faces(tmp_path):
+def test_salvage_keeps_the_good_faces_and_points_left_out_take_theirs_along(tmp_path):
     path = tmp_path / "a.ply"
     path.write_bytes(ply("<")[:-3])
     found = read_cloud(path, Unit.MM, Choices(salvage=True)).triangles
     np.testing.assert_array_equal(found, SIDES[:3])
-
-
-def test_points_left_out_take_their_triangles_along(tmp_path):
-    path = tmp_path / "a.ply"
     path.write_bytes(ply("<"))
     kept = read_cloud(path, Unit.MM).only(np.array([False, True, True, True]))
     np.testing.assert_array_equal(kept.triangles, [[0, 1, 2]])

@@ -44,8 +44,7 @@ def test_linkages_have_the_motions_of_the_textbooks(name):
 
 @pytest.mark.parametrize("name", JOINTS)
 def test_joints_leave_the_motions_of_the_paper(name):
-    made = structure_file(str(FOLDER / name))
-    found = mobility(made)
+    found = mobility(structure_file(str(FOLDER / name)))
     assert (found.mobility, len(found.redundant)) == (JOINTS[name], 0)
 
 

@@ -13,9 +13,6 @@ def test_a_structure_that_names_its_unit_needs_no_scale(unit, mm, tmp_path):
     write_json(tmp_path / "structure.json", {"unit": unit})
     assert scale_mm(None, tmp_path) == mm
     assert scale_mm(40.0, tmp_path) == 40.0
-
-
-def test_a_structure_without_a_unit_asks_for_the_scale(tmp_path):
     write_json(tmp_path / "structure.json", {"nodes": []})
     with pytest.raises(InputError, match="names no unit: give --scale-mm"):
         scale_mm(None, tmp_path)

@@ -12,7 +12,6 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from pipeline.cases.user_rods import RodFileCase
-from sim.core.arrays import Floats
 from sim.rods.plane.actuation import Actuator
 from sim.rods.plane.options import Integrator, StepOptions
 from sim.rods.plane.world import Damping
@@ -74,12 +73,6 @@ def test_a_clamp_of_a_file_takes_its_rods_where_its_tables_say(
     apart = end.x - (rod.nodes @ turn.T + [5e-3, -9e-3, 20e-3])
     assert np.abs(apart).max() < 2e-5
     assert np.abs(apart[rod.held]).max() < 1e-14
-
-
-def ends(x: Floats, beside: int) -> Floats:
-    """(3,) way of the tip of a rod along x, seen along y, z or both."""
-    tip = int(np.argmax(np.linalg.norm(x, axis=1)))
-    return np.asarray(x[tip] * (np.arange(3) != beside))
 
 
 @pytest.mark.parametrize(("towards", "beside"), [(120, 0), (0, 120), (60, -90)])

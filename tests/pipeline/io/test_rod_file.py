@@ -41,9 +41,14 @@ def test_the_shipped_robots_are_drawn(path):
 
 
 def test_lengths_are_in_the_unit_and_limbs_are_those_of_the_pulses(tmp_path):
+    """And a finer robot has nodes twice as close."""
     path = tmp_path / "beam.yaml"
     path.write_text(BEAM)
     mm = drawn(path)
+    coarse, fine = (RodFileCase(str(path), refinement=f).world.rod for f in (1.0, 2.0))
+    assert fine.rest_length[0] == pytest.approx(coarse.rest_length[0] / 2)
+    with pytest.raises(ValueError, match="refinement must be positive"):
+        RodFileCase(str(path), refinement=0.0)
     path.write_text(BEAM.replace("unit: mm", "unit: inch"))
     inch = drawn(path)
     assert inch.nodes == pytest.approx(25.4 * mm.nodes, abs=1e-15)
@@ -242,12 +247,3 @@ def test_a_marker_is_a_point_of_an_axis_between_nodes_too(more, tmp_path):
     assert row["tip_x_mm"] == pytest.approx(47.0)
     assert row["tip_y_mm"] == pytest.approx(0.0, abs=1e-12)
     assert ("tip_z_mm" in row) == bool(more)
-
-
-def test_a_finer_robot_has_nodes_twice_as_close(tmp_path):
-    path = tmp_path / "beam.yaml"
-    path.write_text(BEAM)
-    coarse, fine = (RodFileCase(str(path), refinement=f).world.rod for f in (1.0, 2.0))
-    assert fine.rest_length[0] == pytest.approx(coarse.rest_length[0] / 2)
-    with pytest.raises(ValueError, match="refinement must be positive"):
-        RodFileCase(str(path), refinement=0.0)

@@ -80,14 +80,11 @@ def test_a_hinge_along_rods_lets_them_spin_and_bends_them_together(tmp_path):
     middle = rod.nodes[rod.edges].mean(axis=1)[:, 0]
     spin = np.where(middle > 0.05, 2.0, 0.0)
     world = SpaceWorld(rod, (0.0, 0.0, 0.0), spin=spin)
-    *_, last = simulate_in_space(world, _options(0.05), 5.0, every=10**9)
+    options = StepOptions(0.05, Integrator.ENERGY_MOMENTUM, tolerance=1e-10)
+    *_, last = simulate_in_space(world, options, 5.0, every=10**9)
     assert angular_momentum(rod, last)[0] == pytest.approx(rod.inertia @ spin, rel=1e-8)
     assert np.abs(last.moving.state.twist).max() < 1e-9
     assert last.moving.v[rod.nodes.size :] == pytest.approx(spin, abs=1e-7)
-
-
-def _options(h: float) -> StepOptions:
-    return StepOptions(h=h, integrator=Integrator.ENERGY_MOMENTUM, tolerance=1e-10)
 
 
 def _bennett(tmp_path: Path, off: float = 0.0) -> tuple[RodFileCase, Floats]:

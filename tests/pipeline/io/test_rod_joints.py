@@ -167,14 +167,6 @@ def test_a_closed_rod_is_held_where_others_join_it(tmp_path):
     assert down[0] < 0.0
 
 
-def tip_direction(case: RodFileCase, axis: int) -> Floats:
-    """(3,) of the edge that is farthest along an axis, away from the root."""
-    rod = case.space_world.rod
-    last = np.argsort(rod.nodes[:, axis])[-2:]
-    way = np.subtract(*at_rest(case).state.x[last[::-1]])
-    return np.asarray(way / np.linalg.norm(way))
-
-
 STALK, FINGER = [[0, 0, 0], [0, 0, 20]], [[0, 0, 20], [50, 0, 20]]
 
 
@@ -197,7 +189,10 @@ def test_a_tendon_bends_the_last_rod_to_an_arc(lines, axis, tmp_path):
         "section": {"round": {"diameter": 4}},
         "tendons": [{"rod": len(lines) - 1, "offset": [1.0, 0], "tension": 2.0}],
     }
-    direction = tip_direction(made(tmp_path, **content), axis)
+    case = made(tmp_path, **content)
+    last = np.argsort(case.space_world.rod.nodes[:, axis])[-2:]
+    way = np.subtract(*at_rest(case).state.x[last[::-1]])
+    direction = way / np.linalg.norm(way)
     curvature = 2.0 * 1e-3 / (E * np.pi * 2e-3**4 / 4.0)
     assert direction[2] == pytest.approx(curvature * LENGTH, rel=2e-3)
     assert abs(direction[1 - axis]) < 1e-9
@@ -271,7 +266,6 @@ BAD: list[tuple[dict[str, Any], str]] = [
         {"section": {k: {"thickness": 1, "width": 9} for k in ("tape", "rectangular")}},
         "section names rectangular, tape: give one of rectangular, round and tape",
     ),
-    ({"dimension": 2}, "]: give x and y in the plane, or set `dimension: 3`"),
     ({"pins": [["1 2"]]}, "is ['1 2']: give x, y and z in space; separate them by"),
 ]
 

@@ -31,12 +31,10 @@ def with_one_more(monkeypatch):
     return found
 
 
-def test_files_without_a_new_kind_are_read_as_before(with_one_more):
+def test_rows_of_a_new_kind_are_read_and_written_with_all_their_nodes(with_one_more):
+    """And files without it are read as before."""
     made = with_one_more.structure_entries(nodes=TRIANGLE, dist=[[0, 1, 1.0]])
     assert made.constraints.kind.tolist() == [0]
-
-
-def test_rows_of_a_new_kind_are_read_and_written(with_one_more):
     given = {"nodes": TRIANGLE, "bodies": [[0, 1, 2]], "width": [[0, 1, 2, 0.25]]}
     made = with_one_more.structure_entries(**given)
     assert made.constraints.kind.tolist() == [int(Kinds.WIDTH)]
@@ -44,8 +42,5 @@ def test_rows_of_a_new_kind_are_read_and_written(with_one_more):
     assert made.constraints.constant.tolist() == [0.25]
     written = with_one_more.document(made)
     assert {key: written[key] for key in given} == given
-
-
-def test_a_row_of_a_new_kind_has_all_its_nodes(with_one_more):
     with pytest.raises(InputError, match=r"width\[0\].* it needs 4 numbers"):
         with_one_more.structure_entries(nodes=TRIANGLE, width=[[0, 1, 0.25]])

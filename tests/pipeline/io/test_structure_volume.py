@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose
 from pipeline.cases.morph import MorphCase
 from pipeline.io.structure_file import document, structure_file
 from pipeline.terminal import InputError
-from tests.recorded import recorded
+from tests.recorded import recorded, summary
 
 ELBOW: dict[str, Any] = {
     "nodes": [[0, 0, 0], [1, 0, 0], [1.6, 0.8, 0], [1.0, 1.6, 0]],
@@ -138,8 +138,8 @@ PLATES: dict[str, Any] = {
 def limits_at_end(folder: Path, content: dict[str, Any]) -> str:
     path = folder / "limits.json"
     path.write_text(json.dumps(content))
-    _, recorder = recorded(MorphCase(structure_file(str(path)), method="newton"))
-    return str(recorder.summary().get("limits", ""))
+    ends = summary(MorphCase(structure_file(str(path)), method="newton"))
+    return str(ends.get("limits", ""))
 
 
 def test_a_limit_that_is_reached_names_its_joint(tmp_path):
