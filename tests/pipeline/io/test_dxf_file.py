@@ -188,17 +188,14 @@ def test_what_cannot_be_read_is_refused_in_one_line(name, tmp_path):
     assert words in str(caught.value)
 
 
-def test_without_its_package_a_drawing_is_refused_by_name(tmp_path, monkeypatch):
+def test_a_drawing_without_its_package_or_its_file_is_refused(tmp_path, monkeypatch):
     def missing(name: str) -> Any:
         if name.startswith("ezdxf"):
             raise ImportError(name)
         return importlib.import_module(name)
 
+    with pytest.raises(ValueError, match=r"none\.dxf: the file does not exist"):
+        structure_file(str(tmp_path / "none.dxf"))
     monkeypatch.setattr(dxf_file, "import_module", missing)
     with pytest.raises(ValueError, match=r"the package ezdxf.*make formats"):
         structure_file(written(tmp_path, dxf(BAR)))
-
-
-def test_a_drawing_that_is_not_there_is_named(tmp_path):
-    with pytest.raises(ValueError, match=r"none\.dxf: the file does not exist"):
-        structure_file(str(tmp_path / "none.dxf"))

@@ -45,10 +45,10 @@ def ply(order: str, sides: list[list[int]] = SIDES) -> bytes:
     return head.encode() + CORNERS.astype(order + "f4").tobytes() + faces
 
 
-def text_ply() -> bytes:
+def text_ply(header: str = HEADER, *before: float) -> bytes:
     rows = [" ".join(map(str, row)) for row in CORNERS]
-    rows += [" ".join(map(str, [7, 3, *side])) for side in SIDES]
-    return (HEADER.format("ascii") + "\n".join(rows) + "\n").encode()
+    rows += [" ".join(map(str, [*before, 7, 3, *side])) for side in SIDES]
+    return (header.format("ascii") + "\n".join(rows) + "\n").encode()
 
 
 TEXTURED = HEADER.replace(
@@ -73,12 +73,8 @@ def textured(sides: list[list[int]] = SIDES) -> bytes:
 
 def text_textured() -> bytes:
     """The same as text, with the texture first."""
-    head = HEADER.format("ascii").replace(
-        "property uchar", "property list uchar float texcoord\nproperty uchar"
-    )
-    rows = [" ".join(map(str, row)) for row in CORNERS]
-    rows += [" ".join(map(str, [2, 0.5, 0.5, 7, 3, *side])) for side in SIDES]
-    return (head + "\n".join(rows) + "\n").encode()
+    texture = "property list uchar float texcoord\nproperty uchar"
+    return text_ply(HEADER.replace("property uchar", texture), 2, 0.5, 0.5)
 
 
 def obj() -> bytes:

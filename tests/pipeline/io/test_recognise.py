@@ -99,7 +99,7 @@ def test_a_dxf_drawing_is_a_pattern_or_a_mechanism(red, point, case, tmp_path):
     assert f"{case} {choices}" in str(refused.value)
 
 
-def test_a_missing_file_is_refused_with_the_nearest_name(tmp_path):
+def test_a_missing_file_is_refused_with_the_nearest_name_and_so_is_a_scan(tmp_path):
     near = written(tmp_path, LINE, "gripper.yaml")
     with pytest.raises(
         InputError, match=r"the file .*griper\.yml does not exist: did you"
@@ -108,9 +108,6 @@ def test_a_missing_file_is_refused_with_the_nearest_name(tmp_path):
     assert case_of(near) == "structure_file"
     with pytest.raises(InputError, match=r"looked in .*elsewhere"):
         case_of(str(tmp_path / "elsewhere" / "zzz.yaml"))
-
-
-def test_a_scan_is_no_file_of_a_case(tmp_path):
     (tmp_path / "scan.ply").write_text("ply")
     with pytest.raises(InputError, match=r"\.ply files are not supported: give one of"):
         case_of(str(tmp_path / "scan.ply"))
