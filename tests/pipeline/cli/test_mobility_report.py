@@ -63,9 +63,8 @@ def test_a_structure_that_cannot_move_is_called_one(tmp_path, capsys):
         said = "the structure cannot move"
         assert (said in lines) == stiff
         words = ["case=structure_file", f"case.structure.path={path}"]
-        assert (
-            called(["mobility", *words, "--out", str(tmp_path)]) == 0
-        )  # no modes: a traceback
+        # no modes: a traceback
+        assert called(["mobility", *words, "--out", str(tmp_path)]) == 0
         assert ("modes           none" in capsys.readouterr().out) == stiff
 
 
@@ -99,23 +98,22 @@ fixed: [0, 1]
 """
 
 
-def test_motions_need_no_target_and_are_kept_by_the_name_of_the_file(tmp_path, capsys):
-    out = tmp_path / "out"
-    for name in ("one", "two"):
+def test_motions_are_kept_by_the_name_of_the_file_and_nodes_written_twice_are_named(
+    tmp_path, capsys
+):
+    twice = BARS.format(more=", [45, 30, 0]")
+    out, said = tmp_path / "out", []
+    for name, text in (
+        ("one", BARS.format(more="")),
+        ("two", twice),
+        ("two", twice + "coin: [[2, 4]]\n"),
+    ):
         path = tmp_path / f"{name}.yaml"
-        path.write_text(BARS.format(more=""))
+        path.write_text(text)
         words = ["case=structure_file", f"case.structure.path={path}"]
         assert called(["mobility", *words, "--out", str(out)]) == 0
-    assert "mobility        1" in capsys.readouterr().out
+        said.append(capsys.readouterr().out)
+    assert "mobility        1" in said[0]
+    assert "warning: nodes 2 and 4 coincide" in said[1]
+    assert "coincide" not in said[2]
     assert {p.name for p in out.glob("*.pdf")} == {"one.pdf", "two.pdf"}
-
-
-def test_a_node_that_was_written_twice_is_named(tmp_path, capsys):
-    path = tmp_path / "bars.yaml"
-    path.write_text(BARS.format(more=", [45, 30, 0]"))
-    words = ["case=structure_file", f"case.structure.path={path}"]
-    assert called(["mobility", *words, "--out", str(tmp_path)]) == 0
-    assert "warning: nodes 2 and 4 coincide" in capsys.readouterr().out
-    path.write_text(BARS.format(more=", [45, 30, 0]") + "coin: [[2, 4]]\n")
-    assert called(["mobility", *words, "--out", str(tmp_path)]) == 0
-    assert "coincide" not in capsys.readouterr().out

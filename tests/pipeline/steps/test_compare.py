@@ -10,7 +10,7 @@ import pytest
 import yaml
 from scipy.spatial.transform import Rotation
 
-from analysis.comparison.compare_scan import _have, stretch_remark
+from analysis.comparison.compare_scan import stretch_remark
 from analysis.comparison.error_sources import PLAY
 from analysis.labels.rigid_distances import Mechanism
 from pipeline.cli.app import called
@@ -50,7 +50,7 @@ def compared(folders, tmp_path, rng):
     return run
 
 
-def test_a_scan_of_the_simulated_shape_agrees(folders):
+def test_a_scan_of_the_simulated_shape_agrees_and_tables_hold_why(folders):
     row = run_step(CONFIG, *folders)
     assert row["verdict"] == "agrees"
     assert row["labelled"] == row["nodes"] == 15
@@ -60,10 +60,6 @@ def test_a_scan_of_the_simulated_shape_agrees(folders):
     assert "mirror" not in row["why"]
     steps = pd.read_csv(folders[1] / "steps.csv")  # S by the first length
     assert row["S_simulated"] == pytest.approx(steps["S"].iloc[-1], rel=1e-12)
-
-
-def test_the_tables_hold_what_the_verdict_rests_on(folders):
-    row = run_step(CONFIG, *folders)
     out = folders[2]
     written = pd.read_csv(out / "comparison.csv")
     assert written["S_scanned"][0] == row["S_scanned"]
@@ -77,34 +73,12 @@ def test_the_tables_hold_what_the_verdict_rests_on(folders):
     assert (labels["margin"] >= 3.0).all()
 
 
-def test_the_tables_of_nodes_name_those_that_have_names(mechanism, folders):
-    path = folders[1] / "structure.json"
-    names = [f"N{k}" for k in range(len(mechanism[0].nodes_mm))]
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"node_names": names}))
-    run_step(CONFIG, *folders)
-    for table in ("nodes.csv", "labels.csv"):
-        assert list(pd.read_csv(folders[2] / table)["name"]) == names
-
-
-def test_spheres_may_be_given_nodes_by_their_names(mechanism, folders):
-    path = folders[1] / "structure.json"
-    names = [f"N{k}" for k in range(len(mechanism[0].nodes_mm))]
-    row = run_step(CONFIG, *folders)
-    labels = pd.read_csv(folders[2] / "labels.csv").sort_values("sphere")
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"node_names": names}))
-    name_nodes(folders[0], [names[node] for node in labels["node"]])
-    assert run_step(CONFIG, *folders)["rms_mm"] == pytest.approx(row["rms_mm"])
-    name_nodes(folders[0], ["N0"] * len(labels))
-    with pytest.raises(InputError, match=r"column node of spheres\.csv has '0'"):
-        run_step(CONFIG, *folders)
-
-
 def name_nodes(ingest: Path, nodes: list[str]) -> None:
     path = ingest / "spheres.csv"
     pd.read_csv(path, dtype=str).assign(node=nodes).to_csv(path, index=False)
 
 
-def test_nodes_are_named_by_hand_in_a_column_of_the_spheres(folders):
+def test_nodes_are_stated_by_number_or_name_in_a_column_of_the_spheres(folders):
     first, labels = run_step(CONFIG, *folders), folders[2] / "labels.csv"
     found = pd.read_csv(labels).set_index("sphere")["node"]
     nodes = [str(found[k]) for k in range(15)]
@@ -120,6 +94,16 @@ def test_nodes_are_named_by_hand_in_a_column_of_the_spheres(folders):
         name_nodes(folders[0], [wrong, *nodes[1:]])
         with pytest.raises(InputError, match=f"node of spheres.csv has '{wrong}': g"):
             run_step(CONFIG, *folders)
+    path, names = folders[1] / "structure.json", [f"N{k}" for k in range(15)]
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"node_names": names}))
+    name_nodes(folders[0], [names[int(node)] for node in nodes])
+    named = run_step(CONFIG, *folders)
+    assert named["rms_mm"] == pytest.approx(first["rms_mm"])
+    for table in ("nodes.csv", "labels.csv"):
+        assert list(pd.read_csv(folders[2] / table)["name"]) == names
+    name_nodes(folders[0], ["N0"] * len(names))
+    with pytest.raises(InputError, match=r"column node of spheres\.csv has '0'"):
+        run_step(CONFIG, *folders)
 
 
 def test_another_state_of_the_mechanism_differs(mechanism, compared):
@@ -216,6 +200,9 @@ def test_what_a_verdict_hangs_on_has_one_default_which_the_guides_name(capsys):
         assert shared["settings"].get(name, default) == default
         page = (ROOT / "docs/how-to/scan.md").read_text()
         assert f"| `{flag}` | {default:g} |" in page
+    for said in (told, options_of("deviation", capsys)):
+        assert "mm of the print per unit of the case" in said["--scale-mm"]
+        assert "of the printer's scale. [default: " in said["--print-scale-sd"]
 
 
 def test_the_budget_calls_a_default_a_default(folders, tmp_path):
@@ -437,13 +424,6 @@ def test_another_state_that_stretches_the_shape_is_no_fault_of_the_scanner(
     assert "scanner's scale along" not in row["why"]
 
 
-def test_one_sphere_without_a_node_is_told_in_the_singular():
-    assert [_have("sphere", 1), _have("sphere", 2)] == [
-        "1 sphere has",
-        "2 spheres have",
-    ]
-
-
 GROUND = [[node, axis, 0.0] for node in (0, 1, 2) for axis in (0, 1, 2)]
 
 
@@ -466,7 +446,10 @@ def test_fixed_nodes_keep_their_distances_and_so_get_a_label(six_bar, tmp_path, 
 def test_a_node_too_far_off_for_a_label_is_named_with_its_distance(
     off, verdict, six_bar, tmp_path, rng
 ):
-    """Within 12 mm of a sphere of that diameter no other one can be at the place."""
+    """Within 12 mm of a sphere of that diameter no other one can be at the place.
+
+    It has its predicted place alone, as far from its sphere as that is off.
+    """
     true = SIX_BAR.nodes_mm.copy()
     true[7] += [off, 0.0, 0.0]
     ingest = write_ingest(tmp_path / "in", scanned(true, rng))
@@ -477,12 +460,7 @@ def test_a_node_too_far_off_for_a_label_is_named_with_its_distance(
     assert "largest at node" not in row["why"]
     assert float(found[1]) == pytest.approx(off, abs=1.0)
     assert "no sphere at node 7; 1 sphere has no node" in row["why"]
-    assert_place_without_sphere(ingest, tmp_path, off)
-
-
-def assert_place_without_sphere(ingest, out, off):
-    """Node 7 has its predicted place alone, as far from its sphere as that is off."""
-    nodes = pd.read_csv(out / "nodes.csv").set_index("node")
+    nodes = pd.read_csv(tmp_path / "nodes.csv").set_index("node")
     at = nodes[[f"simulated_{a}_mm" for a in "xyz"]].loc[7]
     spheres = pd.read_csv(ingest / "spheres.csv")[["x_mm", "y_mm", "z_mm"]]
     apart = np.linalg.norm(spheres.to_numpy() - at.to_numpy(), axis=1)
@@ -501,24 +479,18 @@ def test_a_sphere_that_was_found_twice_makes_no_difference(six_bar, tmp_path, rn
     assert row["verdict"] == "inconclusive"
 
 
-def spoil_column(table):
-    return table.drop(columns="cov_yy_mm2")
-
-
-def spoil_number(table):
-    return table.assign(x_mm=["abc"] + [1.0] * (len(table) - 1))
-
-
-def spoil_covariance(table):
-    return table.assign(cov_xx_mm2=-1.0)
-
-
 @pytest.mark.parametrize(
     ("spoil", "said"),
     [
-        (spoil_column, "has no column cov_yy_mm2"),
-        (spoil_number, "row 2: x_mm must be a finite number, not 'abc'"),
-        (spoil_covariance, "covariance of sphere 0 is not positive definite"),
+        (lambda t: t.drop(columns="cov_yy_mm2"), "has no column cov_yy_mm2"),
+        (
+            lambda t: t.assign(x_mm=["abc"] + [1.0] * (len(t) - 1)),
+            "row 2: x_mm must be a finite number, not 'abc'",
+        ),
+        (
+            lambda t: t.assign(cov_xx_mm2=-1.0),
+            "covariance of sphere 0 is not positive definite",
+        ),
     ],
 )
 def test_a_spoilt_sphere_table_is_refused_with_its_place(folders, spoil, said):
@@ -589,13 +561,6 @@ def test_a_folder_that_is_read_is_not_written(folders, refused, read, role):
     words = arguments((*folders[:2], folders[read]), "--scale-mm", "40")
     assert f"is what compare reads as {role}: give" in refused("compare", *words)
     assert sorted(folders[read].iterdir()) == before
-
-
-def test_every_option_says_what_it_is(capsys):
-    for command in ("compare", "deviation"):
-        told = options_of(command, capsys)
-        assert "mm of the print per unit of the case" in told["--scale-mm"]
-        assert "of the printer's scale. [default: " in told["--print-scale-sd"]
 
 
 def four_bar(degrees, *, crank=40.0, ground=100.0):
