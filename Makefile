@@ -192,7 +192,8 @@ ratios: $(READY_DEV)
 audit: $(READY_DEV)
 	@$(call install,--no-deps -r tests/audit/requirements.lock)
 	@for lock in requirements.lock */requirements.lock */*/requirements.lock; do \
-	  echo "$$lock:"; $(BIN)/pip-audit --require-hashes --disable-pip -r $$lock || found=1; done; exit $${found:-0}
+	  echo "$$lock:"; $(BIN)/pip-audit --require-hashes --disable-pip -r $$lock 2> $(VENV)/audit.log || found=1; \
+	  tail -n 1 $(VENV)/audit.log; done; exit $${found:-0}
 
 clean:
 	rm -rf .numba_cache .snakemake .mypy_cache .ruff_cache .pytest_cache .hypothesis
