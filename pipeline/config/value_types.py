@@ -27,7 +27,7 @@ class Entry(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _no_other_keys(cls, value: Any) -> Any:
+    def _mapping_of_known_keys(cls, value: Any) -> Any:
         known = list(cls.model_fields)
         if not isinstance(value, Mapping | BaseModel):
             keys = ", ".join(known)

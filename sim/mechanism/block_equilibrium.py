@@ -166,7 +166,7 @@ class BlockProblem:
         return float(np.abs(forces).max(initial=0.0)) / self.unit
 
     def factor(self, point: Point, shift: float) -> Factor:
-        """L D L^T of the scaled Hessian with a `shift`, whole if it is positive."""
+        """L D L^T of the scaled Hessian plus `shift`; ends at a negative pivot."""
         values = point.entries.copy()
         values[self.of_clamps] += shift
         return factorise(self.pattern, values, definite=True)

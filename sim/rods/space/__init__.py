@@ -8,7 +8,7 @@ and `statics` (rest and paths).
 Of motion read `world` (what acts on a rod), `state` (of a rod and of a step),
 `energy_conserving_forces` (inner forces of a step, and the matrix of Newton's method),
 `tendon_hinge_friction`, `step_equation` (the equation and its compiled iteration),
-`end_of_step` (its end), `energy_balance`, then `simulate`. Of contact: `rigid_bodies`,
-`contact_detection` (where, and how it follows moves), `contact_forces` (by Coulomb's
-law). `from_plane` takes planar rods and worlds to space.
+`end_of_step` (solved for by Newton's method), `energy_balance`, then `simulate`. Of
+contact: `rigid_bodies`, `contact_detection` (where, and how it follows moves),
+`contact_forces` (by Coulomb's law). `from_plane` takes planar rods and worlds to space.
 """
